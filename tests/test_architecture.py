@@ -14,7 +14,7 @@ from tests.cases import each
 BACKEND = Path(__file__).parent.parent / "backend"
 
 _PURE = {"documents", "texts", "analysis", "exports"}
-_BELOW_QUESTIONS = _PURE | {"store", "access", "results", "profiles"}
+_BELOW_QUESTIONS = _PURE | {"store", "access", "results"}
 _ALL_BUT_HTTP = _BELOW_QUESTIONS | {
     *("telemetry", "ingest", "notifications", "questions", "reports")
 }
@@ -30,7 +30,6 @@ ALLOWED: dict[str, set[str]] = {
     "ingest": {"documents", "texts", "analysis", "store", "telemetry", "access"},
     "results": {"documents", "analysis", "store"},
     "notifications": {"store", "results"},
-    "profiles": {"documents", "analysis", "store", "access", "results"},
     "questions": _BELOW_QUESTIONS,
     "reports": _BELOW_QUESTIONS | {"questions"},
     "monitoring": _ALL_BUT_HTTP,

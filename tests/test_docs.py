@@ -6,7 +6,7 @@ from pathlib import Path
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.comparison import UNITS, Comparison
-from exports.columns import HOSTS, MEASUREMENTS, SAMPLES, Column
+from exports.columns import HOSTS, MEASUREMENTS, Column
 from exports.comparison_columns import comparison_columns
 from results.selection import FILTERS, GROUPINGS, METRICS
 from tests.cases import each
@@ -63,7 +63,7 @@ def documented(column: Column) -> str:
     return f"| `{column.name}` | {column.kind} | {column.unit} | {column.description} |"
 
 
-@each("column", (*MEASUREMENTS, *SAMPLES, *HOSTS))
+@each("column", (*MEASUREMENTS, *HOSTS))
 def test_every_column_of_an_export_is_documented(column: Column) -> None:
     assert documented(column) in (PROJECT / "docs" / "exports.md").read_text("utf-8")
 

@@ -8,7 +8,6 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from api import (
     editing,
-    export_jobs,
     exports,
     imports,
     profiles,
@@ -61,13 +60,7 @@ urlpatterns = [
     path(
         "v1/exports/measurements.xlsx", exports.MeasurementsXlsx.as_view(), name="measurements-xlsx"
     ),
-    path("v1/exports/samples.csv", exports.SamplesCsv.as_view(), name="samples-csv"),
     path("v1/exports/hosts.csv", exports.HostsCsv.as_view(), name="hosts-csv"),
-    path("v1/exports/jobs/", export_jobs.ExportJobList.as_view(), name="export-jobs"),
-    path("v1/exports/jobs/<uuid:job_id>/", export_jobs.ExportJobView.as_view(), name="export-job"),
-    path(
-        "v1/exports/jobs/<uuid:job_id>/file", export_jobs.ExportFile.as_view(), name="export-file"
-    ),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
     path("v1/trends/", trends.TrendView.as_view(), name="trends"),
     path("v1/ciphers/", recommendation.CipherList.as_view(), name="ciphers"),

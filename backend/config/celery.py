@@ -25,7 +25,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["access", "ingest", "results", "reports", "notifications"])
+app.autodiscover_tasks(["access", "ingest", "results", "notifications"])
 
 
 @setup_logging.connect

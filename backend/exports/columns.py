@@ -1,14 +1,13 @@
-"""Every column of every export: one list for CSV, XLSX, docs/exports.md and the Method sheet.
+"""Every column of every export: one list for CSV, workbooks and docs/exports.md.
 
 A stored column says by which SQL expression it is read. Its names are those of the statement in
 `reports.rows.export_rows`: `r` run, `h` host, `e` environment, one letterless join a dimension,
-`s` series, `m` measurement, `n` what was negotiated, `t` one try of the document, `v` values of
-the whole export.
+`s` series, `m` measurement, `n` what was negotiated, `v` values of the whole export.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal
 
 from analysis.profiles.baselines import NAMES
 from analysis.profiles.reference_profile import PROFILE
@@ -16,7 +15,10 @@ from analysis.profiles.reference_profile import PROFILE
 Kind = Literal["text", "integer", "number", "flag", "moment"]
 """`text` comes from outside or from closed lists alike: none of it is trusted."""
 
-Level = Literal["run", "series", "result", "try"]
+SUFFIXES = {"B/s": " (MB/s)", "s/GB": " (s/GB)", "bytes": " (bytes)"}
+"""What the heading of a column says of its unit."""
+
+Level = Literal["run", "series", "result"]
 """What a column's value depends on; the statement reads each level once, not once a row."""
 
 
@@ -29,12 +31,19 @@ class Column:
     description: str
     unit: str = ""
     width: int = 14
-    """Of a spreadsheet's column, in characters."""
-    folded: bool = field(default=False, kw_only=True)
-    """A spreadsheet shows the column only when it is asked to."""
+    """Of a workbook's column, in characters."""
+    heading: str = field(default="", kw_only=True)
+    """Over the column in a workbook that is a report, which leaves out those without one."""
 
+    @property
+    def title(self) -> str:
+        """What stands over the column in a workbook."""
+        return f"{self.heading}{SUFFIXES.get(self.unit, '')}" if self.heading else self.name
 
-C = TypeVar("C", bound=Column)
+    @property
+    def scale(self) -> float:
+        """What values are divided by in a workbook: under a heading rates are MB/s."""
+        return 1e6 if self.heading and self.unit == "B/s" else 1
 
 
 @dataclass(frozen=True)
@@ -72,12 +81,6 @@ def _result(
     name: str, sql: str, description: str, kind: Kind = "number", unit: str = ""
 ) -> StoredColumn:
     return StoredColumn(name, kind, description, unit, 18, "result", sql)
-
-
-def _try(
-    name: str, sql: str, description: str, kind: Kind = "number", unit: str = ""
-) -> StoredColumn:
-    return StoredColumn(name, kind, description, unit, 16, "try", sql)
 
 
 def _library(name: str, description: str) -> StoredColumn:
@@ -210,57 +213,6 @@ STATISTICS = (
 )
 
 
-def _number(name: str) -> str:
-    """A number of a try; nothing where it is spelt (1e-400) as may be beyond PostgreSQL's numbers.
-
-    One such document would else end every file that has its run in it. `pg_input_is_valid` says
-    it more exactly, but there is none in PostgreSQL 15.
-    """
-    text = f"t.body ->> '{name}'"
-    plain = rf"length({text}) < 200 AND {text} !~ '[eE].?\d\d\d'"
-    return f"CASE WHEN {plain} THEN ({text})::float8 END"
-
-
-_BYTES, _SECONDS = _number("bytes"), _number("seconds")
-
-TRIES = (
-    _try("try", "t.number", "Its number within the series, from 1.", "integer"),
-    _try("bytes", "(t.body ->> 'bytes')::numeric", "Bytes moved.", "integer", "bytes"),
-    _try("seconds", _number("seconds"), "Wall-clock time.", unit="s"),
-    _try(
-        "bytes_per_second",
-        # A quotient that no number can hold is no figure either.
-        f"CASE WHEN {_SECONDS} BETWEEN 1e-100 AND 1e100 AND {_BYTES} <= 1e200"
-        f" THEN {_BYTES} / {_SECONDS} ELSE {_number('bytes_per_second')} END",
-        "Bytes by seconds; of imported and published figures the rate as printed.",
-        unit="B/s",
-    ),
-    _try(
-        "setup_seconds",
-        _number("setup_seconds"),
-        "ssh, steady: time of setting up the connection, as the agent saw it.",
-        unit="s",
-    ),
-    _try(
-        "client_cpu_seconds",
-        _number("client_cpu_seconds"),
-        "CPU time of the sending end.",
-        unit="s",
-    ),
-    _try(
-        "server_cpu_seconds",
-        _number("server_cpu_seconds"),
-        "CPU time of the receiving end.",
-        unit="s",
-    ),
-    _try(
-        "foreign_cpu",
-        _number("foreign_cpu"),
-        "Part of the CPU that other programs used meanwhile.",
-        unit="fraction",
-    ),
-)
-
 ORIGIN = (
     _run("reference_profile", f"'{PROFILE.name}'", "What the speed index refers to.", width=24),
     _run(
@@ -276,9 +228,6 @@ ORIGIN = (
 
 MEASUREMENTS = (*RUN, *SERIES, *NEGOTIATED, *STATISTICS, *ORIGIN)
 """One row a measurement: a series of a run with the statistics of its tries."""
-
-SAMPLES = (*RUN, *SERIES, *NEGOTIATED, *TRIES, *ORIGIN)
-"""One row a try."""
 
 HOSTS = (
     _run("host", "h.name", "Name of the host.", width=24),
@@ -304,28 +253,55 @@ HOSTS = (
 """One row a host, with what its latest run in this file says."""
 
 
-def in_megabytes(column: StoredColumn) -> StoredColumn:
-    """A column of bytes per second, in MB/s."""
-    return replace(
-        column, name=megabytes_name(column.name), unit="MB/s", sql=f"({column.sql}) / 1e6"
-    )
+def _headed(
+    columns: tuple[StoredColumn, ...], headings: Mapping[str, str]
+) -> tuple[StoredColumn, ...]:
+    known = {column.name: column for column in columns}
+    return tuple(replace(known[name], heading=heading) for name, heading in headings.items())
 
 
-def megabytes_name(name: str) -> str:
-    """What a column of bytes per second is called in MB/s."""
-    per_second = "bytes_per_second"
-    return (
-        name.replace(per_second, "mb_per_second") if per_second in name else f"{name}_mb_per_second"
-    )
-
-
-def with_megabytes(columns: tuple[C, ...], in_megabytes: Callable[[C], C]) -> tuple[C, ...]:
-    """The columns of a sheet that people read: the same in MB/s beside bytes per second."""
-    return tuple(
-        one
-        for column in columns
-        for one in ((column, in_megabytes(column)) if column.unit == "B/s" else (column,))
-    )
+MEASUREMENT_SHEET = _headed(
+    MEASUREMENTS,
+    {
+        "host": "Host",
+        "cpu": "CPU",
+        "os_version": "Operating system",
+        "openssl": "OpenSSL",
+        "openssh": "OpenSSH",
+        "started_at": "Measured (UTC)",
+        "source": "Source",
+        "tool": "Tool",
+        "cipher": "Cipher",
+        "block_size_bytes": "Block size",
+        "method": "Method",
+        "mac": "MAC",
+        "acceleration": "Acceleration",
+        "n": "Tries",
+        "throughput_bytes_per_second": "Throughput",
+        "spread": "Spread",
+        "normalised_bytes_per_second": "Normalised",
+        "machine_speed_index": "Speed index",
+        "cpu_seconds_per_gb": "CPU time",
+        "run_url": "Run",
+    },
+)
+HOST_SHEET = _headed(
+    HOSTS,
+    {
+        "host": "Host",
+        "cpu": "CPU",
+        "architecture": "Architecture",
+        "os_version": "Operating system",
+        "openssl": "OpenSSL",
+        "ssh_library": "Library of ssh",
+        "openssh": "OpenSSH",
+        "virtualization": "Virtualisation",
+        "runs": "Runs",
+        "last_started_at": "Last measured (UTC)",
+        "ssh_speed_index": "Speed index, ssh",
+        "openssl_speed_index": "Speed index, openssl",
+    },
+)
 
 
 def chosen(columns: tuple[StoredColumn, ...], names: tuple[str, ...]) -> tuple[StoredColumn, ...]:

@@ -1,14 +1,14 @@
 """The columns of a comparison's files: one row for each group and cipher, unrounded."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from analysis.comparison import Comparison, Group
+from analysis.comparison import NEEDS_PROFILE, Comparison, Group
 from analysis.groups import FEW_VOTES, GroupSummary
 from analysis.profiles.baselines import only
-from exports.columns import Column, Kind, megabytes_name, with_megabytes
+from exports.columns import Column, Kind
 from exports.csv_dialect import CsvDialect, Value
 from exports.export_request import ExportRequest
 
@@ -51,41 +51,72 @@ def value_column(comparison: Comparison) -> str:
     return value_name(comparison.metric, comparison.unit)
 
 
+Get = Callable[[ComparisonRow], Any]
+
+
+def _column(
+    name: str,
+    kind: Kind,
+    description: str,
+    get: Get,
+    heading: str = "",
+    *,
+    unit: str = "",
+    width: int = 12,
+) -> ComparisonColumn:
+    return ComparisonColumn(name, kind, description, unit, width, get, heading=heading)
+
+
 def _asked(name: str, description: str, kind: Kind = "text", field: str = "") -> ComparisonColumn:
-    """The same in every row, so that a spreadsheet folds it away."""
-    return ComparisonColumn(
-        name,
-        kind,
-        description,
-        width=16,
-        get=lambda row: getattr(row.asked, field or name),
-        folded=True,
-    )
+    """The same in every row."""
+    return _column(name, kind, description, lambda row: getattr(row.asked, field or name))
+
+
+def _figure(row: ComparisonRow, name: str) -> float:
+    return float(getattr(row.summary, name))
 
 
 def _values(value: str, unit: str) -> tuple[ComparisonColumn, ...]:
     """The figures, whose names have the metric and its unit."""
-
-    def column(
-        suffix: str, description: str, name: str, *, folded: bool = False
-    ) -> ComparisonColumn:
-        return ComparisonColumn(
+    return tuple(
+        _column(
             value + suffix,
             "number",
             description,
-            unit,
-            17,
-            lambda row: getattr(row.summary, name),
-            folded=folded,
+            partial(_figure, name=name),
+            heading,
+            unit=unit,
         )
-
-    return (
-        column("", "Median of the hosts' votes.", "median"),
-        column("_q1", "First quartile: a quarter of the hosts is below.", "q1"),
-        column("_q3", "Third quartile: a quarter of the hosts is above.", "q3"),
-        column("_min", "The lowest vote.", "minimum", folded=True),
-        column("_max", "The highest vote.", "maximum", folded=True),
+        for suffix, name, heading, description in (
+            ("", "median", "Median", "Median of the hosts' votes."),
+            ("_q1", "q1", "First quartile", "First quartile: a quarter of the hosts is below."),
+            ("_q3", "q3", "Third quartile", "Third quartile: a quarter of the hosts is above."),
+            ("_min", "minimum", "Lowest", "The lowest vote."),
+            ("_max", "maximum", "Highest", "The highest vote."),
+        )
     )
+
+
+_RATIOS: tuple[tuple[str, Kind, str, str], ...] = (
+    ("ratio", "number", "Ratio", "The figure by the reference's; empty: it has none, or is it."),
+    ("low", "number", "Ratio, low", "The ratio is this or more, with 95 %; empty: too few hosts."),
+    ("high", "number", "Ratio, high", "It is this or less."),
+    ("n", "integer", "Hosts of the ratio", "Hosts behind the ratio."),
+    ("beyond_noise", "flag", "Beyond noise", "Whether 1 is outside of that interval."),
+)
+
+
+def _ratios() -> Iterator[ComparisonColumn]:
+    """How the groups stand to the reference."""
+    for field, kind, heading, said in _RATIOS:
+        yield _column(
+            field if field in ("ratio", "beyond_noise") else f"ratio_{field}",
+            kind,
+            said,
+            partial(_ratio, field=field),
+            heading,
+            unit="ratio" if kind == "number" else "",
+        )
 
 
 def _ratio(row: ComparisonRow, field: str) -> Any:
@@ -93,49 +124,12 @@ def _ratio(row: ComparisonRow, field: str) -> Any:
     return getattr(ratio, field) if ratio else None
 
 
-_RATIOS: tuple[tuple[str, Kind, str], ...] = (
-    ("ratio", "number", "The figure by the reference's; empty: it has none, or is this one."),
-    ("low", "number", "The ratio is this or more, with at least 95 %; empty: too few hosts."),
-    ("high", "number", "It is this or less."),
-    ("n", "integer", "Hosts behind the ratio."),
-    ("beyond_noise", "flag", "Whether 1 is outside of that interval."),
-)
-
-
-def _relating(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
-    """How the groups stand to each other, of a comparison that was asked for it."""
-    columns: list[ComparisonColumn] = []
-    if comparison.relative_to:
-        columns += [
-            ComparisonColumn(
-                field if field in ("ratio", "beyond_noise") else f"ratio_{field}",
-                kind,
-                said,
-                "ratio" if kind == "number" else "",
-                14,
-                partial(_ratio, field=field),
-            )
-            for field, kind, said in _RATIOS
-        ]
-    return tuple(columns)
-
-
-_SPLIT = (
-    ComparisonColumn(
-        "split", "text", "Its value of split_by.", "", 24, lambda row: row.group.split_label
-    ),
+_SPLIT = _column(
+    "split", "text", "Its value of split_by.", lambda row: row.group.split_label, "Split", width=24
 )
 _SPLIT_KEYS = (
     _asked("split_by", "What the groups are split by."),
-    ComparisonColumn(
-        "split_key",
-        "text",
-        "Key of that value.",
-        "",
-        24,
-        lambda row: row.group.split_key,
-        folded=True,
-    ),
+    _column("split_key", "text", "Key of that value.", lambda row: row.group.split_key),
 )
 
 
@@ -145,76 +139,66 @@ def _doubtful(row: ComparisonRow) -> int | None:
 
 def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
     """The columns; the figures' names depend on the metric."""
+    of_split = comparison.split_by is not None
     return (
-        ComparisonColumn("group", "text", "Name of the group.", "", 30, lambda r: r.group.label),
-        *(_SPLIT if comparison.split_by else ()),
-        ComparisonColumn(
-            "cipher", "text", "The name that the tool itself uses.", "", 30, lambda row: row.cipher
+        _column(
+            "group", "text", "Name of the group.", lambda row: row.group.label, "Group", width=30
+        ),
+        *((_SPLIT,) if of_split else ()),
+        _column(
+            "cipher",
+            "text",
+            "The name that the tool itself uses.",
+            lambda row: row.cipher,
+            "Cipher",
+            width=30,
         ),
         *_values(value_column(comparison), comparison.unit),
-        ComparisonColumn(
-            "n", "integer", "Hosts that measured this cipher.", "", 8, lambda row: row.summary.n
+        _column(
+            "n", "integer", "Hosts that measured this cipher.", lambda row: row.summary.n, "Hosts"
         ),
-        *_relating(comparison),
-        ComparisonColumn(
+        *(_ratios() if comparison.relative_to else ()),
+        _column(
             "doubtful",
             "integer",
             f"Of up to {FEW_VOTES} hosts those whose figure is noisy, or of a disturbed run;"
             " empty: there are more.",
-            "",
-            10,
             _doubtful,
+            "Low confidence",
         ),
-        ComparisonColumn(
+        _column(
             "uncertainty_factor",
             "number",
             "Normalised: the value may be as many times lower or higher; empty: not known.",
-            "ratio",
-            18,
             lambda row: row.group.uncertainty.get(row.cipher),
+            "Uncertainty factor" if comparison.metric in NEEDS_PROFILE else "",
+            unit="ratio",
         ),
-        ComparisonColumn(
+        _column(
             "single_baseline",
             "text",
             "Normalised: the baseline that some hosts' speed rests on alone, as in: 3DES only.",
-            "",
-            16,
             lambda row: only(row.group.families.get(row.cipher, ())),
+            "Baseline" if comparison.metric in NEEDS_PROFILE else "",
         ),
-        ComparisonColumn(
-            "hosts",
-            "integer",
-            "Hosts in the group, one vote each.",
-            "",
-            10,
-            lambda row: row.group.hosts,
+        _column(
+            "hosts", "integer", "Hosts in the group, one vote each.", lambda row: row.group.hosts
         ),
-        ComparisonColumn(
-            "group_key",
-            "text",
-            "Key in filters and addresses.",
-            "",
-            24,
-            lambda row: row.group.key,
-            folded=True,
-        ),
+        _column("group_key", "text", "Key in filters and addresses.", lambda row: row.group.key),
         _asked("tool", "ssh (whole transfer) or openssl (cipher alone)."),
         _asked("group_by", "What the hosts are grouped by."),
-        *(_SPLIT_KEYS if comparison.split_by else ()),
+        *(_SPLIT_KEYS if of_split else ()),
         *((_asked("relative_to", "The reference of ratios."),) if comparison.relative_to else ()),
         *(
             (_asked("matched", "Only hosts with every group.", "flag"),)
             if comparison.matched
             else ()
         ),
-        ComparisonColumn(
+        _column(
             "reference_profile",
             "text",
             "Normalised: what the hosts' speed refers to.",
-            "",
-            24,
             lambda row: row.comparison.profile,
-            folded=True,
         ),
         _asked("method", "ssh: pipeline or steady."),
         _asked("block_size_bytes", "openssl: bytes a call.", "integer", "block_size"),
@@ -229,15 +213,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
 
 def sheet_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
     """The columns of a workbook's sheet."""
-    return with_megabytes(comparison_columns(comparison), _in_megabytes)
-
-
-def _in_megabytes(column: ComparisonColumn) -> ComparisonColumn:
-    def get(row: ComparisonRow) -> float | None:
-        value = column.get(row)
-        return None if value is None else value / 1e6
-
-    return replace(column, name=megabytes_name(column.name), unit="MB/s", get=get)
+    return tuple(column for column in comparison_columns(comparison) if column.heading)
 
 
 def comparison_rows(asked: ExportRequest, comparison: Comparison) -> Iterator[ComparisonRow]:

@@ -75,7 +75,7 @@ def _asked_lines(asked: ExportRequest, *, compared: bool) -> Iterator[Line]:
     yield from _filters(asked)
     if compared:
         yield "", ""
-        yield "Compared of them", "The sheets Comparison and Pivot"
+        yield "Compared of them", "The sheet Comparison"
         yield from _settings(asked)
 
 
@@ -111,4 +111,4 @@ def method_lines(
 
 def _described(columns: Iterable[Column]) -> Iterator[Line]:
     for column in columns:
-        yield column.name, column.description
+        yield column.title, column.description

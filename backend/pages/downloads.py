@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from analysis.group_view import SCALES, GroupView
 from pages.page_query import api_params, display
-from reports.export_parameters import OWN_MAC
+from reports.export_parameters import OWN_MAC, comparison_words, dated_name
+from reports.exporting import MOST_ROWS
 from reports.rows.export_selection import SERIES_OF_TOOL
 from results.selection import ComparisonQuery
 
@@ -15,19 +16,21 @@ FOR_EXCEL = "CSV with semicolons and decimal commas, as Excel reads it in most o
 
 
 class Download(NamedTuple):
-    """One file: what it is called in the menu, what is in it, where it is."""
+    """One file: what it is called in the menu, what is in it, where it is.
+
+    `save_as`: its name, where the address itself does not say that it is a file.
+    """
 
     label: str
     note: str
     address: str
+    save_as: str = ""
 
 
-_MEASUREMENTS: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
-    ("Excel workbook", "XLSX: every measurement, machines, method", "measurements", "xlsx", {}),
-    ("Measurements", "CSV: a row for each series of each run", "measurements", "csv", {}),
-    ("Measurements for Excel", FOR_EXCEL, "measurements", "csv", {"excel": "1"}),
-    ("Single tries", "CSV: a row for each time a series was measured", "samples", "csv", {}),
-)
+BOUND = f"up to {MOST_ROWS:,} measurements"
+
+
+_CSV = "api:measurements-csv"
 
 
 def _address(name: str, params: QueryDict, **more: str) -> str:
@@ -40,8 +43,13 @@ def _address(name: str, params: QueryDict, **more: str) -> str:
 def measurement_downloads(params: QueryDict) -> list[Download]:
     """Measurements that these parameters of the API choose."""
     return [
-        Download(label, note, _address("start-download", params, kind=kind, format=form, **more))
-        for label, note, kind, form, more in _MEASUREMENTS
+        Download(
+            "Excel workbook",
+            f"XLSX: {BOUND}, hosts, method",
+            _address("api:measurements-xlsx", params),
+        ),
+        Download("Measurements", "CSV: a row for each series of each run", _address(_CSV, params)),
+        Download("Measurements for Excel", FOR_EXCEL, _address(_CSV, params, excel="1")),
     ]
 
 
@@ -49,25 +57,25 @@ def comparison_downloads(params: QueryDict, query: ComparisonQuery) -> list[Down
     """The comparison that a page shows; `query` has its ciphers and block size decided."""
     asked = spelled_out(params, query)
     behind = _behind(asked, query)
-    start, table = "start-download", "api:comparison-csv"
+    table = "api:comparison-csv"
     return [
         Download(
             "Excel workbook",
-            "XLSX: this table with a chart, every measurement behind it, method",
-            _address(start, asked, kind="comparison", format="xlsx"),
+            f"XLSX: this table with a chart, {BOUND} behind it, method",
+            _address("api:comparison-xlsx", asked),
         ),
         Download("This table", "CSV", _address(table, asked)),
         Download("This table for Excel", FOR_EXCEL, _address(table, asked, excel="1")),
-        Download("This view as JSON", "what the API answers", json_address(asked)),
+        Download(
+            "This view as JSON",
+            "what the API answers",
+            json_address(asked),
+            dated_name(comparison_words(query), "json"),
+        ),
         Download(
             "Measurements behind it",
             "CSV: a row for each machine and cipher",
-            _address(start, behind, kind="measurements", format="csv"),
-        ),
-        Download(
-            "Single tries behind it",
-            "CSV: a row for each time a series was measured",
-            _address(start, behind, kind="samples", format="csv"),
+            _address(_CSV, behind),
         ),
     ]
 

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from pages import changes, editing, exports, notes, notifications, recommend
+from pages import changes, editing, notes, notifications, recommend
 from pages.compare import page as compare
 from pages.compare import relating, share
 from pages.docs import views as docs
@@ -62,9 +62,6 @@ urlpatterns = [
     path("docs/", docs.docs_page, name="docs"),
     path("docs/pictures/<str:name>", docs.docs_picture, name="docs-picture"),
     path("docs/<path:name>/", docs.docs_page, name="docs-page"),
-    path("exports/", exports.export_list, name="export-pages"),
-    path("exports/download/", exports.start_download, name="start-download"),
-    path("exports/<uuid:job_id>/delete/", exports.delete_export, name="delete-export"),
     path("upload/", upload.upload_page, name="upload"),
     path("upload/save/", upload.save_upload, name="save-upload"),
     path("tokens/", tokens.token_page, name="tokens"),

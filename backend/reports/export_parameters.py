@@ -9,24 +9,20 @@ from django.urls import get_script_prefix
 from django.utils import timezone
 from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
+from exports.columns import MEASUREMENT_SHEET, StoredColumn
 from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
-from exports.columns import SAMPLES as SAMPLE_COLUMNS
-from exports.columns import StoredColumn, in_megabytes, with_megabytes
 from exports.columns import chosen as chosen_columns
 from exports.csv_dialect import CsvDialect
-from questions.comparison_parameters import COMPARISON as COMPARED
 from questions.comparison_parameters import asked_comparison
 from questions.parameters import (
     Parameter,
     checked,
     choice,
     described,
-    names_of,
     number,
     run_id,
     switch,
@@ -34,7 +30,7 @@ from questions.parameters import (
     whole_number,
 )
 from questions.unknown_parameters import LONGEST_NAMED, did_you_mean, none_of
-from reports.exporting import COMPARISON, MEASUREMENTS, SAMPLES, Export
+from reports.exporting import COMPARISON, Export
 from reports.rows.export_selection import SERIES_FIELDS, Selection, votes_of
 from results.selection import ComparisonQuery
 from store.models import Run
@@ -83,38 +79,23 @@ VIEW = [
 ]
 CSV_PARAMETERS, ROW_PARAMETERS, VIEW_PARAMETERS = map(described, (CSV, ROWS, VIEW))
 
-NAMES_OF_FILES = {
-    kind: names_of([*COMPARED, *VIEW, *CSV, *of_rows])
-    for kind, of_rows in ((COMPARISON, ()), (MEASUREMENTS, ROWS), (SAMPLES, ROWS))
-}
-"""Kind of file -> parameters that it takes."""
-
-PREFER = OpenApiParameter(
-    "Prefer",
-    OpenApiTypes.STR,
-    OpenApiParameter.HEADER,
-    description="respond-async: have the file made in the background (202).",
-)
-LATER = OpenApiResponse(OpenApiTypes.OBJECT, "The job, where `Prefer: respond-async` asked for it.")
-
 
 def site_of(request: Request | HttpRequest) -> str:
     """This site's address as the reader has it, without a slash at its end."""
     return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
-def _columns(texts: Iterable[str], kind: str, *, sheet: bool) -> tuple[StoredColumn, ...]:
-    """Those asked for; of none all, and a sheet has MB/s beside bytes per second."""
-    known = SAMPLE_COLUMNS if kind == SAMPLES else MEASUREMENT_COLUMNS
+def _columns(texts: Iterable[str], *, sheet: bool) -> tuple[StoredColumn, ...]:
+    """Those asked for; of none all, and in a workbook those that people read."""
     if sheet and not any(texts):
-        return with_megabytes(known, in_megabytes)
+        return MEASUREMENT_SHEET
     names = dict.fromkeys(name for one in texts for name in one.split(",") if name)
     try:
-        return chosen_columns(known, tuple(names))
+        return chosen_columns(MEASUREMENT_COLUMNS, tuple(names))
     except KeyError as error:
         name = str(error.args[0])
-        near = did_you_mean(name, [column.name for column in known])
-        said = f"{name[:LONGEST_NAMED]!r} is no column of {kind}{near}"
+        near = did_you_mean(name, [column.name for column in MEASUREMENT_COLUMNS])
+        said = f"{name[:LONGEST_NAMED]!r} is no column of measurements{near}"
         raise ValidationError({"columns": said}) from None
 
 
@@ -168,7 +149,7 @@ def export_of(kind: str, params: QueryDict, site: str, *, workbook: bool = False
         selection=selection,
         query=query,
         compared=kind == COMPARISON or (workbook and whole),
-        columns=_columns(asked.get("columns", ()), kind, sheet=workbook or kind == COMPARISON),
+        columns=_columns(asked.get("columns", ()), sheet=workbook),
         dialect=csv_dialect(params),
         site=site,
         link=_link(kind, params, site),
@@ -201,13 +182,26 @@ def _link(kind: str, params: QueryDict, site: str) -> str:
     return f"{site}/{'' if kind == COMPARISON else 'runs/'}?{asked.urlencode()}"
 
 
-def file_name(kind: str, query: ComparisonQuery, ending: str) -> str:
+def file_name(export: Export, ending: str) -> str:
     """What a browser calls the file: what it holds and the day it is asked for, in ASCII."""
-    words = kind
-    if kind == COMPARISON:
-        by = " ".join(filter(None, (query.group_by, query.split_by)))
-        words = slugify(f"{query.tool} {query.metric} by {by}".translate(_BETWEEN_WORDS))[:80]
-    return f"ciphermark-{words}-{timezone.now():%Y-%m-%d}.{ending}"
+    words = " ".join((*export.selection.series.get("tool", ()), export.kind))
+    if export.kind == COMPARISON:
+        words = comparison_words(export.query)
+    if ending == "csv" and export.dialect.decimal_comma:
+        words += " for excel"
+    return dated_name(words, ending)
+
+
+def comparison_words(query: ComparisonQuery) -> str:
+    """What names the file of a comparison."""
+    by = " ".join(filter(None, (query.group_by, query.split_by)))
+    return f"comparison {query.tool} {query.metric} by {by}"
+
+
+def dated_name(words: str, ending: str) -> str:
+    """The words and today as the name of a file."""
+    named = slugify(words.translate(_BETWEEN_WORDS))[:80]
+    return f"ciphermark-{named}-{timezone.now():%Y-%m-%d}.{ending}"
 
 
 _BETWEEN_WORDS = str.maketrans("_:", "  ")

@@ -31,7 +31,6 @@ _ADMINISTERS = frozenset(
         "runs.view_auditentry",
         "runs.view_hostalias",
         "runs.change_notificationchannel",
-        "runs.delete_exportjob",
         "auth.view_group",
         "auth.view_user",
         "auth.add_user",

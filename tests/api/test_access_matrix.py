@@ -27,7 +27,6 @@ from reports.shares import make_share
 from store.models import (
     ApiToken,
     AuditEntry,
-    ExportJob,
     FleetChange,
     FleetChangeMember,
     HostAlias,
@@ -84,7 +83,6 @@ EDITORS_FORM: Rights = {"GET": EDITORS, "POST": EDITORS}
 DECISIONS: dict[str, Rights] = {
     "agent-script": OPEN,
     "agent-checksum": OPEN,
-    "agent-role": OPEN,
     # Whoever is signed in is led on, whatever the method.
     "login": {"GET": EVERYBODY, "POST": EVERYBODY, "DELETE": PAGE_READERS},
     "logout": {"POST": EVERYBODY},
@@ -111,10 +109,6 @@ DECISIONS: dict[str, Rights] = {
     "run-page-diff-choice": PAGE,
     "recommend": PAGE,
     "upgrade-cost": PAGE,
-    "start-download": PAGE,
-    "export-pages": {"GET": PAGE_READERS, "POST": PAGE_READERS},
-    # Leads back to the list; only one's own is deleted: tests/pages/test_exports_page.py
-    "delete-export": {"POST": PAGE_READERS},
     "method": PAGE,
     "hidden-runs": {"GET": EDITORS},
     "hide-run": EDITORS_FORM,
@@ -163,12 +157,7 @@ DECISIONS: dict[str, Rights] = {
     "api:comparison-xlsx": READ,
     "api:measurements-csv": READ,
     "api:measurements-xlsx": READ,
-    "api:samples-csv": READ,
     "api:hosts-csv": READ,
-    "api:export-jobs": {"GET": API_READERS, "POST": API_READERS},
-    # The export is somebody's, who deletes it; else administrators do.
-    "api:export-job": {"GET": API_READERS, "DELETE": ADMINISTRATORS},
-    "api:export-file": READ,
     "api:profiles": READ,
     "api:trends": READ,
     "api:ciphers": READ,
@@ -179,9 +168,6 @@ DECISIONS: dict[str, Rights] = {
     "api:docs": READ,
     "api:no-such-address": OPEN_ANY,
 }
-
-READ_BY_POST = frozenset({"export-pages", "delete-export", "api:export-jobs"})
-"""Having a file made of what one may read changes no figure."""
 
 LOOK: Rights = {"GET": ADMINISTRATORS}
 LOOKED_AT = (
@@ -322,7 +308,6 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         "token_id": ApiToken.objects.get(name="upload").pk,
         "name": "operations",
         "share_id": share.pk,
-        "job_id": _job_of(someone).job_id,
         "change_id": _change_of(run).pk,
         "channel_id": NotificationChannel.objects.create(name="ops").pk,
         "note_id": Note.objects.create(host_id=run.host_id, text="x", at=now, made_by="edith").pk,
@@ -341,12 +326,6 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         },
     }
     return Site(values, clients)
-
-
-def _job_of(person: User) -> ExportJob:
-    return ExportJob.objects.create(
-        kind="measurements", format="csv", site="http://testserver", person=person
-    )
 
 
 def _change_of(run: Run) -> FleetChange:
@@ -429,7 +408,7 @@ def test_on_a_public_site_everybody_reads_and_nobody_does_more(
         is_read = rights.get("GET") in (API_READERS, PAGE_READERS)
         path = path_of(site, route)
         for actor, method in STRANGERS:
-            reads = is_read if method == "GET" else route.name in READ_BY_POST
+            reads = is_read and method == "GET"
             decided = actor in rights.get(method, NOBODY) or reads
             wrong += _disagreement(site, actor, method, route, path, decided)
     assert not wrong, "\n".join(wrong)

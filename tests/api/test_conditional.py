@@ -25,7 +25,6 @@ BY_DATA = (
     "/api/v1/exports/comparison.csv",
     "/api/v1/exports/comparison.xlsx",
     "/api/v1/exports/measurements.csv?excel=1",
-    "/api/v1/exports/samples.csv",
 )
 RECOMMENDATION = "/api/v1/recommendation/?host=nas"
 BY_BYTES = ("/api/v1/hosts/", "/api/v1/runs/", "/api/v1/ciphers/", "/api/v1/schema/run")
@@ -117,7 +116,7 @@ def test_other_questions_and_other_sites_have_other_names(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", (COMPARISON, "/api/v1/exports/samples.csv", "/api/v1/hosts/"))
+@pytest.mark.parametrize("path", (COMPARISON, "/api/v1/hosts/"))
 def test_nobody_learns_from_an_etag_what_may_not_be_read(
     reader: ApiClient, store_run: StoreRun, path: str
 ) -> None:

@@ -56,7 +56,7 @@ def test_the_files_numbers_are_the_comparisons_to_the_last_digit(
 def test_the_file_is_a_download_in_utf_8(reader: ApiClient) -> None:
     response = reader.get(URL, {"metric": "cpu_seconds_per_gb", "split_by": "openssl_series"})
     assert response["Content-Type"] == "text/csv; charset=utf-8"
-    name = "ciphermark-ssh-cpu-seconds-per-gb-by-cpu-openssl-series"
+    name = "ciphermark-comparison-ssh-cpu-seconds-per-gb-by-cpu-openssl-series"
     assert re.search(rf'filename="{name}-20\d\d-\d\d-\d\d.csv"', response["Content-Disposition"])
     assert response.getvalue().endswith(b"\r\n")
 

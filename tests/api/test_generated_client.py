@@ -22,8 +22,7 @@ from django.utils import timezone
 
 from access.tokens import create_token
 from ingest.arrival.importing import ImportRequest, store_import
-from reports.export_jobs import make
-from store.models import ExportJob, FleetChange, Note
+from store.models import FleetChange, Note
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -132,11 +131,9 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
         clone = store_run(run_document(*measured, host={"name": name, "machine_id": "c" * 64}))
     assert host is not None
     text = store_import(ImportRequest(b"aes128-ctr: 104 MB/s\n")).runs[0]
-    job = ExportJob.objects.create(kind="samples", format="csv", site="http://testserver")
-    make(job.pk)
     file = importlib.import_module(f"{PACKAGE}.types").File
     tool = importlib.import_module(f"{PACKAGE}.models").TrendsTool
-    run, one_host, one_job = {"run_id": other.run_id}, {"host_id": host.pk}, {"job_id": job.job_id}
+    run, one_host = {"run_id": other.run_id}, {"host_id": host.pk}
     when = timezone.now()
     change = FleetChange.objects.create(
         kind="silent", direction="silent", first_at=when, last_at=when
@@ -150,9 +147,6 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
         },
         "notes_make": {"body": model("NewNote", {"text": "x", "host": host.slug})},
         "notes_remove": {"note_id": note.pk},
-        "export_jobs_read": one_job,
-        "export_jobs_file": one_job,
-        "export_jobs_delete": one_job,
         "hosts_read": one_host,
         "hosts_change": {**one_host, "body": model("PatchedHostChange", {"name": "new"})},
         "hosts_merge": {**one_host, "body": model("Merge", {"other": other.host_id})},
@@ -173,9 +167,8 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
 def test_every_operation_is_callable(
     generated: Path, client: Any, uploading: Any, arguments: dict[str, dict[str, Any]]
 ) -> None:
-    # A deleted file does not come back with its row.
     called = operations(generated)
-    for name in sorted(called, key=lambda name: name == "export_jobs_delete"):
+    for name in called:
         with transaction.atomic():
             caller = uploading if name in UPLOADS else client
             answer = called[name].sync_detailed(client=caller, **arguments.get(name, {}))
@@ -189,10 +182,8 @@ def test_every_operation_is_callable(
     (
         ("comparison_csv", b"group,"),
         ("measurements_csv", b"run_id,"),
-        ("samples_csv", b"run_id,"),
         ("comparison_xlsx", b"PK"),
         ("measurements_xlsx", b"PK"),
-        ("export_jobs_file", b"run_id,"),
         ("runs_text", b"aes128-ctr: 104 MB/s\n"),
     ),
 )

@@ -1,31 +1,26 @@
-"""GET /api/v1/exports/measurements.csv, samples.csv: what the database writes, programs read."""
+"""GET /api/v1/exports/measurements.csv: what the database writes, programs read."""
 
 import csv
 import io
 import json
-from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.http import QueryDict
 
-from exports.columns import MEASUREMENTS, SAMPLES
+from exports.columns import MEASUREMENTS
 from ingest.edits.recompute import set_hidden
-from ingest.processing.run_processing import process_run
 from questions.parameters import MAX_LENGTH
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks
 from reports.rows import export_rows
-from store.models import ExportJob, Measurement, Run
-from store.run_documents import document_bytes
+from store.models import Measurement
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 MEASUREMENTS_URL = "/api/v1/exports/measurements.csv"
-SAMPLES_URL = "/api/v1/exports/samples.csv"
 
 HOSTILE = (
     *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x","y")'),
@@ -91,45 +86,19 @@ def test_the_figures_are_those_of_the_api_to_the_last_digit(reader: ApiClient) -
             assert found in [one[name] for one in same], (row["run_id"], row["cipher"], column)
 
 
-def test_a_try_is_a_row_as_it_was_uploaded(reader: ApiClient, store_run: StoreRun) -> None:
-    tries = [
-        {"bytes": 1073741824, "seconds": 2.31, "setup_seconds": 0.31, "foreign_cpu": 0.02},
-        {"bytes": 1073741825, "seconds": 2.29, "client_cpu_seconds": 1.7},
-    ]
-    store_run(run_document(ssh_measurement("aes128-ctr", samples=tries, method="steady")))
-    first, second = rows(reader, SAMPLES_URL)
-    assert (first["try"], second["try"]) == ("1", "2")
-    assert (first["bytes"], second["bytes"]) == ("1073741824", "1073741825")
-    assert float(first["bytes_per_second"]) == 1073741824 / 2.31
-    assert (first["setup_seconds"], first["client_cpu_seconds"]) == ("0.31", "")
-    assert (second["foreign_cpu"], second["client_cpu_seconds"]) == ("", "1.7")
-
-
-@pytest.mark.usefixtures("published")
-def test_there_are_as_many_rows_as_measurements_and_tries(reader: ApiClient) -> None:
-    assert len(rows(reader)) == Measurement.objects.count()
-    tries = sum(
-        len(one["samples"])
-        for run in Run.objects.select_related("document")
-        for one in json.loads(document_bytes(run.document))["measurements"]
-    )
-    assert len(rows(reader, SAMPLES_URL)) == tries
-
-
 def test_text_from_outside_never_becomes_a_formula(reader: ApiClient, store_run: StoreRun) -> None:
     for hostile in HOSTILE:
         document = run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": hostile + "x"})
         document["agent"]["version"] = hostile
         store_run(document)
-    for url, query in product((MEASUREMENTS_URL, SAMPLES_URL), ({}, {"excel": "1"})):
-        written = text(reader, url, **query).removeprefix("\ufeff")
+    for query in ({}, {"excel": "1"}):
+        written = text(reader, MEASUREMENTS_URL, **query).removeprefix("\ufeff")
         # Programs take the separator from the reader's language, not from the file.
         for separator in SEPARATORS:
             for line in csv.reader(io.StringIO(written, newline=""), delimiter=separator):
                 assert not [cell for cell in line if cell.startswith(tuple("=+-@"))], separator
-    for url in (MEASUREMENTS_URL, SAMPLES_URL):
-        versions = [row["agent_version"].replace("'", "") for row in rows(reader, url)]
-        assert sorted(versions) == sorted(HOSTILE), url
+    versions = [row["agent_version"].replace("'", "") for row in rows(reader)]
+    assert sorted(versions) == sorted(HOSTILE)
 
 
 def test_awkward_text_and_any_number_come_back_as_they_were(
@@ -208,7 +177,6 @@ def test_columns_can_be_chosen(reader: ApiClient, store_run: StoreRun) -> None:
     assert list(row) == ["cipher", "n", "host"]
     assert list(row.values()) == ["aes128-gcm@openssh.com", "3", "nas"]
     assert rows(reader, columns="host") == [{"host": "nas"}]
-    assert rows(reader, SAMPLES_URL, columns="host") == [{"host": "nas"}] * 3
 
 
 @each(
@@ -225,7 +193,7 @@ def test_columns_can_be_chosen(reader: ApiClient, store_run: StoreRun) -> None:
 def test_what_cannot_be_is_a_400_that_names_it(
     reader: ApiClient, query: dict[str, str], attr: str
 ) -> None:
-    for url in (MEASUREMENTS_URL, SAMPLES_URL, "/api/v1/exports/measurements.xlsx"):
+    for url in (MEASUREMENTS_URL, "/api/v1/exports/measurements.xlsx"):
         response = reader.get(url, query)
         assert response.status_code == 400
         assert response.json()["errors"][0]["attr"] == attr
@@ -237,14 +205,11 @@ def test_the_first_line_is_there_before_the_database_is_asked(
     for number in range(3):
         store_run(run_document(host={"name": f"host-{number}"}))
     monkeypatch.setattr(export_rows, "CHUNK_BYTES", 1)
-    chunks: Iterator[tuple[bytes, int]] = csv_chunks(
-        export_of("measurements", QueryDict(), "http://testserver")
-    )
-    assert next(chunks)[0].startswith(b"run_id,")
+    chunks = csv_chunks(export_of("measurements", QueryDict(), "http://testserver"))
+    assert next(chunks).startswith(b"run_id,")
     # The first row is here while the others are still to be read.
-    first, number = next(chunks)
-    assert (number, first.count(b"\r\n")) == (1, 1)
-    assert sum(rows for _, rows in chunks) == 2
+    assert next(chunks).count(b"\r\n") == 1
+    assert b"".join(chunks).count(b"\r\n") == 2
 
 
 def test_a_reader_who_leaves_leaves_the_connection_usable(store_run: StoreRun) -> None:
@@ -256,28 +221,9 @@ def test_a_reader_who_leaves_leaves_the_connection_usable(store_run: StoreRun) -
     chunks.close()
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    assert ExportJob.objects.count() == 0
 
 
 def test_column_names_are_plain_and_met_once() -> None:
-    for columns in (MEASUREMENTS, SAMPLES):
-        names = [column.name for column in columns]
-        assert len(set(names)) == len(names)
-        assert all(name.replace("_", "").isalnum() and name == name.lower() for name in names)
-
-
-def test_numbers_that_no_other_number_can_divide_end_no_file(
-    reader: ApiClient, uploader: ApiClient
-) -> None:
-    ssh = ssh_measurement("aes128-ctr", 1e8)
-    ssh["samples"][0].update(seconds=5e-324, client_cpu_seconds=1.0, server_cpu_seconds=2.0)
-    ordinary = openssl_measurement("aes-128-gcm", 4e9)
-    body = json.dumps(run_document(ssh, ordinary))
-    body = body.replace('"client_cpu_seconds": 1.0', '"client_cpu_seconds": 1e-400')
-    body = body.replace('"server_cpu_seconds": 2.0', f'"server_cpu_seconds": 0.{"0" * 400}1')
-    assert uploader.upload(body).status_code == 202
-    process_run(Run.objects.get().pk)
-    (odd,), (even,) = (rows(reader, SAMPLES_URL, tool=tool) for tool in ("ssh", "openssl"))
-    assert (odd["client_cpu_seconds"], odd["server_cpu_seconds"]) == ("", "")
-    assert odd["bytes_per_second"] == ""
-    assert float(even["bytes_per_second"]) == 4e9
+    names = [column.name for column in MEASUREMENTS]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("_", "").isalnum() and name == name.lower() for name in names)

@@ -129,7 +129,6 @@ def test_files_say_the_library_of_each_row_and_are_filtered_by_it(
     store_run(document(NEW, OLD))
     expected = {"ssh": ("OpenSSL 1.0.2zl", "1.0.2"), "openssl": ("OpenSSL 3.0.19", "3.0")}
     assert library_by_tool(reader, latest=latest) == expected
-    assert library_by_tool(reader, kind="samples", latest=latest) == expected
     for tool, (release, series) in expected.items():
         for query in (
             {"openssl": release.replace(" ", "-").lower()},
@@ -141,10 +140,8 @@ def test_files_say_the_library_of_each_row_and_are_filtered_by_it(
     assert library_by_tool(reader, **other) == {}
 
 
-def library_by_tool(
-    reader: ApiClient, kind: str = "measurements", **query: str
-) -> dict[str, tuple[str, str]]:
-    rows = csv_rows(reader.get(f"/api/v1/exports/{kind}.csv", query))
+def library_by_tool(reader: ApiClient, **query: str) -> dict[str, tuple[str, str]]:
+    rows = csv_rows(reader.get("/api/v1/exports/measurements.csv", query))
     return {row["tool"]: (row["openssl"], row["openssl_series"]) for row in rows}
 
 
@@ -197,12 +194,10 @@ def test_a_workbook_says_which_library(reader: ApiClient, store_run: StoreRun) -
     store_run(document(NEW, OLD))
     for tool, release in (("ssh", RELEASES[OLD]), ("openssl", RELEASES[NEW])):
         book = opened(body(reader, "comparison.xlsx", tool=tool, group_by="openssl"))
-        assert [row["group"] for row in table(book, "Comparison")] == [release]
-        for sheet in ("Pivot", "Measurements"):
-            assert [row["openssl"] for row in table(book, sheet)] == [release], (tool, sheet)
+        assert [row["Group"] for row in table(book, "Comparison")] == [release]
+        assert [row["OpenSSL"] for row in table(book, "Measurements")] == [release], tool
         (row,) = table(book, "Hosts")
-        libraries = (row["openssl"], row["ssh_library"], row["ssh_library_series"])
-        assert libraries == (RELEASES[NEW], RELEASES[OLD], "1.0.2")
+        assert (row["OpenSSL"], row["Library of ssh"]) == (RELEASES[NEW], RELEASES[OLD])
 
 
 def test_a_recommendation_is_for_hosts_by_the_library_of_their_ssh(
@@ -251,7 +246,7 @@ def test_an_imported_text_has_the_library_of_its_ssh(
     assert groups(reader, "ssh") == {label: 1}
 
 
-@pytest.mark.parametrize("name", ("measurements.csv", "measurements.xlsx", "samples.csv"))
+@pytest.mark.parametrize("name", ("measurements.csv", "measurements.xlsx"))
 @pytest.mark.parametrize("tool", ("", "ssh", "openssl"))
 def test_files_of_either_tool_take_the_filter(
     reader: ApiClient, store_run: StoreRun, name: str, tool: str

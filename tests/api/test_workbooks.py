@@ -1,29 +1,22 @@
 """GET /api/v1/exports/*.xlsx: what openpyxl reads back, and what no cell may be."""
 
 import io
-import itertools
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from django.db import connection
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart
 
-from exports import workbook
 from exports.csv_dialect import CELL_UNITS, for_cell
-from exports.sheet_parts import xml_text
 from reports import exporting
-from reports.rows.export_formats import xml_text as database_text
 from results.comparison.comparison import compare
 from results.selection import ComparisonQuery
-from store.statements import fetch_rows
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.sample_documents import environment, run_document, ssh_measurement
@@ -31,6 +24,7 @@ from tests.upgraded_fleet import AES, DES, HOSTS, upgraded_fleet
 
 HOSTILE = '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org'
 READ_BACK = HOSTILE.translate(dict.fromkeys(map(ord, "\x01\x0b\x1f\ufffe"), "\ufffd"))
+MARKUP = "<r><t>rich & wrong</r>"
 
 
 def body(reader: ApiClient, name: str, **query: Any) -> bytes:
@@ -45,20 +39,15 @@ def opened(content: bytes) -> Workbook:
 
 
 def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
-    """A sheet's rows by the names over them, without their units."""
+    """A sheet's rows by the headings over them, without their units."""
     names, *values = book[sheet].iter_rows(values_only=True)
-    keys = [re.sub(r" \(.*\)$", "", str(name)) for name in names]
+    keys = [re.sub(r" \((?!UTC).*\)$", "", str(name)) for name in names]
     return [dict(zip(keys, map(unescaped, row), strict=True)) for row in values]
 
 
-def without_megabytes(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as CSV has it, once its MB/s are those of the column before."""
-    names = list(row)
-    for before, name in itertools.pairwise(names):
-        if "mb_per_second" in name:
-            assert row[name] == (row[before] if row[before] is None else row[before] / 1e6)
-    assert any("mb_per_second" in name for name in names)
-    return {name: value for name, value in row.items() if "mb_per_second" not in name}
+def unescaped(value: Any) -> Any:
+    """The value as spreadsheets show it; openpyxl leaves these escapes as they are."""
+    return value.replace("_x005F_", "_") if isinstance(value, str) else value
 
 
 def charts_of(book: Workbook) -> list[Any]:
@@ -71,51 +60,53 @@ def title(chart: Any) -> str:
     return "".join(run.t for part in chart.title.tx.rich.p for run in part.r or ())
 
 
-def unescaped(value: Any) -> Any:
-    """The value as spreadsheets show it; openpyxl leaves this escape as it is."""
-    return value.replace("_x005F_", "_") if isinstance(value, str) else value
-
-
 @pytest.mark.usefixtures("published")
 def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
     book = opened(body(reader, "comparison.xlsx", group_by="os_version"))
-    assert book.sheetnames == [
-        "Comparison",
-        "Pivot",
-        "Measurements",
-        "Hosts",
-        "Method",
-        "Chart data",
-    ]
-    for name in ("Comparison", "Pivot", "Measurements", "Hosts"):
+    assert book.sheetnames == ["Comparison", "Chart data", "Measurements", "Hosts", "Method"]
+    for name in ("Comparison", "Measurements", "Hosts"):
         sheet = book[name]
         assert sheet.freeze_panes
         assert sheet.auto_filter.ref == sheet.dimensions
         assert sheet.print_title_rows == "$1:$1"
+    assert [cell.value for cell in book["Comparison"][1]] == [
+        *("Group", "Cipher", "Median (MB/s)", "First quartile (MB/s)", "Third quartile (MB/s)"),
+        *("Lowest (MB/s)", "Highest (MB/s)", "Hosts", "Low confidence"),
+    ]
     assert book["Comparison"]["A1"].font.bold
-    across = {name: book[name].page_setup.fitToWidth for name in ("Pivot", "Measurements", "Hosts")}
-    assert across == {"Pivot": 3, "Measurements": 5, "Hosts": 2}  # pages that can be read
 
 
 @pytest.mark.usefixtures("published")
-@each(
-    ("name", "query"),
-    (("comparison", {"group_by": "os_version", "metric": "normalised"}), ("measurements", {})),
-)
-def test_its_rows_are_those_of_the_csv(reader: ApiClient, name: str, query: dict[str, str]) -> None:
-    expected = csv_rows(reader.get(f"/api/v1/exports/{name}.csv", query))
-    found = table(opened(body(reader, f"{name}.xlsx", **query)), name.capitalize())
-    assert len(found) == len(expected) > 0
-    for row, line in zip(found, expected, strict=True):
-        for column, value in without_megabytes(row).items():
-            if isinstance(value, datetime):
-                assert value.replace(tzinfo=UTC) == datetime.fromisoformat(line[column])
-            elif isinstance(value, bool):
-                assert line[column] == str(value).lower()
-            elif isinstance(value, int | float):
-                assert float(line[column]) == value
-            else:
-                assert line[column] == (value or "")
+def test_its_rows_are_those_of_the_csv(reader: ApiClient) -> None:
+    query = {"group_by": "os_version", "metric": "normalised"}
+    lines = csv_rows(reader.get("/api/v1/exports/comparison.csv", query))
+    found = table(opened(body(reader, "comparison.xlsx", **query)), "Comparison")
+    name = "normalised_bytes_per_second"
+    assert [(row["Group"], row["Cipher"], row["Median"] * 1e6, row["Hosts"]) for row in found] == [
+        (line["group"], line["cipher"], pytest.approx(float(line[name])), int(line["n"]))
+        for line in lines
+    ]
+    lines = csv_rows(reader.get("/api/v1/exports/measurements.csv"))
+    found = table(opened(body(reader, "measurements.xlsx")), "Measurements")
+    name = "throughput_bytes_per_second"
+    assert [
+        (row["Run"], row["Cipher"], row["Throughput"] * 1e6, row["Tries"]) for row in found
+    ] == [
+        (line["run_url"], line["cipher"], pytest.approx(float(line[name])), int(line["n"]))
+        for line in lines
+    ]
+
+
+def test_columns_that_are_named_are_those_of_the_csv(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document(ssh_measurement("aes128-ctr", 1e8)))
+    names = "host,started_at,noisy,throughput_bytes_per_second"
+    book = opened(body(reader, "measurements.xlsx", columns=names))
+    assert list(book["Measurements"].values) == [
+        tuple(names.split(",")),
+        ("nas", datetime(2025, 11, 21, 6, 48, 10), False, 1e8),  # noqa: DTZ001 - as cells are
+    ]
 
 
 def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run: StoreRun) -> None:
@@ -129,37 +120,43 @@ def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run:
             )
         )
     book = opened(body(reader, "comparison.xlsx"))
-    votes = [row["throughput_bytes_per_second"] for row in table(book, "Measurements")]
-    assert sorted(votes) == [2e8, 4e8]
-    assert [(row["host"], row["aes128-ctr"]) for row in table(book, "Pivot")] == [
-        ("a", 2e8),
-        ("b", 4e8),
-    ]
+    assert sorted(row["Throughput"] for row in table(book, "Measurements")) == [200, 400]
     (group,) = table(book, "Comparison")
-    assert group["throughput_bytes_per_second"] == 3e8
-    assert [(row["host"], row["runs"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
+    assert group["Median"] == 300
+    assert [(row["Host"], row["Runs"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
 
 
-def test_behind_a_matched_comparison_are_the_votes_of_matched_hosts(
+def test_behind_a_matched_comparison_are_its_hosts_alone(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
     upgraded_fleet(store_run)
     query = {"tool": "openssl", "group_by": "openssl_series", "matched": 1, "cipher": [AES, DES]}
-    book = opened(body(reader, "comparison.xlsx", **query))
-    pivot = table(book, "Pivot")
+    behind = table(opened(body(reader, "comparison.xlsx", **query)), "Measurements")
     # One host was never old, so it is in no matched group.
-    assert len({row["host"] for row in pivot}) == 2 * HOSTS
-    behind = sorted(
-        (row["host"], row["cipher"], row["throughput_bytes_per_second"])
-        for row in table(book, "Measurements")
-    )
-    assert behind == sorted(
-        (row["host"], cipher, row[cipher]) for row in pivot for cipher in (AES, DES) if row[cipher]
-    )
+    assert len({row["Host"] for row in behind}) == 2 * HOSTS
+
+
+@pytest.mark.parametrize("form", ("comparison", "measurements"))
+def test_more_measurements_than_a_workbook_holds_are_told_to_use_csv(
+    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    store_run(run_document(ssh_measurement("a", 1e8), ssh_measurement("b", 1e8)))
+    monkeypatch.setattr(exporting, "MOST_ROWS", 1)
+    address = f"/api/v1/exports/{form}.xlsx"
+    refused = reader.get(address)
+    assert refused.status_code == 400
+    (error,) = refused.json()["errors"]
+    assert (error["code"], error["attr"]) == ("too_many_rows", None)
+    assert "use CSV" in error["detail"]
+    page = reader.get(address, headers={"accept": "text/html"})
+    assert page.status_code == 400
+    assert "use CSV" in page.content.decode()
+    assert page["Content-Type"].startswith("text/html")
+    assert len(table(opened(body(reader, f"{form}.xlsx", cipher="a")), "Measurements")) == 1
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("late", ("decided", "_figures", "_contents"))
+@pytest.mark.parametrize("late", ("decided", "compare", "_contents"))
 def test_a_run_that_comes_meanwhile_is_in_all_sheets_or_in_none(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch, late: str
 ) -> None:
@@ -179,27 +176,23 @@ def test_a_run_that_comes_meanwhile_is_in_all_sheets_or_in_none(
     monkeypatch.setattr(exporting, late, another_run)
     book = opened(body(reader, "comparison.xlsx", group_by="host", tool="ssh"))
     (compared,), (row,) = table(book, "Comparison"), table(book, "Measurements")
-    name = "throughput_bytes_per_second"
-    assert compared[name] == row[name]
+    assert compared["Median"] == row["Throughput"]
 
 
 @pytest.mark.usefixtures("published")
 def test_its_chart_has_the_medians_and_quartiles_of_the_comparison(reader: ApiClient) -> None:
-    content = body(reader, "comparison.xlsx", group_by="os", cipher=["aes128-ctr", "3des-cbc"])
-    book = opened(content)
+    ciphers = ("aes128-ctr", "3des-cbc")
+    book = opened(body(reader, "comparison.xlsx", group_by="os", cipher=ciphers))
     (chart,) = charts_of(book)
     assert isinstance(chart, BarChart)
     assert len(chart.series) == 2
     assert all(series.errBars is not None for series in chart.series)
-    compared = {(row["group"], row["cipher"]): row for row in table(book, "Comparison")}
+    compared = {(row["Group"], row["Cipher"]): row for row in table(book, "Comparison")}
     for row in table(book, "Chart data"):
-        for cipher in ("aes128-ctr", "3des-cbc"):
+        for cipher in ciphers:
             if row[f"{cipher} median"] is not None:
-                known = compared[row["group"], cipher]
-                # XlsxWriter writes 16 digits, the last of which may be rounded.
-                wanted = pytest.approx(known["throughput_bytes_per_second"], rel=1e-15)
-                assert row[f"{cipher} median"] == wanted
-    assert book["Chart data"]["B2"].number_format == "#,##0"
+                known = compared[row["group"], cipher]["Median"]
+                assert row[f"{cipher} median"] == pytest.approx(known * 1e6)
 
 
 @pytest.mark.usefixtures("published")
@@ -218,12 +211,7 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert link.startswith("http://testserver/?")
     assert "metric=normalised" in link
     assert "How to read it" in said
-    of_sheet = list(said)[list(said).index("Columns: Comparison") + 1 :]
-    assert of_sheet[:2] == list(table(book, "Comparison")[0])[:2]
-    assert "throughput_bytes_per_second" in of_sheet
-    for place, (name, value, *_) in enumerate(book["Method"].iter_rows(), 1):
-        points = book["Method"].row_dimensions[place].height
-        assert (15 if points is None else points) / 15 >= len(str(value.value)) / 90, name.value
+    assert "Median (MB/s)" in said
 
 
 def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
@@ -239,12 +227,16 @@ def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
         assert names.index("Tool") > names.index("Compared of them")
 
 
-def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
+@pytest.mark.parametrize(("hostile", "read"), ((HOSTILE, READ_BACK), (MARKUP, MARKUP)))
+def test_text_from_outside_is_text(
+    reader: ApiClient, store_run: StoreRun, hostile: str, read: str
+) -> None:
     store_run(
         run_document(
-            ssh_measurement("aes128-ctr", 1e8),
-            host={"name": HOSTILE},
+            ssh_measurement("=cmd|' /C calc'!A0", 1e8),
+            host={"name": hostile},
             tags={"x": "=1+1"},
+            environment={**environment(model=hostile)},
         )
     )
     content = body(reader, "comparison.xlsx", group_by="host", tag="x:=1+1")
@@ -254,121 +246,27 @@ def test_hostile_text_is_text(reader: ApiClient, store_run: StoreRun) -> None:
             for cell in row:
                 assert cell.data_type != "f"
                 assert cell.hyperlink is None
-    assert table(book, "Comparison")[0]["group"] == READ_BACK
-    (machine,) = table(book, "Hosts")
-    assert machine["host"] == READ_BACK
+    (group,), (machine,) = table(book, "Comparison"), table(book, "Hosts")
+    assert (group["Group"].rstrip("\u200b"), machine["Host"].rstrip("\u200b")) == (read, read)
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         for name in parts.namelist():
             if name.endswith((".xml", ".rels")):
                 ElementTree.fromstring(parts.read(name))  # noqa: S314 - our own file
                 assert b"<f>" not in parts.read(name) or "chart" in name
-                assert b"<hyperlink" not in parts.read(name)
-        measurements = parts.read("xl/worksheets/sheet3.xml").decode()
-    # Written so that a spreadsheet shows the text itself, and not the letter that it stands for.
-    assert "_x005F_x0041_" in measurements
+        chart = parts.read("xl/charts/chart1.xml").decode()
+    references = re.findall(r"<c:f>(.*?)</c:f>", chart)
+    assert references
+    assert all(one.startswith("'Chart data'!$") for one in references)
 
 
-@pytest.mark.usefixtures("published")
-def test_rows_too_long_for_a_plain_zip_go_on_in_the_next_sheet(
-    reader: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The bound of 2 GiB is lowered: 900,000 rows reach it, or fewer with very long texts."""
-    plain = opened(body(reader, "measurements.xlsx", tool="ssh"))
-    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 60_000)
-    content = body(reader, "measurements.xlsx", tool="ssh")
-    large = opened(content)
-    assert "Measurements 3" in large.sheetnames
-    for sheet in ("Comparison", "Measurements", "Hosts"):
-        parts = [name for name in large.sheetnames if name.startswith(sheet)]
-        rows = [row for name in parts for row in table(large, name)]
-        assert rows == table(plain, sheet)
-    with zipfile.ZipFile(io.BytesIO(content)) as members:
-        assert max(one.file_size for one in members.infolist()) <= 60_000
-        assert {one.extra for one in members.infolist()} == {b""}, "every program opens it"
-
-
-def units(text: str) -> int:
-    """Its length as spreadsheets count it."""
-    return len(text.encode("utf-16-le")) // 2
-
-
-def in_database(text: str) -> str:
-    """The text as the database writes it into a cell."""
-    statement = f"SELECT {database_text('one.t')} FROM (SELECT %s::text t) one"  # noqa: S608
-    written = fetch_rows(statement, [text])
-    return str(written[0][0])
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("text", ("x", "🔐", "x🔐", "é", "\uffff", "<", "_x0041_"))
+@pytest.mark.parametrize("text", ("x", "🔐", "x🔐", "\uffff"))
 def test_a_cell_has_all_it_can_hold_and_says_when_it_was_cut(text: str) -> None:
-    fitting = text * (CELL_UNITS // units(text)) + "." * (CELL_UNITS % units(text))
+    size = len(text.encode("utf-16-le")) // 2
+    fitting = text * (CELL_UNITS // size) + "." * (CELL_UNITS % size)
     assert for_cell(fitting) == fitting.replace("\uffff", "\ufffd")
-    for whole in (fitting, fitting + ".", "." + fitting, fitting + text * 5000):
-        assert in_database(whole) == xml_text(whole)
-        if whole != fitting:
-            cell = for_cell(whole)
-            assert CELL_UNITS - 100 < units(cell) <= CELL_UNITS
-            assert cell.endswith(f"… [cut: {len(whole)} characters in all]")
-
-
-@pytest.mark.django_db
-@settings(max_examples=30, deadline=None)
-@given(text=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-def test_python_and_the_database_write_the_same_cell(text: str) -> None:
-    assert in_database(text) == xml_text(text)
-
-
-def test_more_rows_than_a_sheet_has_go_on_in_the_next(
-    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ciphers = [f"cipher-{number}" for number in range(5)]
-    for host in "abc":
-        measured = (ssh_measurement(cipher, 1e8) for cipher in ciphers)
-        store_run(run_document(*measured, host={"name": host}))
-    whole = opened(body(reader, "comparison.xlsx", group_by="host"))
-    monkeypatch.setattr(workbook, "SHEET_ROWS", 3)
-    book = opened(body(reader, "comparison.xlsx", group_by="host"))
-    for name, sheets in (("Comparison", 8), ("Pivot", 2), ("Measurements", 8), ("Hosts", 2)):
-        names = [name, *(f"{name} {number}" for number in range(2, sheets + 1))]
-        assert [one for one in book.sheetnames if one.startswith(name)] == names
-        found = [table(book, one) for one in names]
-        assert [len(part) for part in found[:-1]] == [2] * (sheets - 1)
-        assert [row for part in found for row in part] == table(whole, name)
-
-
-def test_more_ciphers_than_a_sheet_has_columns_go_on_in_the_next(
-    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rates = {f"cipher-{number}": 1e8 + number for number in range(5)}
-    store_run(run_document(*(ssh_measurement(cipher, rate) for cipher, rate in rates.items())))
-    monkeypatch.setattr(workbook, "SHEET_COLUMNS", 7)
-    book = opened(body(reader, "comparison.xlsx"))
-    names = ["Pivot", "Pivot, part 2", "Pivot, part 3"]
-    assert [one for one in book.sheetnames if one.startswith("Pivot")] == names
-    found = [table(book, name)[0] for name in names]
-    assert {row["host"] for row in found} == {"nas"}
-    together = {cipher: rate for row in found for cipher, rate in row.items() if cipher in rates}
-    assert together == rates
-
-
-MARKUP = "<r><t>rich & wrong</r>"
-
-
-def test_text_is_never_markup(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(
-        run_document(
-            ssh_measurement(MARKUP, 1e8),
-            host={"name": MARKUP},
-            tags={"x": MARKUP},
-            environment={**environment(model=MARKUP)},
-        )
-    )
-    book = opened(body(reader, "comparison.xlsx", group_by="host", tag=f"x:{MARKUP}"))
-    (row,), (machine,) = table(book, "Comparison"), table(book, "Hosts")
-    assert (row["group"], machine["host"], row["cipher"]) == (MARKUP, MARKUP, MARKUP)
-    said = [row[1] for row in book["Method"].iter_rows(values_only=True)]
-    assert f"x:{MARKUP}" in said
+    cell = for_cell(fitting + text)
+    assert CELL_UNITS - 100 < len(cell.encode("utf-16-le")) // 2 <= CELL_UNITS
+    assert cell.endswith(f"… [cut: {len(fitting + text)} characters in all]")
 
 
 def test_a_chart_is_parted_where_a_page_ends_and_its_parts_have_one_axis(
@@ -385,17 +283,6 @@ def test_a_chart_is_parted_where_a_page_ends_and_its_parts_have_one_axis(
         *("groups 1 to 3 of 10", "groups 4 to 6 of 10", "groups 7 to 9 of 10", "group 10 of 10")
     ]
     assert {(one.y_axis.scaling.min, one.y_axis.scaling.max) for one in charts} == {(0, 2e8)}
-    assert [one.anchor._from.row for one in charts] == [1, 45, 89, 133]
-
-
-def test_no_name_in_a_chart_is_a_formula(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(run_document(ssh_measurement("=cmd|' /C calc'!A0", 1e8), host={"name": "=1+1"}))
-    content = body(reader, "comparison.xlsx", group_by="host")
-    with zipfile.ZipFile(io.BytesIO(content)) as parts:
-        chart = parts.read("xl/charts/chart1.xml").decode()
-    references = re.findall(r"<c:f>(.*?)</c:f>", chart)
-    assert references
-    assert all(one.startswith("'Chart data'!$") for one in references)
 
 
 def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> None:
@@ -403,30 +290,22 @@ def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> N
         store_run(run_document(ssh_measurement("aes128-ctr", rate), host={"name": host}))
     view = {"group_by": "host", "group": "A", "sort": "best", "top": 2, "scale": "log"}
     book = opened(body(reader, "comparison.xlsx", **view))
-    assert [row["group"] for row in table(book, "Comparison")] == ["a2", "a3", "a1"]
+    assert [row["Group"] for row in table(book, "Comparison")] == ["a2", "a3", "a1"]
     assert [row["group"] for row in table(book, "Chart data")] == ["a2", "a3"]
-    for name in ("Measurements", "Hosts", "Pivot"):
-        assert sorted(row["host"] for row in table(book, name)) == ["a1", "a2", "a3"]
+    for name in ("Measurements", "Hosts"):
+        assert sorted(row["Host"] for row in table(book, name)) == ["a1", "a2", "a3"]
     (chart,) = charts_of(book)
     assert chart.y_axis.scaling.logBase == 10
     later = table(opened(body(reader, "comparison.xlsx", **view, page=2)), "Chart data")
     assert [row["group"] for row in later] == ["a1"]
     written = body(reader, "comparison.csv", **view).decode()
     assert [line.partition(",")[0] for line in written.splitlines()] == ["group", "a2", "a3", "a1"]
-    behind = {**view, "latest": 1, "columns": "host"}
-    assert sorted(body(reader, "measurements.csv", **behind).decode().split()) == [
-        "a1",
-        "a2",
-        "a3",
-        "host",
-    ]
 
 
 @each(
     ("query", "attr"),
     (
         ({"sort": "worst"}, "sort"),
-        ({"top": "0"}, "top"),
         ({"top": "201"}, "top"),
         ({"page": "x"}, "page"),
         ({"scale": "cubic"}, "scale"),
@@ -449,13 +328,7 @@ def test_nothing_measured_is_a_workbook_too(reader: ApiClient) -> None:
         assert table(book, "Comparison") == []
 
 
-def test_a_run_without_a_date_and_one_of_long_ago_have_no_wrong_date(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
+def test_a_run_of_long_ago_has_no_wrong_date(reader: ApiClient, store_run: StoreRun) -> None:
     store_run(run_document(started_at="1899-06-01T00:00:00Z", finished_at="1899-06-01T00:00:01Z"))
     (row,) = table(opened(body(reader, "measurements.xlsx")), "Measurements")
-    assert row["started_at"] is None
-
-
-def test_a_cell_has_no_character_that_xml_lacks() -> None:
-    assert for_cell("a\x00b\x1fc\nd") == "a\ufffdb\ufffdc\nd"
+    assert row["Measured (UTC)"] is None

@@ -42,8 +42,6 @@ STATES = {
     "runs found": "/runs/?q=fleet+0",
     "side by side, one": "/hosts/diff/?host=nobody",
     "no runs": "/runs/?source=import",
-    "files": "/exports/",
-    "no such file": "/exports/download/?kind=none",
     "method": "/method/",
     "documentation": "/docs/",
     "documentation, tables": "/docs/api/",

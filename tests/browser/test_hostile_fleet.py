@@ -47,7 +47,6 @@ import json
 from django.contrib.auth.models import User
 from django.http import QueryDict
 from access.audit import COMMAND
-from store.models import ExportJob
 from reports.shares import make_share
 from access.tokens import create_token
 names = json.loads(NAMES)
@@ -55,10 +54,6 @@ root = User.objects.filter(username="root").first() or User.objects.create_super
 secrets = []
 for name in names:
     create_token(name[:100], "read")
-    ExportJob.objects.create(
-        kind="measurements", format="csv", query=name, site="", person=root, failure=name,
-        status="failed",
-    )
     query = QueryDict(mutable=True)
     query.update({"tool": "openssl", "group_by": "host", "tag": "hostile:yes", "q": name[:1]})
     share, secret = make_share(name[:100], query.urlencode(), 1, made_by=root, by=COMMAND)
@@ -69,12 +64,11 @@ print(json.dumps(secrets))
 AWAY = """
 from access.audit import COMMAND
 from ingest.edits.editing import remove_run
-from store.models import ApiToken, ExportJob, Run, Share
+from store.models import ApiToken, Run, Share
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
 for model in (ApiToken, Share):
     model.objects.filter(name__in=[name[:100] for name in names]).delete()
-ExportJob.objects.filter(query__in=names).delete()
 """
 
 

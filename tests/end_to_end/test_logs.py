@@ -57,22 +57,6 @@ def test_a_run_is_followed_from_the_request_to_the_worker(site: LiveSite) -> Non
     assert processed[0]["task"].startswith("ingest.tasks.process_")
 
 
-def test_a_task_of_one_request_has_its_id(site: LiveSite) -> None:
-    request = urllib.request.Request(
-        f"{site.url}/api/v1/exports/jobs/?kind=measurements&format=csv",
-        headers={"Authorization": f"Bearer {site.token('read')}", "X-Request-ID": "export-42"},
-        method="POST",
-    )
-    urllib.request.urlopen(request, timeout=READY_WITHIN).close()
-    deadline = time.monotonic() + READY_WITHIN
-    done: list[str] = []
-    while not done and time.monotonic() < deadline:
-        time.sleep(0.2)
-        found = lines(site, "worker")
-        done = [one["message"] for one in found if one.get("request_id") == "export-42"]
-    assert "reports.tasks.make_export" in done[0]
-
-
 def test_an_id_that_is_none_is_replaced(site: LiveSite) -> None:
     _, answered = upload(site, 'x" status=500')
     assert len(answered) == 32

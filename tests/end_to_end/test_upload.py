@@ -46,39 +46,6 @@ def test_an_uploaded_run_stands_beside_the_published_ones(site: LiveSite) -> Non
     assert compared["Synology DS415+"] == pytest.approx(20971520000 / 313.44)
 
 
-def test_a_file_is_made_by_the_real_worker_and_fetched_in_parts(site: LiveSite) -> None:
-    """The same bytes as those that are streamed at once, and nothing left when it is deleted."""
-    jobs, asked = f"{site.url}/api/v1/exports/jobs/", "tool=ssh"
-    token = {"Authorization": f"Bearer {site.token('read')}"}
-
-    def call(url: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
-        request = urllib.request.Request(url, headers={**token, **headers}, method=method)
-        with urllib.request.urlopen(request, timeout=READY_WITHIN) as answer:
-            return answer.status, answer.read()
-
-    status, body = call(f"{jobs}?{asked}", "POST")
-    assert status == 202
-    job = json.loads(body)
-    ends = time.monotonic() + READY_WITHIN
-    while job["status"] in ("waiting", "running"):
-        assert time.monotonic() < ends, job
-        time.sleep(0.1)
-        job = json.loads(call(site.url + job["url"])[1])
-    assert job["status"] == "ready", job
-    _, streamed = call(f"{site.url}/api/v1/exports/measurements.csv?{asked}")
-    half = job["size_bytes"] // 2
-    file = site.url + job["file_url"]
-    first, rest = call(file, Range=f"bytes=0-{half - 1}"), call(file, Range=f"bytes={half}-")
-    assert (first[0], rest[0]) == (206, 206)
-    assert first[1] + rest[1] == streamed
-    assert streamed.count(b"\r\n") == job["rows_total"] + 1 > 1
-    assert call(site.url + job["url"], "DELETE")[0] == 204
-    with pytest.raises(urllib.error.HTTPError) as gone:
-        call(file)
-    assert gone.value.code == 404
-    gone.value.close()
-
-
 def test_a_chunked_body_is_taken_as_any_other(site: LiveSite) -> None:
     document = run_document()
     connection = http.client.HTTPConnection(site.url.removeprefix("http://"), timeout=READY_WITHIN)

@@ -15,7 +15,6 @@ from reports.rows.export_selection import Selection, votes_of, voting
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
-from results.comparison.pivot import pivot_lines
 from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings
 from results.selection import ComparisonQuery, group_members
@@ -75,10 +74,6 @@ def assert_its_votes_are_behind(query: ComparisonQuery) -> None:
         assert expected == sorted(
             (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(selection)
         )
-        _, lines = pivot_lines(query, groups, ("cpu", "openssl"))
-        cells = [value for line in lines for value in line[4:] if value is not None]
-        assert sorted(cells) == sorted(value for *_, value in expected)
-        assert len(lines) == len({(v.group_key, v.host_id) for v in every if v.group_key in chosen})
 
 
 def of_cpu(model: str, rate: float, day: int) -> dict[str, Any]:
@@ -97,8 +92,6 @@ def test_a_host_votes_once_in_each_group_and_once_where_it_has_one(store_run: St
         query = ComparisonQuery(group_by=group_by)
         found = behind(votes_of(query), query, None)
         assert sorted(row.median or 0 for row in measured(found)) == expected
-        _, lines = pivot_lines(query, None, ("cpu",))
-        assert [(line[0], line[-1]) for line in lines] == [("a", one) for one in expected]
 
 
 def test_what_votes_among_named_runs_is_the_latest_of_these(store_run: StoreRun) -> None:

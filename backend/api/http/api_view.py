@@ -21,7 +21,6 @@ from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
 from results.hosts.host_list import Part, part_of
 from store.outage import outage_message
-from store.replica import PAGE_SECONDS, by_replica
 
 
 class ByCursor(CursorPagination):
@@ -123,10 +122,15 @@ class ApiView(APIView):
 
         People follow links to files and documents: JSON would tell them nothing.
         """
-        by_browser = "text/html" in self.request.headers.get("Accept", "")
-        if by_browser and self.request.method == "GET" and outage_message(exc):
+        if self.by_browser and outage_message(exc):
             raise exc
         return super().handle_exception(exc)
+
+    @property
+    def by_browser(self) -> bool:
+        """True where somebody follows a link."""
+        accepted = self.request.headers.get("Accept", "")
+        return self.request.method == "GET" and "text/html" in accepted
 
     def known_parameters(self, request: Request) -> frozenset[str] | None:
         """What this request may say in its address; None: anything."""
@@ -156,13 +160,8 @@ class ListView(ApiView):
     ) -> Response:
         """The page that the cursor asks for; `read` makes of its rows what is shown."""
         paginator = self.pagination_class()
-
-        @by_replica(PAGE_SECONDS)
-        def data() -> Any:
-            found = paginator.paginate_queryset(rows, request) or []
-            return shape(read(found), many=True).data
-
-        return paginator.get_paginated_response(data())
+        found = paginator.paginate_queryset(rows, request) or []
+        return paginator.get_paginated_response(shape(read(found), many=True).data)
 
 
 @cache

@@ -1,16 +1,17 @@
-"""Measurements, tries and hosts as rows of files: one statement of runs, series and results.
+"""Measurements and hosts as rows of files: one statement of runs, series and results.
 
 The statement is made of the closed lists of `exports.columns`; what users sent is a parameter.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Protocol
+from typing import Any
 
-from django.db import transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db import connection, transaction
 
-from exports.columns import StoredColumn
+from exports.columns import Level, StoredColumn
+from exports.csv_dialect import CsvDialect
+from reports.rows.csv_lines import CsvLines
 from reports.rows.export_selection import (
     Selection,
     result_conditions,
@@ -20,19 +21,7 @@ from reports.rows.export_selection import (
 from results.selection import Where, dimension_value
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
-from store.replica import PAGE_SECONDS, by_replica
 from store.statements import LATEST_FIRST, Relation, fetch_rows
-
-
-class RowFormat(Protocol):
-    """How SQL writes a row (`reports.rows.export_formats`)."""
-
-    def groups(self, columns: Sequence[StoredColumn]) -> list[tuple[str, str]]:
-        """Level and text expression of each part of a row; neighbours of one level are one."""
-
-    def row(self, parts: Sequence[str]) -> str:
-        """The row made of these parts, as one text."""
-
 
 DIMENSION_JOINS = "\n".join(
     f"LEFT JOIN runs_dimensionvalue {name} ON {name}.id = {value}"
@@ -61,36 +50,22 @@ JOIN chosen_series s ON s.id = m.series_id
 LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
 """
 
-_OF_RUNS = """
-SELECT g.rows, g.text FROM chosen_runs r CROSS JOIN LATERAL (
-    SELECT count(*)::int AS rows, string_agg({row}, '' ORDER BY m.series_id) AS text
+_LINES = """
+SELECT g.text FROM chosen_runs r CROSS JOIN LATERAL (
+    SELECT string_agg({row}, '' ORDER BY m.series_id) AS text
     FROM runs_measurement m {series}
     WHERE m.run_id = r.id AND {where}
-) g WHERE g.rows > 0
+) g WHERE g.text IS NOT NULL
 """
-"""Rows of measurements, those of one run as one text: by the key's index, the first at once.
+"""Lines of measurements, those of one run as one text: by the key's index, the first at once.
 
 In single rows PostgreSQL and Python would spend most of the time on handing them over.
 """
 
-_OF_TRIES = """
-SELECT g.rows, g.text FROM chosen_runs r
-CROSS JOIN LATERAL (
-    SELECT m.*, one.body
-    FROM {documents} d
-    CROSS JOIN json_array_elements(
-        ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'measurements'
-    ) WITH ORDINALITY one(body, place)
-    JOIN runs_measurement m ON m.run_id = d.run_id AND m.position = one.place - 1
-    WHERE d.run_id = r.id ORDER BY m.series_id
-) m
-{series}
-CROSS JOIN LATERAL (
-    SELECT count(*)::int AS rows, string_agg({row}, '' ORDER BY t.number) AS text
-    FROM json_array_elements(m.body -> 'samples') WITH ORDINALITY t(body, number)
-) g WHERE {where} AND g.rows > 0
+_VALUES = """
+SELECT {row} FROM chosen_runs r JOIN runs_measurement m ON m.run_id = r.id {series}
+WHERE {where} ORDER BY r.id DESC, m.series_id
 """
-"""Rows of tries, those of one measurement as one text; each document is read once."""
 
 
 def chosen_runs(selection: Selection, site: str, expressions: Sequence[str]) -> Relation:
@@ -131,7 +106,7 @@ def _results(selection: Selection) -> Where:
 
 
 def _values(
-    columns: Sequence[StoredColumn], form: RowFormat
+    parts: Sequence[tuple[Level, str]], of_ssh: Sequence[tuple[Level, str]]
 ) -> tuple[list[str], dict[str, list[str]]]:
     """The parts of a row; and by level the expressions that are made once and that they name.
 
@@ -146,8 +121,7 @@ def _values(
         return f"{level[0]}.c{len(made[level]) - 1}"
 
     values = []
-    of_ssh = form.groups([column.of_ssh for column in columns])
-    for (level, own), (_, ssh) in zip(form.groups(columns), of_ssh, strict=True):
+    for (level, own), (_, ssh) in zip(parts, of_ssh, strict=True):
         value = named(level, own)
         if ssh != own:
             value = f"CASE s.tool WHEN 'ssh' THEN {named(level, ssh)} ELSE {value} END"
@@ -155,49 +129,38 @@ def _values(
     return values, made
 
 
-def rows_statement(
-    selection: Selection,
-    site: str,
-    columns: Sequence[StoredColumn],
-    form: RowFormat,
-    *,
-    tries: Relation | None = None,
+def _statement(
+    selection: Selection, site: str, made: Mapping[str, Sequence[str]], rows: str, row: str
 ) -> Relation:
-    """Rows of measurements as texts of several, each with their number.
-
-    Of their tries where `tries` says what the documents are: run_id and body. What depends on the
-    run or the series alone is made once for each of them.
-    """
-    values, made = _values(columns, form)
+    """The rows; what depends on the run or the series alone is made once for each of them."""
     parts, where = chosen_parts(selection, site, made), _results(selection)
-    rows = (_OF_TRIES if tries else _OF_RUNS).format(
-        row=form.row(values),
-        series=_SERIES,
-        where=where.text,
-        documents=tries.sql if tries else "",
+    sql = rows.format(row=row, series=_SERIES, where=where.text)
+    return Relation(f"{parts.sql} {sql}", (*parts.parameters, *where.parameters))
+
+
+def csv_rows(
+    selection: Selection, site: str, columns: Sequence[StoredColumn], dialect: CsvDialect
+) -> Generator[bytes]:
+    """Measurements as lines of CSV, in chunks of about 64 kB or one run."""
+    lines = CsvLines(dialect)
+    of_ssh = lines.parts([column.of_ssh for column in columns])
+    values, made = _values(lines.parts(columns), of_ssh)
+    yield from _copied(_statement(selection, site, made, _LINES, lines.line(values)))
+
+
+def value_rows(
+    selection: Selection, site: str, columns: Sequence[StoredColumn]
+) -> Iterator[tuple[Any, ...]]:
+    """Measurements as values, read by a cursor of the server; within a transaction."""
+    values, made = _values(
+        [(column.level, column.sql) for column in columns],
+        [(column.level, column.of_ssh.sql) for column in columns],
     )
-    parameters = (*parts.parameters, *(tries.parameters if tries else ()), *where.parameters)
-    return Relation(f"{parts.sql} {rows}", parameters)
-
-
-@by_replica(PAGE_SECONDS)
-def text_bytes(selection: Selection, site: str, columns: Sequence[StoredColumn]) -> int:
-    """How many bytes of text these rows repeat of their runs, before anything is escaped.
-
-    Runs have the longest texts by far; each is measured once. Of a selection that was counted:
-    it looks at all of its rows.
-    """
-    texts = [one.sql for one in columns if one.kind == "text" and one.level == "run"]
-    lengths = " + ".join(f"coalesce(octet_length({sql}), 0)" for sql in texts) or "0"
-    parts = chosen_parts(selection, site, {"run": (lengths,), "series": ()})
-    where = _results(selection)
-    sql = f"""
-        {parts.sql}
-        SELECT coalesce(sum(r.c0), 0) FROM chosen_runs r
-        JOIN runs_measurement m ON m.run_id = r.id {_SERIES}
-        WHERE {where.text}
-    """  # noqa: S608 - closed lists
-    return int(fetch_rows(sql, (*parts.parameters, *where.parameters))[0][0])
+    statement = _statement(selection, site, made, _VALUES, ", ".join(values))
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(statement.sql, statement.parameters)
+        while rows := cursor.fetchmany(FETCHED_ROWS):
+            yield from rows
 
 
 def chosen_parts(
@@ -214,20 +177,17 @@ def chosen_parts(
     return Relation(f"WITH {named}", tuple(one for _, part in parts for one in part.parameters))
 
 
-@by_replica(PAGE_SECONDS)
-def count_rows(selection: Selection, *, tries: bool = False, most: int | None = None) -> int:
-    """How many measurements (or tries) a file would have; counting ends beyond `most`."""
-    if selection.voting is not None and not tries:
+def count_rows(selection: Selection, most: int | None = None) -> int:
+    """How many measurements a file would have; counting ends beyond `most`."""
+    if selection.voting is not None:
         return len(selection.voting.runs)
     parts, where = chosen_parts(selection, ""), _results(selection)
     limit = "" if most is None else f"LIMIT {most + 1:d}"
     sql = f"""
         {parts.sql}
-        SELECT coalesce(sum(n), 0) FROM (
-            SELECT {"m.n" if tries else "1"} AS n FROM chosen_runs r
-            JOIN runs_measurement m ON m.run_id = r.id
-            JOIN chosen_series s ON s.id = m.series_id
-            LEFT JOIN runs_negotiated n ON n.id = m.negotiated_id
+        SELECT count(*) FROM (
+            SELECT 1 FROM chosen_runs r
+            JOIN runs_measurement m ON m.run_id = r.id {_SERIES}
             WHERE {where.text} {limit}
         ) counted
     """  # noqa: S608 - closed lists
@@ -236,41 +196,41 @@ def count_rows(selection: Selection, *, tries: bool = False, most: int | None = 
 
 CHUNK_BYTES = 64 * 1024
 
+FETCHED_ROWS = 1_000
+
 _HEADER = 19
 """Bytes before the first row of a binary COPY: signature, flags, length of the extension."""
 
-_NUMBER, _TEXT = 6, 14
-"""Where, in a message, the number of rows and their text begin."""
+_TEXT = 6
+"""Where, in a message, the text begins: after the number of fields and its length."""
 
 
-def copy_out(statement: Relation, database: BaseDatabaseWrapper) -> Generator[tuple[bytes, int]]:
-    """The rows in chunks of about 64 kB or one run, each with the number of rows in it.
+def _copied(statement: Relation) -> Generator[bytes]:
+    """The texts that a statement gives, in chunks.
 
     Binary, because only that leaves text as it is. The server sends a message for each row of
-    the statement: two fields, the number of rows of the file and their text, each after its
-    length; the last message says that no more come.
+    the statement; the last message says that no more come.
     """
     command = f"COPY ({statement.sql}) TO STDOUT WITH (FORMAT binary)"
-    buffer, rows, start = bytearray(), 0, _HEADER
+    buffer, start = bytearray(), _HEADER
     # A COPY that is broken off fails; a transaction around it must be able to go on.
-    around = transaction.atomic(database.alias) if database.in_atomic_block else nullcontext()
+    around = transaction.atomic() if connection.in_atomic_block else nullcontext()
     with (
         around,
-        database.wrap_database_errors,
-        database.cursor() as cursor,
+        connection.wrap_database_errors,
+        connection.cursor() as cursor,
         cursor.copy(command, statement.parameters) as copy,
     ):
         for message in copy:
             if len(message) < _TEXT:  # the end; what follows it ends the command
                 continue
-            rows += int.from_bytes(message[start + _NUMBER : start + _NUMBER + 4])
             buffer += message[start + _TEXT :]
             start = 0
             if len(buffer) >= CHUNK_BYTES:
-                yield bytes(buffer), rows
-                buffer, rows = bytearray(), 0
-    if rows:
-        yield bytes(buffer), rows
+                yield bytes(buffer)
+                buffer.clear()
+    if buffer:
+        yield bytes(buffer)
 
 
 def host_rows(

@@ -5,11 +5,9 @@ Text of users is a parameter; the statements themselves are made of the closed l
 """
 
 import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import compress
 from typing import Any
 from uuid import UUID
 
@@ -68,12 +66,6 @@ class Voting:
         """
         return Relation(sql, (array(self.runs), array(self.series)))
 
-    def only(self, keys: tuple[int, int]) -> "Voting":
-        """The results of runs between these keys."""
-        first, last = keys
-        here = [first <= run <= last for run in self.runs]
-        return Voting(tuple(compress(self.runs, here)), tuple(compress(self.series, here)))
-
 
 @dataclass(frozen=True)
 class Selection:
@@ -82,7 +74,6 @@ class Selection:
     `text`: of runs whose host's name has it, or whose id begins so.
     `series` are allowed values by field of `SERIES_FIELDS`. `mac` was asked for or negotiated.
     `latest`: only what votes in comparisons, which is found before rows are read (`voting`).
-    `keys`: of runs between these, both included.
     """
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -95,12 +86,6 @@ class Selection:
     mac: str | None = None
     latest: bool = False
     voting: Voting | None = None
-    keys: tuple[int, int] | None = None
-
-    def only(self, *, since: int | None, below: int | None) -> "Selection":
-        """The same of runs with these keys alone."""
-        keys = (since or 0, sys.maxsize if below is None else below - 1)
-        return replace(self, keys=keys, voting=self.voting and self.voting.only(keys))
 
 
 def votes_of(query: ComparisonQuery) -> Selection:
@@ -147,8 +132,6 @@ def _add_named(where: Where, selection: Selection) -> None:
     """Conditions that name runs (r) themselves."""
     if selection.runs:
         where.add("r.run_id = ANY(%s)", list(selection.runs))
-    if selection.keys:
-        where.add("r.id BETWEEN %s AND %s", *selection.keys)
     if selection.statuses:
         where.add("r.status = ANY(%s)", list(selection.statuses))
     if selection.text:

@@ -4,7 +4,6 @@ from store.models.audit import AuditEntry as AuditEntry
 from store.models.data_version import DataVersion as DataVersion
 from store.models.dimension import DimensionValue as DimensionValue
 from store.models.dimension import Environment as Environment
-from store.models.export_job import ExportJob as ExportJob
 from store.models.fleet_change import FleetChange as FleetChange
 from store.models.fleet_change import FleetChangeMember as FleetChangeMember
 from store.models.fleet_change import HostWatch as HostWatch
@@ -17,7 +16,6 @@ from store.models.normalisation import RunSpeedIndex as RunSpeedIndex
 from store.models.note import Note as Note
 from store.models.notification import Notification as Notification
 from store.models.notification import NotificationChannel as NotificationChannel
-from store.models.run import MovedDocument as MovedDocument
 from store.models.run import Run as Run
 from store.models.run import RunDocument as RunDocument
 from store.models.series import Measurement as Measurement
