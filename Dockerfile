@@ -34,8 +34,7 @@ RUN pip uninstall --yes --root-user-action ignore pip \
     && rm -rf /usr/local/lib/python3.12/ensurepip \
     && groupadd --system --gid 10001 ciphermark \
     && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin ciphermark \
-    && install -d -o ciphermark -g ciphermark /var/lib/ciphermark /var/lib/ciphermark-exports \
-        /var/lib/ciphermark-analytics /var/lib/ciphermark-backups
+    && install -d -o ciphermark -g ciphermark /var/lib/ciphermark /var/lib/ciphermark-backups
 WORKDIR /app
 COPY --from=packages /opt/venv /opt/venv
 COPY manage.py ./

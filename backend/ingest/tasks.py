@@ -12,7 +12,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from ingest.edits.moving import delete_unused, move_old
 from ingest.edits.pruning import PruningStopped, older_than, prune, refuse_too_many
 from ingest.fleet_changes.entries import count_stale
 from ingest.fleet_changes.watching import find_due, find_silent
@@ -20,9 +19,7 @@ from ingest.processing import run_processing as processing
 from ingest.processing.processing_locks import claimed, next_accepted
 from store.broker import clear_pending, enqueue_once, send, waiting_tasks
 from store.models import HostWatch, Run
-from store.object_storage import is_shared
-from store.outage import UNREACHABLE, ObjectStorageUnavailable
-from store.run_documents import ALIAS as DOCUMENTS
+from store.outage import UNREACHABLE
 
 logger = logging.getLogger(__name__)
 
@@ -48,14 +45,6 @@ a second then, not one for each, and the uploads have no word to send."""
 
 PRUNED_BATCHES = 50
 """Of one task: ten thousand runs, so that it never nears the time limit."""
-
-
-MOVING = 3000
-"""Seconds of an hour in which documents are moved, task after task: never two such rows of tasks
-at once."""
-
-DELETING = 30.0
-"""Seconds of an hour in which objects of documents that no run has any more are deleted."""
 
 
 BROKEN_OFF = (*UNREACHABLE, IntegrityError)
@@ -194,39 +183,3 @@ def prune_old_runs() -> None:
     deleted = sum(islice(prune(old), PRUNED_BATCHES))
     if deleted:
         logger.info("%s runs older than CIPHERMARK_KEEP_DAYS were deleted", deleted)
-
-
-@shared_task
-def move_documents(after: int = 0, until: int = 0) -> None:
-    """Move documents older than CIPHERMARK_DOCUMENTS_DAYS, of runs with keys beyond `after`.
-
-    After `TURN` in another task, `until` (seconds since 1970) at the latest; the schedule's begins
-    with deleting what no run has any more.
-    """
-    if not is_shared(DOCUMENTS):
-        return
-    try:
-        if not until:
-            until = int(time.time()) + MOVING
-            _delete_unused_documents()
-        if settings.CIPHERMARK_DOCUMENTS_DAYS is not None:
-            _move_documents(timedelta(days=settings.CIPHERMARK_DOCUMENTS_DAYS), after, until)
-    except ObjectStorageUnavailable as error:
-        logger.warning("documents move when the object storage is back: %s", error)
-
-
-def _delete_unused_documents() -> None:
-    end = time.monotonic() + DELETING
-    for _ in delete_unused():
-        if time.monotonic() > end:
-            return
-
-
-def _move_documents(age: timedelta, after: int, until: int) -> None:
-    end = time.monotonic() + TURN
-    for batch in move_old(timezone.now() - age, after):
-        if time.time() > until:
-            return
-        if time.monotonic() > end:
-            send(move_documents, batch.reached, until)
-            return

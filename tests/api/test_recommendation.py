@@ -8,7 +8,6 @@ import pytest
 
 from ingest.edits.recompute import set_hidden
 from store.models import HostAlias
-from store.run_documents import document_bytes
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
@@ -363,7 +362,7 @@ def test_hidden_runs_say_nothing(reader: ApiClient, store_run: StoreRun) -> None
 
 def test_a_document_with_a_byte_order_mark_is_read(reader: ApiClient, store_run: StoreRun) -> None:
     run = store_run(usual())
-    run.document.body = b"\xef\xbb\xbf" + document_bytes(run.document)
+    run.document.body = b"\xef\xbb\xbf" + run.document.received
     run.document.save()
     assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
 

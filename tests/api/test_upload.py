@@ -17,7 +17,6 @@ from ingest.agent_archive import agent_release
 from ingest.edits import editing, merging
 from ingest.processing.run_processing import process_run
 from store.models import ApiToken, Run
-from store.run_documents import document_bytes
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
 
@@ -60,7 +59,7 @@ def test_other_content_under_a_known_run_id_is_a_conflict(uploader: ApiClient) -
     response = uploader.upload({**document, "tags": {"rack": "other"}})
     assert response.status_code == 409
     assert response.json()["errors"][0]["code"] == "conflict"
-    stored = json.loads(document_bytes(Run.objects.get().document))
+    stored = json.loads(Run.objects.get().document.received)
     assert stored["tags"] == {"rack": "b2"}
 
 
@@ -68,7 +67,7 @@ def test_gzip_is_accepted_and_stored_unpacked(uploader: ApiClient) -> None:
     body = json.dumps(run_document()).encode()
     response = uploader.upload(gzip.compress(body), headers={"content-encoding": "gzip"})
     assert response.status_code == 202
-    assert document_bytes(Run.objects.get().document) == body
+    assert Run.objects.get().document.received == body
 
 
 def test_the_task_is_queued_once_and_after_the_commit(

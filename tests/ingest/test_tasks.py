@@ -15,7 +15,6 @@ from ingest.processing import run_processing as processing
 from ingest.processing.processing_locks import claimed
 from store import broker
 from store.models import Run
-from store.run_documents import document_bytes
 from tests.conftest import accepted
 from tests.sample_documents import run_document
 
@@ -66,7 +65,7 @@ def test_a_document_that_kills_its_worker_ends_rejected_without_anybody_sweeping
     run.refresh_from_db()
     assert run.status == Run.Status.REJECTED
     assert "failed 5 times" in run.rejection
-    assert document_bytes(run.document)
+    assert run.document.received
 
 
 def test_a_database_that_went_away_is_not_the_documents_fault(

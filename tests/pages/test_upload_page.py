@@ -13,7 +13,6 @@ from django.test import Client
 from ingest.arrival.importing import ImportRequest, store_import
 from pages.upload.receiving import REQUEST_BYTES, pack
 from store.models import AuditEntry, ImportedText, Run
-from store.run_documents import document_bytes, stated_environment
 from tests.cases import each
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
@@ -85,7 +84,7 @@ def samples() -> list[tuple[str, str, int]]:
     """Return host, cipher and line of all that is stored."""
     return [
         (document["host"]["name"], measurement["cipher"], sample["line"])
-        for document in (json.loads(document_bytes(run.document)) for run in Run.objects.all())
+        for document in (json.loads(run.document.received) for run in Run.objects.all())
         for measurement in document["measurements"]
         for sample in measurement["samples"]
     ]
@@ -126,7 +125,7 @@ def test_what_is_saved_is_the_text_and_what_was_selected(editor: Client) -> None
     assert stored.person == User.objects.get(username="edith")
     (entry,) = AuditEntry.objects.values_list("after", flat=True)
     assert [run["host_name"] for run in (entry or {})["runs"]] == ["attic"]
-    facts = stated_environment(run.document)
+    facts = run.document.environment
     assert facts["cpu"]["model"] == "VIA C7"
     assert facts["os"] == {"name": "NetBSD", "version": "9"}
     assert facts["openssl"].get("version_text") is None
@@ -236,7 +235,7 @@ def test_several_files_are_saved_together_or_not_at_all(editor: Client) -> None:
     taken = preview(editor, files=file(other))
     assert "Saved 6 results of 3 hosts" in text_of(save(editor, html))
     run = Run.objects.get(source="agent")
-    assert document_bytes(run.document) == document.encode()
+    assert run.document.received == document.encode()
     assert "Another run has this run_id" in text_of(save(editor, taken, expect=409))
     html = preview(editor, files=[file(LIST), file(other)])
     assert f'href="/runs/{run.run_id}/"' in save(editor, html, expect=409)

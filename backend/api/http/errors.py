@@ -13,7 +13,7 @@ from rest_framework.exceptions import APIException, PermissionDenied, Validation
 from access.sign_in.accounts import SignInRefused
 from access.tokens import OtherHost
 from documents.validation import Fault
-from store.outage import RETRY_AFTER, DocumentUnreadable, Unanswerable, outage_message
+from store.outage import RETRY_AFTER, Unanswerable, outage_message
 
 
 class InvalidDocument(APIException):
@@ -51,8 +51,7 @@ class Handler(ExceptionHandler):
         """A lost database as 503, another host than the token's as 403, a bad question as 400."""
         words = outage_message(exc)
         if words is not None:
-            lost = isinstance(exc, DocumentUnreadable)
-            return Unavailable(f"{words}." if lost else f"{words}; please try again soon.")
+            return Unavailable(f"{words}; please try again soon.")
         if isinstance(exc, SignInRefused):
             return PermissionDenied(str(exc))
         if isinstance(exc, OtherHost):

@@ -14,7 +14,6 @@ from django.db.models import Field
 from access.audit import Subject, by_person, record
 from documents.json_text import canonical_json
 from store.models import ApiToken, ImportedText, Run
-from store.statements import prepared_cursor
 from texts.types import PARSER_VERSION
 
 
@@ -97,7 +96,7 @@ def insert_runs(new: Sequence[NewRun]) -> list[NewRun]:
         parameters += _values(one.run)
     for one in new:
         parameters += [one.run.run_id, one.body, one.digest]
-    with prepared_cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(_insertion(len(new)), parameters)
         keys: dict[UUID, int] = dict(cursor.fetchall())
     for one in new:

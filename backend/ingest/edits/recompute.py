@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import F
 
 from ingest.fleet_changes.entries import settle
 from ingest.fleet_changes.watching import mark_due
@@ -20,8 +19,7 @@ from ingest.processing.id_cache import forget_everything
 from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from store.data_version import data_changed
 from store.models import Environment, FleetChangeMember, Host, Run
-from store.outage import UNREACHABLE, DocumentUnreadable, ObjectStorageUnavailable
-from store.run_documents import document_bytes
+from store.outage import UNREACHABLE
 
 logger = logging.getLogger(__name__)
 
@@ -101,24 +99,17 @@ def renew_runs() -> Renewed:
 
     A machine whose CPU is named differently today would else count as two. One transaction a run:
     readers see the old rows or the new ones, and an interrupted call goes on where it stopped.
-    Runs whose documents cannot be read now keep their old rows.
     """
     outdated = Run.objects.filter(status=Run.Status.READY, derived_version__lt=DERIVED_VERSION)
-    here_first = outdated.order_by(F("document__moved").asc(nulls_first=True), "id")
-    runs, kept = list(here_first.values_list("pk", flat=True)), 0
-    for renewed, pk in enumerate(runs):
+    runs, kept = list(outdated.order_by("id").values_list("pk", flat=True)), 0
+    for pk in runs:
         try:
             _renew(pk)
-        except DocumentUnreadable:
-            kept += 1
         except UNREACHABLE:
             raise
         except Exception:
             logger.exception("run %d keeps what an older version derived of it", pk)
             kept += 1
-        except ObjectStorageUnavailable:
-            kept += len(runs) - renewed
-            break
     if runs:
         refresh_hosts(Host.objects.values_list("pk", flat=True))
         Environment.objects.filter(runs__isnull=True).delete()
@@ -130,7 +121,7 @@ def renew_runs() -> Renewed:
 def _renew(pk: int) -> None:
     run = Run.objects.select_for_update().get(pk=pk)
     if run.status == Run.Status.READY and run.derived_version < DERIVED_VERSION:
-        json.loads(document_bytes(run.document))  # one that cannot be read keeps its rows
+        json.loads(run.document.received)  # one that cannot be read keeps its rows
         forget_derived(run)
         run.save(update_fields=["status"])
         process_run(pk)

@@ -9,8 +9,7 @@ from typing import Any
 from analysis.over_time.family_changes import Family, Figures, Size, size_of
 from documents.environment_difference import Difference, environment_difference
 from ingest.fleet_changes.host_state import Finding
-from store.models import FleetChange
-from store.run_documents import stated_environments
+from store.models import FleetChange, RunDocument
 from store.statements import fetch_rows
 
 MOST_DIFFERENCES = 12
@@ -56,7 +55,8 @@ def describe(findings: Sequence[Finding], families: Mapping[int, Family]) -> lis
         return []
     times = _times({key for one in findings for key in (*one.shown, one.before[-1])})
     figures = _figures(findings)
-    stated = stated_environments(times)
+    documents = RunDocument.objects.in_bulk(times)
+    stated = {pk: document.environment for pk, document in documents.items()}
     found = []
     for one in findings:
         series = [key for key, family in families.items() if family == one.family]

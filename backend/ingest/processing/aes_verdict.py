@@ -13,7 +13,6 @@ from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
 from analysis.profiles.baselines import MEMBERS, MeasuredSeries
 from documents.types import Series
 from store.models import Measurement, Run
-from store.run_documents import stated_environment
 
 SIBLINGS = 20
 """Runs beside it that a run is judged with: the latest."""
@@ -62,7 +61,7 @@ def judge_again(host_pk: int, environment_pk: int) -> None:
     together = _united(part for _, part in parts)
     for run, own in parts:
         if not is_complete(own):
-            judge(run, together, stated_environment(run.document))
+            judge(run, together, run.document.environment)
             run.save(update_fields=FIELDS)
 
 

@@ -15,7 +15,6 @@ from ingest.processing.hosts import HOSTS, HostKey, host_parameters, known_hosts
 from store.models import Run
 from store.outage import UNREACHABLE
 from store.processing_lock import HOLD_OFF_EDITS
-from store.run_documents import documents_of
 from store.statements import fetch_rows
 
 CLAIM = 7101
@@ -116,8 +115,6 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     if not rows:
         return None
     run_id, source, received_at, attempts, text, digest = rows[0]
-    if text is None:  # moved: derived again after an update
-        text = documents_of([run_pk])[run_pk].decode()
     run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)
     return Begun(run, text, digest)
 

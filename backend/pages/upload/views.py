@@ -26,7 +26,6 @@ from pages.upload.preview import TextPreview
 from pages.upload.receiving import FORM_BYTES, REQUEST_BYTES, FormRefused, receive_form, unpack
 from pages.upload.run_document import DocumentPreview, is_run_document
 from store.models import Run
-from store.run_documents import documents_of
 from texts.received import MAX_BYTES, NotAText
 from texts.types import Hints
 
@@ -219,12 +218,12 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
     except ValueError:
         raise Http404 from None
     found = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)
-    runs = list(Run.objects.filter(found).select_related("host").order_by("id"))
+    runs = list(Run.objects.filter(found).select_related("host", "document").order_by("id"))
     if not runs:
         raise Http404
     results = Counter[str]()
-    for body in documents_of([run.pk for run in runs]).values():
-        for measurement in json.loads(body)["measurements"]:
+    for run in runs:
+        for measurement in json.loads(run.document.received)["measurements"]:
             results[measurement["tool"]] += len(measurement["samples"])
     hosts = dict.fromkeys(run.host.slug for run in runs if run.host)
     chart = QueryDict(mutable=True)

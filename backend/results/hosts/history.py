@@ -18,10 +18,10 @@ from results.selection import ComparisonQuery, Where, add_filter, class_conditio
 from store.models import (
     Environment,
     Host,
+    RunDocument,
     RunSpeedIndex,
 )
 from store.models.run import COUNTED
-from store.run_documents import stated_environments
 from store.statements import LATEST_FIRST, Relation, fetch_rows
 
 LATEST_POINTS = 1000
@@ -348,7 +348,9 @@ def _changes(
     tool = query.series.tool
     pairs = [(change, points[change.index - 1], points[change.index]) for change in found]
     explained = pairs[-EXPLAINED_CHANGES:]
-    stated = stated_environments({point.run_pk for _, *both in explained for point in both})
+    run_pks = {point.run_pk for _, *both in explained for point in both}
+    documents = RunDocument.objects.in_bulk(run_pks)
+    stated = {pk: document.environment for pk, document in documents.items()}
     return tuple(
         FoundChange(change, previous, point, _differences(stated, previous, point, tool))
         for change, previous, point in pairs

@@ -9,8 +9,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from results.hosts.runs import MeasurementDetail, measurement_details
-from store.models import Measurement, Run, RunSpeedIndex
-from store.run_documents import documents_of, stored_document
+from store.models import Measurement, Run, RunDocument, RunSpeedIndex
 
 LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -65,7 +64,7 @@ def results_of(
 ) -> tuple[LatestResult, ...]:
     """Rows as results with their runs, in three queries whatever their number.
 
-    Tries are in the runs' documents, which may be large, or far away.
+    Tries are in the runs' documents, which may be large.
     """
     order = (f"series__{name}" for name in SERIES_FIELDS)
     rows = list(measurements.select_related("series", "negotiated").order_by(*order))
@@ -73,8 +72,8 @@ def results_of(
     runs = Run.objects.select_related("environment__openssl", "environment__ssh_library").in_bulk(
         run_pks
     )
-    bodies = documents_of(run_pks) if tries else {}
-    documents = {pk: stored_document(body) for pk, body in bodies.items()}
+    stored = RunDocument.objects.in_bulk(run_pks) if tries else {}
+    documents = {pk: document.parsed for pk, document in stored.items()}
     indices: dict[int, dict[str, float]] = {}
     for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, cpu_bound=False):
         indices.setdefault(index.run_id, {})[index.tool] = index.index

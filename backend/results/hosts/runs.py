@@ -17,7 +17,6 @@ from documents.types import Series
 from store.models import Measurement, Run, RunSpeedIndex
 from store.models.dimension import OF_LIBRARIES
 from store.models.run import MEASURED_AT
-from store.run_documents import document_bytes, stated_environment, stored_document
 
 
 def shown_runs() -> QuerySet[Run]:
@@ -332,18 +331,18 @@ def run_detail(run_id: UUID) -> RunDetail | None:
 
 def environment_of(run: Run) -> Mapping[str, Any]:
     """The `environment` of the run's own document, its readings included."""
-    return stated_environment(run.document)
+    return run.document.environment
 
 
 def document_of(run: Run) -> Mapping[str, Any]:
     """The run's own document."""
-    return stored_document(document_bytes(run.document))
+    return run.document.parsed
 
 
 def run_document(run_id: UUID) -> bytes | None:
     """The document exactly as received; None when there is no such run."""
     run = shown_runs().filter(run_id=run_id).select_related("document").first()
-    return document_bytes(run.document) if run else None
+    return run.document.received if run else None
 
 
 def imported_text(run_id: UUID) -> bytes | None:

@@ -21,7 +21,6 @@ from results.figures import SeriesTable, Slot, Statement, filter_condition, resu
 from results.selection import ComparisonQuery
 from store.models import Host, Series
 from store.models.run import COUNTED
-from store.run_documents import ENVIRONMENT
 from store.statements import fetch_rows
 
 PERIOD_FILTERS = ("host", "source")
@@ -270,12 +269,17 @@ def _hosts(hosts: Sequence[int], runs: Sequence[int]) -> list[_Host]:
     The database picks that out of documents that may be megabytes long.
     """
     rows = fetch_rows(
-        f"""
-        SELECT h.id, h.slug, h.name, ({ENVIRONMENT} -> 'openssh')::text, r.skipped::text
+        """
+        SELECT h.id, h.slug, h.name,
+            (
+                ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json
+                -> 'environment' -> 'openssh'
+            )::text,
+            r.skipped::text
         FROM unnest(%s::int[], %s::int[]) AS k (host, run)
         JOIN runs_host h ON h.id = k.host JOIN runs_run r ON r.id = k.run
         JOIN runs_rundocument d ON d.run_id = r.id ORDER BY h.slug
-        """,  # noqa: S608 - constants
+        """,
         [hosts, runs],
     )
     return [

@@ -172,18 +172,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='MovedDocument',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sha256', models.CharField(help_text='Of its bytes as received.', max_length=64)),
-                ('size', models.PositiveIntegerField(help_text='Of these bytes.')),
-                ('unused_since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), help_text='No run has it; a day later its object is deleted.', null=True)),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('sha256',), name='one_object_per_digest')],
-            },
-        ),
-        migrations.CreateModel(
             name='NotificationChannel',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -217,31 +205,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name': 'shared link',
-                'ordering': ['-id'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ExportJob',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('job_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(help_text='measurements, samples or comparison.', max_length=20)),
-                ('format', models.CharField(choices=[('csv', 'Csv'), ('xlsx', 'Xlsx')], max_length=4)),
-                ('query', models.TextField(help_text='The question, as the parameters of an address.')),
-                ('site', models.CharField(help_text='Address of this site, for links.', max_length=300)),
-                ('status', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('ready', 'Ready'), ('failed', 'Failed')], default='waiting', max_length=10)),
-                ('failure', models.TextField(blank=True, help_text='Why it failed, in a sentence.')),
-                ('attempts', models.SmallIntegerField(default=0, help_text='Times that it was begun.')),
-                ('rows_total', models.BigIntegerField(blank=True, null=True)),
-                ('size_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('begun_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('token', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.apitoken')),
-            ],
-            options={
                 'ordering': ['-id'],
             },
         ),
@@ -469,15 +432,9 @@ class Migration(migrations.Migration):
             name='RunDocument',
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='document', serialize=False, to='runs.run')),
-                ('body', models.BinaryField(help_text='None where it is in object storage.', null=True)),
-                ('environment', models.TextField(help_text='Of a moved one: its own words, so that most questions need no more.', null=True)),
+                ('body', models.BinaryField()),
                 ('content_digest', models.CharField(help_text='SHA-256 of its canonical JSON: equal content, equal digest.', max_length=64)),
-                ('moved', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.moveddocument')),
             ],
-            options={
-                'indexes': [models.Index(condition=models.Q(('moved__isnull', False)), fields=['moved'], name='documents_moved'), models.Index(condition=models.Q(('body__isnull', False)), fields=['run'], name='documents_here')],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('body__isnull', False), ('environment__isnull', True), ('moved__isnull', True)), models.Q(('body__isnull', True), ('environment__isnull', False), ('moved__isnull', False)), _connector='OR'), name='a_document_is_here_or_moved')],
-            },
         ),
         migrations.CreateModel(
             name='RunSpeedIndex',

@@ -1,13 +1,20 @@
 """One agent execution, its document kept verbatim."""
 
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 
 from store.models.dimension import Environment
 from store.models.host import Host
 from store.models.imported_text import ImportedText
 from store.models.token import ApiToken
+
+logger = logging.getLogger(__name__)
 
 COUNTED = "r.status = 'ready' AND NOT r.hidden"
 """SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
@@ -89,48 +96,35 @@ class Run(models.Model):
         return f"{self.host_name} {self.run_id}"
 
 
-class MovedDocument(models.Model):
-    """A document in object storage, found there by its digest (`store.run_documents`)."""
-
-    sha256 = models.CharField(max_length=64, help_text="Of its bytes as received.")
-    size = models.PositiveIntegerField(help_text="Of these bytes.")
-    unused_since = models.DateTimeField(
-        null=True, db_default=Now(), help_text="No run has it; a day later its object is deleted."
-    )
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["sha256"], name="one_object_per_digest")]
-
-
 class RunDocument(models.Model):
-    """The document exactly as received (after any transfer compression was undone).
-
-    `store.run_documents` reads it, wherever it lies.
-    """
+    """The document exactly as received (after any transfer compression was undone)."""
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
-    body = models.BinaryField(null=True, help_text="None where it is in object storage.")
-    moved = models.ForeignKey(
-        MovedDocument, models.PROTECT, null=True, related_name="+", db_index=False
-    )
-    environment = models.TextField(  # noqa: DJ001 - none
-        null=True, help_text="Of a moved one: its own words, so that most questions need no more."
-    )
+    body = models.BinaryField()
     content_digest = models.CharField(
         max_length=64, help_text="SHA-256 of its canonical JSON: equal content, equal digest."
     )
 
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                name="a_document_is_here_or_moved",
-                condition=Q(body__isnull=False, moved__isnull=True, environment__isnull=True)
-                | Q(body__isnull=True, moved__isnull=False, environment__isnull=False),
-            )
-        ]
-        indexes = [
-            models.Index(
-                fields=["moved"], condition=Q(moved__isnull=False), name="documents_moved"
-            ),
-            models.Index(fields=["run"], condition=Q(body__isnull=False), name="documents_here"),
-        ]
+    @property
+    def received(self) -> bytes:
+        """Its bytes."""
+        return bytes(self.body)
+
+    @property
+    def parsed(self) -> Mapping[str, Any]:
+        """What it says; of one that cannot be read nothing is known, and the log says so.
+
+        None is accepted that cannot be read, so it takes another hand in the database to get there.
+        """
+        try:
+            found: Mapping[str, Any] = json.loads(self.received)
+        except ValueError as error:
+            logger.warning("the document of run %s cannot be read: %s", self.pk, error)
+            return {"environment": {}, "measurements": []}
+        return found
+
+    @property
+    def environment(self) -> Mapping[str, Any]:
+        """What it states of its environment, in its own words."""
+        stated: Mapping[str, Any] = self.parsed["environment"]
+        return stated
