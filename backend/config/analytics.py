@@ -10,7 +10,7 @@ NAME = "CIPHERMARK_ANALYTICS_URL"
 _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 _DATABASE = re.compile(r"/[A-Za-z_][A-Za-z0-9_]*")
 _FORM = (
-    f"{NAME} must be duckdb:, duckdb+s3://BUCKET/FOLDER, or"
+    f"{NAME} must be duckdb: or"
     " clickhouse://USER:PASSWORD@HOST:8123/DATABASE (clickhouses:// with TLS, port 8443)."
 )
 
@@ -20,7 +20,7 @@ def clickhouse_url(url: str) -> str:
 
     Raises `ImproperlyConfigured`.
     """
-    if url in ("", "duckdb:") or url.startswith("duckdb+s3://"):
+    if url in ("", "duckdb:"):
         return ""
     parts = urlsplit(url)
     if (
@@ -32,8 +32,3 @@ def clickhouse_url(url: str) -> str:
     ):
         raise ImproperlyConfigured(_FORM)
     return url
-
-
-def snapshots_url(url: str) -> str:
-    """The URL of the object storage that has snapshots of copies; empty where none is named."""
-    return url.removeprefix("duckdb+") if url.startswith("duckdb+s3://") else ""

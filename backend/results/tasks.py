@@ -1,25 +1,25 @@
-"""Celery: the snapshots that web processes start from; what ClickHouse is brought."""
+"""Celery: the changes that copies follow, and what ClickHouse is brought."""
 
 import logging
-import subprocess
-import sys
 
 from celery import shared_task
-from django.conf import settings
 
+from results.analytics import maintenance
 from store.outage import AnalyticsUnavailable
 
 logger = logging.getLogger(__name__)
 
-SNAPSHOT_SECONDS = 24 * 3600 if settings.CIPHERMARK_ANALYTICS_URL else 300
+LONGEST_SECONDS = 24 * 3600
 """ClickHouse may be brought millions of runs the first time."""
 
 
-@shared_task(soft_time_limit=SNAPSHOT_SECONDS + 10, time_limit=SNAPSHOT_SECONDS + 20)
-def write_analytics_snapshot() -> None:
-    """Write what web processes start from; in a process of its own, which gives its memory back."""
-    command = (sys.executable, settings.PROJECT_DIR / "manage.py", "analytics", "--snapshot")
-    subprocess.run(command, check=True, timeout=SNAPSHOT_SECONDS)
+@shared_task(soft_time_limit=LONGEST_SECONDS, time_limit=LONGEST_SECONDS + 60)
+def tidy_analytics() -> None:
+    """Forget changes that everybody has seen; bring ClickHouse what it has not."""
+    try:
+        maintenance.tidy()
+    except AnalyticsUnavailable as error:
+        logger.info("%s", error)
 
 
 @shared_task

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,9 +15,10 @@ from access.audit import COMMAND
 from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
 from ingest.edits.merging import merge_hosts
 from ingest.edits.recompute import delete_runs, refresh_hosts, set_hidden
-from results.analytics.engine import engine
+from results.analytics.engine import engine, prepare
 from results.comparison.comparison import compare, compare_in_view
 from results.selection import ComparisonQuery
+from store.data_version import data_version
 from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import SSH, documents, fleets, queries, sources
@@ -191,6 +193,29 @@ def test_a_table_that_was_made_again_is_another_epoch(emptied: None, store_run: 
         cursor.execute("DROP TABLE runs_change")
         cursor.execute("ALTER TABLE again RENAME TO runs_change")
     assert rates() == {}
+
+
+def test_a_process_reads_everything_when_it_starts(emptied: None, store_run: StoreRun) -> None:
+    store_run(ctr(1e8, "a"))
+    engine().forget()
+    prepare()
+    building = engine().building
+    assert building is not None
+    with building.result(timeout=60).duck.cursor() as duck:
+        assert duck.execute("SELECT median FROM result").fetchall() == [(1e8,)]
+    assert list(rates().values()) == [1e8]
+
+
+def test_a_rebuild_mends_what_the_copy_has_wrong(emptied: None, store_run: StoreRun) -> None:
+    run = store_run(ctr(1e8, "a"))
+    assert list(rates().values()) == [1e8]
+    with connection.cursor() as cursor:  # behind the back of the triggers
+        cursor.execute("UPDATE runs_measurement SET median = 5e8 WHERE run_id = %s", [run.pk])
+    assert list(rates().values()) == [1e8]
+    before = data_version()
+    call_command("analytics", "--rebuild")
+    assert list(rates().values()) == [5e8]
+    assert data_version() != before  # kept answers were of the copy that was wrong
 
 
 def test_questions_change_no_setting_and_read_no_file(emptied: None, store_run: StoreRun) -> None:

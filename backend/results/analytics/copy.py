@@ -34,7 +34,6 @@ from results.analytics.tables import (
 )
 from results.analytics.unseen_changes import Changes
 from store.models.run import COUNTED
-from store.replica import BACKGROUND_SECONDS, by_replica
 from store.statements import one_moment
 
 logger = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ SELECT DISTINCT id FROM (SELECT unnest(from_json(?, '["INTEGER"]')) AS id)
 ANTI JOIN environment USING (id)
 """
 
-FORGET_SETS = """
+_FORGET_SETS = """
 DELETE FROM series_of_set WHERE series_set NOT IN (SELECT series_set FROM set_of_run)
 """
 
@@ -121,7 +120,6 @@ def filled_copy(cursor: CursorWrapper) -> Duck:
     return duck
 
 
-@by_replica(BACKGROUND_SECONDS)
 def copy_of_all() -> Duck:
     """A copy of all that is committed, and of nothing else.
 
@@ -130,13 +128,6 @@ def copy_of_all() -> Duck:
     """
     with one_moment(), connection.cursor() as cursor:
         return filled_copy(cursor)
-
-
-@by_replica(BACKGROUND_SECONDS)
-def bring_up_to_date(duck: Duck, changes: Changes) -> None:
-    """Bring a copy to what is committed now; `changes` were read just before."""
-    with one_moment(), connection.cursor() as cursor, one_step(duck):
-        apply(duck, cursor, changes)
 
 
 @contextmanager
@@ -177,7 +168,7 @@ def apply(duck: Duck, cursor: CursorWrapper, changes: Changes) -> None:
     if known:
         _delete_of_runs(duck, known - _known(duck, known))
         duck.execute("DELETE FROM environment WHERE id NOT IN (SELECT environment FROM run)")
-        duck.execute(FORGET_SETS)
+        duck.execute(_FORGET_SETS)
 
 
 def counted_runs(cursor: CursorWrapper) -> list[int]:

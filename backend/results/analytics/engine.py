@@ -33,10 +33,13 @@ from results.analytics.copy import (
     one_step,
     pack,
 )
-from results.analytics.snapshot import USABLE_SECONDS, fetch_snapshot, read_snapshot
-from results.analytics.unseen_changes import State, changes_since, present_state
+from results.analytics.unseen_changes import (
+    USABLE_SECONDS,
+    State,
+    changes_since,
+    present_state,
+)
 from store.outage import AnalyticsUnavailable
-from store.replica import refuse_in_a_block
 from store.statements import one_moment
 
 logger = logging.getLogger(__name__)
@@ -90,6 +93,13 @@ class Engine:
             logger.exception("the analytics copy failed and is built again")
             self.forget()
             raise AnalyticsUnavailable("The analytics copy is being built again") from error
+
+    def prepare(self) -> None:
+        """Begin to build the copy, where nobody has yet: a process does when it starts."""
+        with self.lock:
+            failed = self.building and self.building.done() and self.building.exception()
+            if self.copy is None and (self.building is None or failed):
+                self.building = _in_background()
 
     def forget(self) -> None:
         """Build a new copy for the next question."""
@@ -151,11 +161,11 @@ class Engine:
     def _present(self) -> Copy:
         """The copy as it was left, or a new one."""
         with self.lock:
+            self.prepare()
             if self.copy is not None:
                 return self.copy
-            if self.building is None:
-                self.building = _in_background()
             building = self.building
+        assert building is not None  # noqa: S101 - for the type checker
         try:
             made = building.result(timeout=PATIENCE_SECONDS)
         except NotYet:
@@ -200,16 +210,9 @@ def _in_background() -> "Future[Copy]":
 
 
 def build() -> Copy:
-    """A copy from a snapshot, or of all that PostgreSQL has now."""
-    begun = time.monotonic()
-    fetch_snapshot()
+    """A copy of all that PostgreSQL has now."""
     with connection.cursor() as cursor:
         state = present_state(cursor)
-        found = read_snapshot(state.epoch)
-        if found is not None and not is_too_much(changes_since(cursor, found[1])):
-            lock_down(found[0])
-            logger.info("analytics copy: snapshot read in %.1f s", time.monotonic() - begun)
-            return Copy(*found)
     duck = copy_of_all()
     lock_down(duck)
     return Copy(duck, state)
@@ -224,6 +227,12 @@ def engine() -> Engine:
     if _engine.process != os.getpid():
         _engine = Engine()
     return _engine
+
+
+def prepare() -> None:
+    """Have this process answer soon after its start."""
+    if not settings.CIPHERMARK_ANALYTICS_URL:
+        engine().prepare()
 
 
 def _of_this_site() -> AbstractContextManager[Ask]:
@@ -244,7 +253,6 @@ def questions() -> Iterator[Ask]:
     if outer is not None:
         yield outer
         return
-    refuse_in_a_block("a question to the copy, which follows the primary,")
     with _of_this_site() as ask:
         token = _asking.set(ask)
         try:

@@ -18,6 +18,9 @@ from results.selection import DISTURBED_TEXT
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
 
+VERSION = 4
+"""Counted up with every change of what the tables hold: ClickHouse keeps those of each apart."""
+
 DISTURBED_RUN, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
 
 

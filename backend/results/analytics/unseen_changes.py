@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+USABLE_SECONDS = 24 * 3600
+"""A state that is older cannot be followed: the changes since may have been forgotten."""
+
 _EPOCH = """(
     SELECT concat_ws(
         '-', system_identifier, d.oid, 'runs_change'::regclass::oid,
@@ -29,13 +32,6 @@ _UNSEEN = f"""
     WHERE transaction_id >= pg_snapshot_xmin(%(seen)s::pg_snapshot)
         AND NOT pg_visible_in_snapshot(transaction_id, %(seen)s::pg_snapshot)
 )
-"""  # noqa: S608 - constants
-
-_OLDEST_UNSEEN = f"""
-SELECT {_EPOCH}, coalesce(extract(epoch FROM now() - min(changed_at)), 0)::float8
-FROM runs_change
-WHERE transaction_id >= pg_snapshot_xmin(%(seen)s::pg_snapshot)
-    AND NOT pg_visible_in_snapshot(transaction_id, %(seen)s::pg_snapshot)
 """  # noqa: S608 - constants
 
 
@@ -83,13 +79,6 @@ def changes_since(cursor: CursorWrapper, seen: State) -> Changes:
         else:
             everything = True
     return Changes(state, runs, everything)
-
-
-def oldest_unseen_change(cursor: CursorWrapper, seen: State) -> float | None:
-    """Its age in seconds, 0 where there is none; None where the database is another one."""
-    cursor.execute(_OLDEST_UNSEEN, {"seen": seen.snapshot})
-    epoch, age = cursor.fetchone()
-    return float(age) if epoch == seen.epoch else None
 
 
 def forget_old_changes() -> None:

@@ -30,7 +30,6 @@ from results.analytics.clickhouse.tables import (
     seen,
 )
 from results.analytics.copy import batches, counted_runs, received, sets_of
-from results.analytics.snapshot import USABLE_SECONDS, VERSION
 from results.analytics.tables import (
     ENVIRONMENTS,
     OF_RUNS,
@@ -39,10 +38,17 @@ from results.analytics.tables import (
     SERIES_OF_SET,
     SET_OF_RUN,
     TABLES,
+    VERSION,
     Table,
     as_received,
 )
-from results.analytics.unseen_changes import Changes, State, changes_since, present_state
+from results.analytics.unseen_changes import (
+    USABLE_SECONDS,
+    Changes,
+    State,
+    changes_since,
+    present_state,
+)
 from store.outage import AnalyticsUnavailable
 
 logger = logging.getLogger(__name__)

@@ -8,12 +8,12 @@ began before the step goes on with what it saw, and one that begins after it see
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from results.analytics.snapshot import VERSION
 from results.analytics.tables import (
     OF_RUNS,
     RUN,
     SET_OF_RUN,
     TABLES,
+    VERSION,
     Table,
 )
 from results.analytics.unseen_changes import State
