@@ -9,8 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +20,10 @@ from django.db import connection, transaction
 from django.test import Client
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
-from pytest_django.fixtures import Settings
 
 from access.tokens import create_token
 from ciphermark_agent import ssh_server
 from ciphermark_agent.ssh_server import PrivateServer
-from config.object_storage import storages
 from ingest.arrival.acceptance import accept_run
 from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
@@ -182,92 +178,6 @@ def store_run(db: None) -> StoreRun:
         return run
 
     return store
-
-
-@pytest.fixture
-def exports_folder(tmp_path: Path, settings: Settings) -> Path:
-    """Where files made in the background lie, and nobody else's."""
-    folder = tmp_path / "exports"
-    settings.EXPORTS_DIR = folder
-    settings.STORAGES = {**settings.STORAGES, **storages("", "", "", folder)}
-    return folder
-
-
-@pytest.fixture(scope="session")
-def s3_server() -> Iterator[str]:
-    """The address of a server that speaks S3."""
-    from botocore import loaders
-    from moto.server import ThreadedMotoServer  # half a second, for few tests
-
-    # Without this each client reads and parses the description of S3 again.
-    loaders.create_loader = cache(loaders.create_loader)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=free_port(), verbose=False)
-    server.start()
-    yield f"http://127.0.0.1:{server.get_host_and_port()[1]}"
-    server.stop()
-
-
-@dataclass
-class Bucket:
-    """A bucket, and the machines of a site that share it."""
-
-    server: str
-    folder: Path
-    settings: Settings
-    client: Any
-    name: str = "ciphermark"
-
-    KEY, SECRET = "key-of-tests", "secret-of-tests"
-
-    @property
-    def url(self) -> str:
-        """What the site is told of it."""
-        return f"s3://{self.name}/site-1?endpoint={self.server}&region=us-east-1"
-
-    def names(self) -> list[str]:
-        """Of all that is in it."""
-        listed = self.client.list_objects_v2(Bucket=self.name)
-        return [one["Key"] for one in listed.get("Contents", ())]
-
-    def put(self, *keys: str) -> None:
-        """Have something in it."""
-        for key in keys:
-            self.client.put_object(Bucket=self.name, Key=key, Body=b"x")
-
-    def remove(self, *keys: str) -> None:
-        """Take something away."""
-        for key in keys:
-            self.client.delete_object(Bucket=self.name, Key=key)
-
-    def on_machine(self, name: str, url: str | None = None, *, snapshots: str = "") -> Path:
-        """Go on as a machine with folders of its own, which knows this bucket (by that URL; or
-        none, where it is empty), or it for snapshots alone.
-        """
-        url = self.url if url is None else url
-        folder = self.folder / name
-        self.settings.CIPHERMARK_STORAGE_URL = url
-        self.settings.EXPORTS_DIR = folder / "exports"
-        self.settings.ANALYTICS_DIR = folder / "analytics"
-        keys = (self.KEY, self.SECRET) if url or snapshots else ("", "")
-        shared = storages(url, *keys, folder / "exports", snapshots)
-        own = {name: self.settings.STORAGES[name] for name in ("default", "staticfiles")}
-        self.settings.STORAGES = {**own, **shared}
-        return folder
-
-
-@pytest.fixture
-def bucket(s3_server: str, tmp_path: Path, settings: Settings) -> Iterator[Bucket]:
-    """An empty one, seen from the machine "web"."""
-    import boto3
-
-    keys = {"aws_access_key_id": Bucket.KEY, "aws_secret_access_key": Bucket.SECRET}
-    client = boto3.client("s3", endpoint_url=s3_server, region_name="us-east-1", **keys)
-    made = Bucket(s3_server, tmp_path, settings, client)
-    client.create_bucket(Bucket=made.name)
-    made.on_machine("web")
-    yield made
-    made.remove(*made.names())
-    client.delete_bucket(Bucket=made.name)
 
 
 @pytest.fixture(scope="session")

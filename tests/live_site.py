@@ -24,7 +24,6 @@ from django.conf import settings
 from psycopg import sql
 
 from access.tokens import PREFIX, digest_of
-from store.server_settings import SETTINGS
 from tests.settings import redis_url
 from tests.sign_in import SIGN_IN
 
@@ -171,8 +170,6 @@ def _prepared() -> tuple[str, Path]:
 def _database(name: str, template: str) -> Iterator[None]:
     """A new database on the embedded server."""
     _on_the_server("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
-    for setting, value in SETTINGS.items():  # a copy has none of the template's
-        _on_the_server(f"ALTER DATABASE {{name}} SET {setting} TO '{value}'", name=name)
     try:
         yield
     finally:

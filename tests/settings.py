@@ -28,8 +28,6 @@ REDIS_URL = redis_url(0)
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 DATA_DIR = SHARED_DIR / f"worker-{WORKER}"
 STATIC_ROOT = DATA_DIR / "static"
-EXPORTS_DIR = DATA_DIR / "exports"
-ANALYTICS_DIR = DATA_DIR / "analytics"
 BACKUPS_DIR = DATA_DIR / "backups"
 MEASURING_FILE = DATA_DIR / real.MEASURING_FILE.name
 # WhiteNoise warns of a missing folder, and warnings are errors here.

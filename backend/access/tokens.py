@@ -8,17 +8,15 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import cache
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from access.audit import COMMAND, Actor, Subject, record
 from store.models import ApiToken, Host, Share
-from store.statements import prepared_cursor
 
 PREFIX = "cmk_"
 """Makes a leaked token recognisable to secret scanners and people."""
@@ -132,27 +130,10 @@ def _is_of_another(machine_id: str, name: str) -> bool:
 
 def find_token(secret: str) -> ApiToken | None:
     """The valid token with this secret, marked as used; None for any other text."""
-    token = _stored_token(digest_of(secret))
+    token = ApiToken.objects.filter(digest=digest_of(secret)).first()
     if token is None or not token.is_valid:
         return None
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
-
-
-@cache
-def _select() -> str:
-    columns = ", ".join(f'"{field.column}"' for field in ApiToken._meta.concrete_fields)
-    return f"SELECT {columns} FROM runs_apitoken WHERE digest = %s"  # noqa: S608 - names of columns
-
-
-def _stored_token(digest: str) -> ApiToken | None:
-    """By a prepared statement: every request of a program begins with it."""
-    with prepared_cursor() as cursor:
-        cursor.execute(_select(), [digest])
-        row = cursor.fetchone()
-    if row is None:
-        return None
-    names = [field.attname for field in ApiToken._meta.concrete_fields]
-    return ApiToken.from_db(connection.alias, names, row)

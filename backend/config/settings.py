@@ -9,11 +9,10 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.analytics import clickhouse_url, snapshots_url
+from config.analytics import clickhouse_url
 from config.embedded import celery_url, start_services
 from config.env import Env, address, postgres_address, redis_address, refuse
 from config.measurement_marker import MEASURING
-from config.object_storage import PATIENT, documents_days, storages
 from config.production import development_secret_key, weaknesses
 from config.sign_in import roles_of_groups, sign_in_faults
 from telemetry.log_lines import FORMATS, LEVELS, logging_config
@@ -69,16 +68,11 @@ CIPHERMARK_PATH = env.str(
 _SITE_URL = env.str("CIPHERMARK_SITE_URL", "", validate=address)
 SECRET_KEY = env.str("CIPHERMARK_SECRET_KEY", "")
 DATABASE_URL = env.str("DATABASE_URL", "", validate=postgres_address)
-DATABASE_REPLICA_URL = env.str("DATABASE_REPLICA_URL", "", validate=postgres_address)
+# It leads to a pooler of transactions: nothing of a connection outlives one.
+CIPHERMARK_POOLED = env.bool("CIPHERMARK_POOLED", False)
 REDIS_URL = env.str("REDIS_URL", "", validate=redis_address)
-EXPORTS_DIR = env.path("CIPHERMARK_EXPORTS_DIR", DATA_DIR / "exports").absolute()
-ANALYTICS_DIR = env.path("CIPHERMARK_ANALYTICS_DIR", DATA_DIR / "analytics").absolute()
 # Where `backup` writes when it is told no other place.
 BACKUPS_DIR = env.path("CIPHERMARK_BACKUPS_DIR", DATA_DIR / "backups").absolute()
-CIPHERMARK_STORAGE_URL = env.str("CIPHERMARK_STORAGE_URL", "", validate=address)
-_STORAGE_KEY = env.str("CIPHERMARK_STORAGE_KEY", "")
-_STORAGE_SECRET = env.str("CIPHERMARK_STORAGE_SECRET", "")
-_DOCUMENTS_DAYS = env.int("CIPHERMARK_DOCUMENTS_DAYS", None, validate=validate.Range(1, 100_000))
 
 # Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
 # (`OIDC_...` are the settings of mozilla-django-oidc) or by an authenticating reverse proxy.
@@ -216,18 +210,20 @@ CIPHERMARK_SITE_URL = _SITE_URL.rstrip("/").removesuffix(CIPHERMARK_PATH) or (
 )
 
 DATABASES = {
-    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+    "default": dj_database_url.parse(
+        DATABASE_URL,
+        conn_max_age=60,
+        conn_health_checks=True,
+        disable_server_side_cursors=CIPHERMARK_POOLED,
+    )
 }
 # Seconds: nobody waits longer for a server that takes a connection and says nothing.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-if DATABASE_REPLICA_URL:
-    replica = dj_database_url.parse(DATABASE_REPLICA_URL, conn_max_age=60, conn_health_checks=True)
-    # Seconds, and milliseconds of `tcp_user_timeout`: whoever reads it has the primary as well, and
-    # a machine that has vanished says nothing of the connections it had.
-    noticed = {"connect_timeout": 2, "tcp_user_timeout": 5000, "keepalives_idle": 10}
-    replica["OPTIONS"] = {**noticed, **replica.get("OPTIONS", {})}
-    replica["TEST"] = {"MIRROR": "default"}
-    DATABASES["replica"] = replica
+if not CIPHERMARK_POOLED:
+    # Compiling a statement takes longer than any of ours runs, and sorting the votes of ten
+    # thousand machines takes more than the default of 4 MB.
+    options = "-c jit=off -c work_mem=32MB -c random_page_cost=1.1"
+    DATABASES["default"]["OPTIONS"].setdefault("options", options)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
@@ -265,12 +261,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": crontab(hour=4, minute=0),
     },
     "prune-old-runs": {"task": "ingest.tasks.prune_old_runs", "schedule": 3600.0},
-    "move-documents": {"task": "ingest.tasks.move_documents", "schedule": 3600.0},
-    "sweep-exports": {"task": "reports.tasks.sweep_exports", "schedule": 60.0},
-    "write-analytics-snapshot": {
-        "task": "results.tasks.write_analytics_snapshot",
-        "schedule": 600.0,
-    },
+    "tidy-analytics": {"task": "results.tasks.tidy_analytics", "schedule": 600.0},
 }
 if CIPHERMARK_ANALYTICS_URL:
     CELERY_BEAT_SCHEDULE["follow-in-clickhouse"] = {
@@ -302,16 +293,7 @@ STATIC_ROOT = DATA_DIR / "static"
 DOCS_DIR = PROJECT_DIR / "docs"
 FRONTEND_DIST = PROJECT_DIR / "frontend" / "dist"
 STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
-PATIENT_STORAGE = PATIENT
-CIPHERMARK_DOCUMENTS_DAYS = documents_days(_DOCUMENTS_DAYS, CIPHERMARK_STORAGE_URL)
 STORAGES = {
-    **storages(
-        CIPHERMARK_STORAGE_URL,
-        _STORAGE_KEY,
-        _STORAGE_SECRET,
-        EXPORTS_DIR,
-        snapshots_url(_ANALYTICS_URL),
-    ),
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }

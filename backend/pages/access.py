@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from access.reading import reading_allowed
 from questions.parameters import MAX_LENGTH
 from results.hosts.host_names import what_they_became
-from store import replica
 
 HOSTS = ("host", "client", "server")
 """Parameters of addresses that name hosts by their keys."""
@@ -46,21 +45,6 @@ def reader_required(view: View[P]) -> View[P]:
 def reader_page(view: View[P]) -> View[P]:
     """A page that only shows something, to who may read."""
     return require_safe(reader_required(view))
-
-
-def by_replica(
-    view: Callable[Concatenate[HttpRequest, P], R],
-) -> Callable[Concatenate[HttpRequest, P], R]:
-    """A list that the standby is read for; its view asks the analytics copy nothing."""
-    reading = replica.by_replica(replica.PAGE_SECONDS)(view)
-
-    @wraps(view)
-    def page(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        # Who asks is read before: a session that is not valid any more is deleted then.
-        _ = request.user.is_authenticated
-        return reading(request, *args, **kwargs)
-
-    return page
 
 
 def _present_address(request: HttpRequest) -> str | None:

@@ -18,7 +18,7 @@ from access.audit import actor_of
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from ingest.edits.editing import EditRefused
 from ingest.edits.notes import LONGEST_NOTE, decide
-from pages.access import by_replica, editors, reader_page
+from pages.access import editors, reader_page
 from pages.hosts.history import series_key
 from pages.page_query import PageAddress, query_faults
 from pages.paging import page_of_ids
@@ -170,7 +170,6 @@ def _history(host_id: int, key: str) -> str:
 
 
 @reader_page
-@by_replica
 def change_list(request: HttpRequest) -> HttpResponse:
     """Entries page by page, filtered as the address says."""
     faults: list[tuple[str, str]] = []

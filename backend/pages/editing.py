@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from access.audit import Actor, actor_of
 from ingest.edits import editing, merging, splitting
 from ingest.edits.editing import EditConflict, EditRefused
-from pages.access import FORM, by_replica, editors
+from pages.access import FORM, editors
 from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
@@ -118,7 +118,6 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_safe
 @editors("runs.change_run")
-@by_replica
 def hidden_run_list(request: HttpRequest) -> HttpResponse:
     """Runs that an editor has hidden."""
     page = page_of(hidden_runs(), request.GET)
@@ -212,7 +211,6 @@ def _split(request: HttpRequest, host: Host) -> int:
 
 @require_safe
 @editors("runs.view_auditentry")
-@by_replica
 def audit_page(request: HttpRequest) -> HttpResponse:
     """Entries page by page; `action` and `actor` narrow them."""
     wanted = {

@@ -12,9 +12,7 @@ class StoreConfig(AppConfig):
     verbose_name = "Runs"
 
     def ready(self) -> None:
-        """After `migrate` has made the permissions, make the roles; keep the server's settings."""
+        """After `migrate` has made the permissions, make the roles."""
         from store.roles import make_roles
-        from store.server_settings import keep_settings
 
-        for make in (make_roles, keep_settings):
-            post_migrate.connect(make, sender=self, dispatch_uid=f"store.{make.__name__}")
+        post_migrate.connect(make_roles, sender=self, dispatch_uid="store.make_roles")

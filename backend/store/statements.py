@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.backends.utils import CursorWrapper
-from psycopg import Cursor
+from django.db import connection, transaction
 
 LATEST_FIRST = "r.started_at DESC NULLS LAST, r.id DESC"
 """A run of unknown date is never the latest; of one moment the one stored later counts."""
@@ -31,29 +29,6 @@ def fetch_rows(
         return list(cursor.fetchall())
 
 
-class _PreparedCursor(Cursor[Any]):
-    def execute(self, query: Any, params: Any = None, **options: Any) -> "_PreparedCursor":
-        """Prepare the statement on this connection, whose other cursors prepare none."""
-        self.connection.prepare_threshold = 0
-        try:
-            super().execute(query, params, **options)
-        finally:
-            self.connection.prepare_threshold = None
-        return self
-
-
-def prepared_cursor() -> CursorWrapper:
-    """A cursor of Django's connection for statements that are run again and again.
-
-    The server parses them once for each connection, and binds the parameters: bytes travel as
-    they are, not as text twice as long. A statement must tell the type of each parameter.
-    """
-    connection.close_if_health_check_failed()  # as Django's own cursors do
-    connection.ensure_connection()
-    cursor: Any = _PreparedCursor(connection.connection)
-    return connection.make_cursor(cursor)
-
-
 def array(values: Iterable[float | None]) -> str:
     """PostgreSQL's literal of an array of numbers or truth values, spelt as JSON spells them.
 
@@ -63,13 +38,12 @@ def array(values: Iterable[float | None]) -> str:
 
 
 @contextmanager
-def one_moment(database: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
+def one_moment() -> Iterator[None]:
     """All that is read here is of one moment, whatever is stored meanwhile."""
-    chosen = connections[database]
-    if chosen.in_atomic_block:  # whoever began this transaction has chosen its view already
+    if connection.in_atomic_block:  # whoever began this transaction has chosen its view already
         yield
         return
-    with transaction.atomic(database):
-        with chosen.cursor() as cursor:
+    with transaction.atomic():
+        with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield

@@ -24,8 +24,8 @@ from tests.sample_documents import (
 )
 
 GCM = "aes128-gcm@openssh.com"
-TOKEN = 0
-"""Its statement is prepared, and not among those that Django lists."""
+TOKEN = 1
+"""The token."""
 SESSION = 2
 """Who asks: the session and its person."""
 

@@ -28,7 +28,6 @@ def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
     variables["REDIS_URL"] = f"redis://127.0.0.1:{free_port()}/0"
     commands = (
         ["migrate", "--check"],
-        ["analytics", "--check"],
         ["backup", str(tmp_path / "a.dump")],
     )
     for command in commands:

@@ -14,7 +14,6 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 from monitoring.metrics import metrics
-from store.replica import PAGE_SECONDS, has_replica, replica_state
 from telemetry.signs_of_life import last_seen
 
 logger = logging.getLogger(__name__)
@@ -76,18 +75,6 @@ def _reachable(name: str, probe: Callable[[], bool]) -> bool:
         return False
 
 
-def _replica() -> dict[str, str | float]:
-    """Whether it can be read, and how far it is behind."""
-    try:
-        state = replica_state(PAGE_SECONDS)
-    except DatabaseError:  # of the primary, which is a part of its own
-        return {"replica": "unknown"}
-    if state.fault:
-        return {"replica": "unusable"}
-    word = "ok" if state.is_at_position else "behind"
-    return {"replica": word, "replica_lag_seconds": round(state.lag_seconds, 3)}
-
-
 class _Readiness:
     """What could be reached when somebody last looked; one request of a process looks at a time.
 
@@ -98,8 +85,6 @@ class _Readiness:
         self._looking = Lock()
         self._found: dict[str, bool] = {}
         self._at = -inf
-        self.replica: dict[str, str | float] = {}
-        """What is said of it, as of the same look; nothing where there is none."""
 
     def parts(self) -> dict[str, bool]:
         """Part -> whether it can be reached, as of a second ago at most unless a look takes long.
@@ -115,7 +100,6 @@ class _Readiness:
         try:
             if self._age >= KEPT_SECONDS:
                 self._found = {name: _reachable(name, probe) for name, probe in PARTS.items()}
-                self.replica = _replica() if has_replica() else {}
                 self._at = time.monotonic()
             return self._found
         finally:
@@ -130,20 +114,11 @@ _readiness = _Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when database, Redis and a worker can be reached, else 503 naming the fault.
-
-    A replica is told of, and needed by nobody.
-    """
+    """200 when database, Redis and a worker can be reached, else 503 naming the fault."""
     parts = _readiness.parts()
     ready = all(parts.values())
     return JsonResponse(
-        {
-            **{
-                name: "ok" if well else FAULTS.get(name, "unreachable")
-                for name, well in parts.items()
-            },
-            **_readiness.replica,
-        },
+        {name: "ok" if well else FAULTS.get(name, "unreachable") for name, well in parts.items()},
         status=200 if ready else 503,
         headers={} if ready else {"Retry-After": "5"},
     )

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from rest_framework.exceptions import ValidationError
 
 from analysis.acceleration import Verdict
-from pages.access import by_replica, reader_page
+from pages.access import reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
@@ -29,7 +29,6 @@ OWN_FIELDS = ("source", "verdict")
 
 
 @reader_page
-@by_replica
 def run_list(request: HttpRequest) -> HttpResponse:
     """Runs, the latest first: by when they were measured."""
     params = request.GET

@@ -16,7 +16,6 @@ from documents.naming import tags_by_key
 from results.hosts.unaffected_hosts import unaffected_hosts
 from store.models import FleetChange, FleetChangeMember
 from store.models.run import COUNTED
-from store.replica import PAGE_SECONDS, reader
 from store.statements import fetch_rows, one_moment
 
 KINDS = tuple(FleetChange.Kind.values)
@@ -423,9 +422,8 @@ def change_rows(query: ChangeQuery) -> Iterator[tuple[str | int | float | bool |
     rows = rows.select_related("change", "host", "first_run", "good_run")
     rows = rows.order_by("-change__last_at", "-change_id", "-at", "pk")
     # A cursor that outlived its transaction would be lost behind a pooler.
-    with reader(PAGE_SECONDS) as database, one_moment(database.alias):
-        found = rows.using(database.alias).iterator(2000)
-        for entry, affected in groupby(found, key=lambda one: one.change):
+    with one_moment():
+        for entry, affected in groupby(rows.iterator(2000), key=lambda one: one.change):
             unaffected = unaffected_hosts([entry]).get(entry.pk, 0)
             cause = "" if unaffected >= max(entry.hosts, 1) else entry.cause
             yield from (_row(one, cause) for one in affected)

@@ -19,7 +19,6 @@ from results.hosts.runs import (
     select_runs,
 )
 from store.models import Host, Run, RunSpeedIndex
-from store.replica import PAGE_SECONDS, by_replica
 
 COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
 
@@ -85,7 +84,6 @@ def select_hosts() -> QuerySet[Host]:
     )
 
 
-@by_replica(PAGE_SECONDS)
 def summaries_of(hosts: Sequence[int]) -> list[HostSummary]:
     """Rows for the hosts with these ids, in this order."""
     found = {one.id: one for one in host_summaries(select_hosts().filter(pk__in=hosts))}
