@@ -46,7 +46,6 @@ STATES = {
     "documentation": "/docs/",
     "documentation, tables": "/docs/api/",
     "documentation, picture": "/docs/how-to/builds/",
-    "documentation, search": "/docs/?q=baseline",
     "sign in": "/accounts/login/?next=/runs/",
     "not found": "/nowhere/",
     "recommend": "/recommend/",

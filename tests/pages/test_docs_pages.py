@@ -10,7 +10,7 @@ from django.test import Client
 from pages.docs.views import library
 from tests.browser.docs_pictures import VIEWS, pasted
 from tests.conftest import ApiClient
-from tests.pages.conftest import page, text_of
+from tests.pages.conftest import page
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -46,14 +46,6 @@ def test_every_link_of_a_page_leads_somewhere(name: str, client: Client) -> None
         if anchor:
             found = there.content.decode() if there else html
             assert f'id="{anchor}"' in found, address
-
-
-def test_words_are_found_in_sections(client: Client) -> None:
-    found = page(client, "/docs/?q=Restore+BACKUP")
-    assert re.search(r'<a href="/docs/operations/#[\w-]+">Operations: ', found)
-    assert "0 sections with" in text_of(page(client, "/docs/?q=%3Cb%3Exyzzy"))
-    assert client.get("/docs/no-such-page/").status_code == 404
-    assert client.get("/docs/pictures/index.md").status_code == 404
 
 
 @pytest.mark.parametrize("name", VIEWS)

@@ -1,6 +1,6 @@
 """The documentation, `/docs/`: for everybody, whoever may read the figures.
 
-The pages of `docs/` are read once, as HTML, in the order of `docs/index.md`, and searched.
+The pages of `docs/` are read once, as HTML, in the order of `docs/index.md`.
 """
 
 import posixpath
@@ -15,7 +15,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import mark_safe
-from django.utils.text import Truncator
 from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -27,19 +26,15 @@ AGENT = "agent"
 BESIDE = {"../agent/README": AGENT}
 """Pages that lie elsewhere, as links of the folder call them, and their names."""
 BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
-MOST_FOUND = 30
-SNIPPET = 160
-"""Characters of a section that a result shows."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading of a page and the text below it, up to the next one."""
+    """A heading of a page."""
 
     anchor: str
     title: str
     level: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -53,39 +48,11 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A section that has all words searched for, and what stands around the first of them."""
-
-    page: Page
-    section: Section
-    snippet: str
-
-
-@dataclass(frozen=True)
 class Library:
     """All pages by name, and the parts of the index: a title and the names of its pages."""
 
     pages: dict[str, Page]
     parts: tuple[tuple[str, tuple[str, ...]], ...]
-
-    def search(self, text: str) -> list[Found]:
-        """Sections with all words of the text, those with the words in their title first."""
-        words = text.lower().split()
-        found = []
-        for page in self.pages.values():
-            for section in page.sections:
-                where = f"{section.title} {section.text}".lower()
-                if words and all(word in where for word in words):
-                    rank = sum(section.title.lower().count(word) for word in words)
-                    found.append((-rank, Found(page, section, _snippet(section.text, words))))
-        return [one for _, one in sorted(found, key=lambda one: one[0])[:MOST_FOUND]]
-
-
-def _snippet(text: str, words: Sequence[str]) -> str:
-    """Whole words around the first that was searched for."""
-    places = [place for word in words if (place := text.lower().find(word)) >= 0]
-    begin = text.rfind(" ", 0, max(0, min(places, default=0) - SNIPPET // 3)) + 1
-    return ("… " if begin else "") + Truncator(text[begin:]).chars(SNIPPET)
 
 
 class _Scrolled(RendererHTML):
@@ -155,19 +122,10 @@ def library() -> Library:
 
 
 def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
-    anchor, title, level, text = "", "", 1, list[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
-            if title:
-                yield Section(anchor, title, level, " ".join(text))
-            anchor, title = str(token.attrGet("id") or ""), _plain(tokens[place + 1])
-            level, text = int(token.tag[1]), []
-        elif token.type in ("inline", "fence", "code_block") and (
-            not place or tokens[place - 1].type != "heading_open"
-        ):
-            text.append(_plain(token))
-    if title:
-        yield Section(anchor, title, level, " ".join(text))
+            anchor = str(token.attrGet("id") or "")
+            yield Section(anchor, _plain(tokens[place + 1]), int(token.tag[1]))
 
 
 def _plain(token: Token) -> str:
@@ -231,17 +189,13 @@ def address_of(name: str) -> str:
     return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
 
 
-LONGEST_SEARCH = 200
-
-
 @require_safe
 def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
-    """A page of the documentation, or with `q` the sections that have these words."""
+    """A page of the documentation."""
     known = library()
     page = known.pages.get(name)
     if page is None:
         raise Http404("There is no such page of the documentation.")
-    text = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
     context = {
         "page": page,
         "html": mark_safe(page.html),  # noqa: S308 - of files of this program
@@ -250,9 +204,6 @@ def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
             (title, [_link(known.pages[one], page) for one in names if one in known.pages])
             for title, names in known.parts
         ],
-        "text": text,
-        "most": MOST_FOUND,
-        "found": [(address_of(one.page.name), one) for one in known.search(text)],
     }
     return render(request, "pages/docs.html", context)
 
