@@ -8,13 +8,14 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from access.tokens import check_host
-from api.http.errors import Conflict, InvalidDocument
+from api.http.errors import Conflict, InvalidDocument, Unavailable
 from api.http.request_body import read_json_body
 from documents.json_text import JsonError, parse_json
 from documents.types import HostIdentity
 from documents.validation import Fault, validate_run_document
 from ingest.agent_archive import newer_agent
 from ingest.arrival.acceptance import RunConflict, accept_run
+from ingest.arrival.clock import ServerClockBehind, checked_dates
 from ingest.processing.hosts import listed_name
 from ingest.tasks import enqueue_accepted
 from store.models import ApiToken, Run
@@ -32,7 +33,8 @@ def upload_run(request: Request) -> Response:
     """Validate, store and queue one run document.
 
     202 once it is committed, 200 when it was stored before, 409 when its run_id is taken by
-    other content, 400 naming every fault; 403 when the token is bound to another host.
+    other content, 400 naming every fault; 403 when the token is bound to another host; 503 for a
+    date in the future when the server's own clock is behind.
     """
     body = read_json_body(request)
     try:
@@ -45,6 +47,12 @@ def upload_run(request: Request) -> Response:
     add_to_context(run_id=document["run_id"].lower())
     token = request.auth if isinstance(request.auth, ApiToken) else None
     check_host(token, document["host"])
+    try:
+        faults = checked_dates(document, document["host"]["name"])
+    except ServerClockBehind:
+        raise Unavailable("The server's clock is behind; please try again soon.") from None
+    if faults:
+        raise InvalidDocument(faults)
     try:
         accepted = accept_run(body, document, source=Run.Source.AGENT, token=token)
     except RunConflict:

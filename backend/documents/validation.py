@@ -6,8 +6,9 @@ naming them all would cost gigabytes.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import resources
 from itertools import islice
@@ -23,6 +24,12 @@ MAX_DETAIL = 300
 
 DESCENDING = ("properties", "items", "additionalProperties")
 """Keywords that lead to inner places; the walk follows them itself."""
+
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+"""Older dates are those of a clock that was never set."""
+
+CLOCK_TOLERANCE = timedelta(days=1)
+"""A clock further ahead than this is wrong, and its run would count as the latest for ever."""
 
 Schema = dict[str, Any]
 Path = tuple[str, ...]
@@ -123,3 +130,22 @@ def validate_run_document(document: Any) -> list[Fault]:
     if _whole().is_valid(document):
         return []
     return list(islice(_faults(run_schema(), document), MAX_FAULTS))
+
+
+def date_faults(document: Mapping[str, Any], now: datetime) -> list[Fault]:
+    """The faults of a valid document's times: no date, before 1990, more than a day ahead."""
+    named = {name: document[name] for name in ("started_at", "finished_at") if document[name]}
+    return [fault for name, text in named.items() for fault in _date_faults(name, text, now)]
+
+
+def _date_faults(name: str, text: str, now: datetime) -> Iterator[Fault]:
+    try:
+        moment = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        yield Fault(name, "date", f"{text!r} is no date and time.")
+        return
+    said = f"{moment:%Y-%m-%d %H:%M} UTC"
+    if moment < EARLIEST:
+        yield Fault(name, "past", f"{said} is before 1990: set the host's clock.")
+    elif moment > now + CLOCK_TOLERANCE:
+        yield Fault(name, "future", f"{said} is more than a day ahead: set the host's clock.")

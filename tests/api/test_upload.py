@@ -2,11 +2,12 @@
 
 import gzip
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
@@ -14,6 +15,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from access.audit import COMMAND
 from access.tokens import create_token
 from ingest.agent_archive import agent_release
+from ingest.arrival import clock
 from ingest.edits import editing, merging
 from ingest.processing.run_processing import process_run
 from store.models import ApiToken, Run
@@ -91,6 +93,73 @@ def test_every_fault_of_a_bad_document_is_named(uploader: ApiClient) -> None:
     assert named["host"] == ("required", "This field is required.")
     assert named["measurements.0.samples.0.seconds"][0] == "exclusiveMinimum"
     assert not Run.objects.exists()
+
+
+def dated(moment: datetime, **changes: Any) -> dict[str, Any]:
+    text = moment.isoformat()
+    return run_document(**{"started_at": text, "finished_at": text, **changes})
+
+
+@pytest.mark.usefixtures("no_host_ahead")
+def test_a_document_of_a_clock_that_is_wrong_is_refused_at_once(uploader: ApiClient) -> None:
+    now = timezone.now()
+    assert uploader.upload(dated(now + timedelta(hours=23))).status_code == 202
+    ahead, unset = now + timedelta(hours=25), datetime(1970, 1, 1, tzinfo=UTC)
+    for moment, code in ((ahead, "future"), (unset, "past")):
+        answer = uploader.upload(dated(moment))
+        assert answer.status_code == 400
+        found = errors(answer)
+        assert {name: said[0] for name, said in found.items()} == {
+            "started_at": code,
+            "finished_at": code,
+        }
+        assert "set the host's clock" in found["started_at"][1]
+    answer = uploader.upload(run_document(finished_at="9999-12-31T23:59:59-01:00"))
+    assert errors(answer)["finished_at"][0] == "date"
+    assert Run.objects.count() == 1
+
+
+@pytest.fixture
+def no_host_ahead() -> None:
+    cache.delete(clock.AHEAD)
+
+
+def refused_in_time(uploader: ApiClient, moment: datetime, name: str = "nas") -> bool:
+    uploader.raise_request_exception = False
+    answer = uploader.upload(dated(moment, host={"name": name}))
+    assert answer.status_code in (400, 503)
+    return answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
+
+
+@pytest.mark.usefixtures("no_host_ahead")
+def test_a_server_whose_clock_is_behind_the_databases_asks_to_wait(
+    uploader: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = timezone.now()
+    monkeypatch.setattr("django.utils.timezone.now", lambda: today - timedelta(days=2))
+    assert refused_in_time(uploader, today)
+    assert not refused_in_time(uploader, today + timedelta(days=3))
+    assert not Run.objects.exists()
+
+
+@pytest.mark.usefixtures("no_host_ahead")
+def test_a_server_that_has_received_later_runs_asks_to_wait(
+    uploader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(run_document())
+    Run.objects.update(received_at=timezone.now() + timedelta(days=2))
+    assert refused_in_time(uploader, timezone.now() + timedelta(days=2))
+
+
+@pytest.mark.usefixtures("no_host_ahead")
+def test_a_server_with_which_most_hosts_of_the_hour_disagree_asks_to_wait(
+    uploader: ApiClient,
+) -> None:
+    ahead = timezone.now() + timedelta(days=2)
+    assert uploader.upload(dated(timezone.now(), host={"name": "right"})).status_code == 202
+    assert not refused_in_time(uploader, ahead, "nas")
+    assert not refused_in_time(uploader, ahead, "nas")
+    assert refused_in_time(uploader, ahead, "web")
 
 
 @pytest.mark.parametrize("body", (" ", "{", "[1, 2", '{"a": NaN}', "\x00", '"text"', "[]", "null"))

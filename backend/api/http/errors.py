@@ -36,7 +36,7 @@ class Conflict(APIException):
 
 
 class Unavailable(APIException):
-    """503: the database cannot be reached; `wait` becomes Retry-After."""
+    """503: not just now; `wait` becomes Retry-After."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "unavailable"

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected
-from documents.validation import validate_run_document
+from documents.validation import date_faults, validate_run_document
 from ingest.arrival.acceptance import NewRun, content_digest, insert_runs
 from ingest.processing.id_cache import forget_everything
 from ingest.processing.persist_results import DerivedRun
@@ -151,7 +151,7 @@ def _candidate(line: Line) -> _Candidate:
 
 def _faults(raw: Any) -> str:
     """What is wrong with a document, in words; empty when it is valid."""
-    faults = validate_run_document(raw)
+    faults = validate_run_document(raw) or date_faults(raw, timezone.now())
     named = "; ".join(f"{fault.path or 'the document'}: {fault.detail}" for fault in faults[:NAMED])
     more = len(faults) - NAMED
     return f"{named}; and {more} more" if more > 0 else named
@@ -179,7 +179,7 @@ def _ready(one: _Candidate) -> _Ready:
         raise _Refused(faults)
     one.new.run.host_name = one.raw["host"]["name"].strip()
     # Another object: that which is stored first is only accepted.
-    run = Run(run_id=one.new.run.run_id, source=one.new.run.source, received_at=timezone.now())
+    run = Run(run_id=one.new.run.run_id, source=one.new.run.source)
     try:
         return _Ready(one.line, one.new, derive(Begun(run, "", one.new.digest), one.raw))
     except DocumentRejected as reason:

@@ -80,7 +80,7 @@ UPDATE runs_run r SET attempts = attempts + %(attempts)s FROM runs_rundocument d
 WHERE r.id = (SELECT id FROM runs_run WHERE id = %(run)s AND status = 'accepted'
     FOR UPDATE SKIP LOCKED)
 AND d.run_id = r.id AND {_NO_WAIT} IS NOT NULL
-RETURNING r.run_id, r.source, r.received_at, r.attempts, convert_from(d.body, 'UTF8'),
+RETURNING r.run_id, r.source, r.attempts, convert_from(d.body, 'UTF8'),
     d.content_digest
 """  # noqa: S608 - constants
 """A run that another worker is storing at this moment is left to it: nobody waits for it."""
@@ -114,8 +114,8 @@ def begin(run_pk: int, *, count: bool = True) -> Begun | None:
     rows = fetch_rows(_BEGIN, parameters)
     if not rows:
         return None
-    run_id, source, received_at, attempts, text, digest = rows[0]
-    run = Run(pk=run_pk, run_id=run_id, source=source, received_at=received_at, attempts=attempts)
+    run_id, source, attempts, text, digest = rows[0]
+    run = Run(pk=run_pk, run_id=run_id, source=source, attempts=attempts)
     return Begun(run, text, digest)
 
 

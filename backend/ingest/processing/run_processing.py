@@ -56,7 +56,7 @@ def derive(begun: Begun, raw: Mapping[str, Any]) -> DerivedRun:
 
     `DocumentRejected` where the document cannot be true.
     """
-    document = parse_run_document(raw, received_at=begun.run.received_at)
+    document = parse_run_document(raw)
     _describe(begun.run, document)
     key = HostKey.of(document.host, published=begun.run.source == Run.Source.PUBLISHED)
     begun.run.machine_id = key.machine_id

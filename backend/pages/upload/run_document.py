@@ -12,7 +12,7 @@ from django.utils import timezone
 from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import Measurement, RunDocument
-from documents.validation import Fault, validate_run_document
+from documents.validation import Fault, date_faults, validate_run_document
 from ingest.arrival.acceptance import accept_run, record_upload
 from pages.hosts.environment_facts import environment_facts
 from pages.upload.receiving import pack
@@ -54,9 +54,10 @@ class DocumentPreview:
             return [Fault("", "too_large", f"A run document has at most {most >> 20} MiB.")]
         try:
             self.raw = parse_json(self.body)
-            if faults := validate_run_document(self.raw):
+            faults = validate_run_document(self.raw) or date_faults(self.raw, timezone.now())
+            if faults:
                 return faults
-            self.document = parse_run_document(self.raw, received_at=timezone.now())
+            self.document = parse_run_document(self.raw)
         except JsonError as error:
             return [Fault(error.place, "parse_error", f"This is not JSON: {error}.")]
         except DocumentRejected as error:
