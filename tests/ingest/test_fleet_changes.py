@@ -17,7 +17,13 @@ from ingest.edits import editing, merging, recompute
 from ingest.edits.recompute import Pair
 from ingest.fleet_changes.host_state import RULES
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
-from results.hosts.fleet_changes import COLUMNS, ChangeQuery, change_rows, summaries_of_changes
+from results.hosts.fleet_changes import (
+    COLUMNS,
+    ChangeQuery,
+    change_rows,
+    runs_and_hosts,
+    summaries_of_changes,
+)
 from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl
@@ -354,6 +360,18 @@ def test_a_host_whose_runs_come_late_was_not_silent(at_level: Store) -> None:
     assert find_silent(FIRST_DAY + timedelta(days=30)) == 1
     at_level(12)
     assert entries() == []
+
+
+def test_a_host_without_runs_is_in_no_entry(at_level: Store, store_run: StoreRun) -> None:
+    store_run(run_of_day(0, ssh_measurement("3des-cbc", 2e7), host={"name": "stays"}))
+    runs = [at_level(day) for day in range(0, 10, 2)]
+    assert find_silent(FIRST_DAY + timedelta(days=30)) == 1
+    assert runs_and_hosts(FIRST_DAY)[2] == 2
+    for run in runs:
+        editing.remove_run(run.pk, COMMAND)
+    assert find_due()
+    assert entries() == []
+    assert runs_and_hosts(FIRST_DAY) == (1, 1, 1)
 
 
 def test_what_one_run_suggested_is_no_part_of_a_later_change(at_level: Store) -> None:

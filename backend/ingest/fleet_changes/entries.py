@@ -179,6 +179,15 @@ def record(
     notify_of_parts(news)
 
 
+def forget_host(host_pk: int) -> None:
+    """Take a host without runs out of every entry: its page is gone."""
+    lock_entries()
+    members = Member.objects.filter(host=host_pk)
+    changes = set(members.values_list("change_id", flat=True))
+    members.delete()
+    settle(changes)
+
+
 def _is_decided(change: FleetChange) -> bool:
     """Whether an editor has said something of it, which later runs do not take apart."""
     return change.status != FleetChange.Status.NEW or bool(change.note)

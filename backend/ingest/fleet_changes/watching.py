@@ -12,7 +12,7 @@ from django.utils import timezone
 from analysis.ciphers.cipher_catalogue import family_of_series
 from analysis.over_time.family_changes import Family
 from ingest.fleet_changes.described import describe
-from ingest.fleet_changes.entries import add_silent, lock_entries, record
+from ingest.fleet_changes.entries import add_silent, forget_host, lock_entries, record
 from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostState, heard_of
 from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
 from store.models.run import COUNTED
@@ -140,7 +140,10 @@ def find_again(host_pk: int) -> bool:
         if watch is None:
             return False
         _keep(host_pk, state, last.at if last else None)
-        record(host_pk, described, heard=None, ended=ended)
+        if Run.objects.filter(host=host_pk, status=Run.Status.READY, hidden=False).exists():
+            record(host_pk, described, heard=None, ended=ended)
+        else:
+            forget_host(host_pk)
         HostWatch.objects.filter(host=host_pk).update(due=0)
     return True
 

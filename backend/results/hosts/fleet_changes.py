@@ -168,7 +168,8 @@ def runs_and_hosts(since: datetime) -> tuple[int, int, int]:
     """
     select = f"""
         SELECT count(*), count(DISTINCT r.host_id),
-            (SELECT count(*) FROM runs_host WHERE NOT published)
+            (SELECT count(*) FROM runs_host h WHERE NOT published
+                AND EXISTS (SELECT FROM runs_run r WHERE r.host_id = h.id AND {COUNTED}))
         FROM runs_run r WHERE {COUNTED} AND r.source <> 'published' AND r.started_at >= %s
     """  # noqa: S608 - a constant
     ((runs, hosts, known),) = fetch_rows(select, [since])
