@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db.models import Q
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
@@ -17,7 +18,7 @@ from api.http.errors import Conflict
 from api.http.permissions import MayChangeHosts, MayChangeRuns, MayRemoveRuns
 from ingest.edits import editing, merging, splitting
 from ingest.edits.editing import EditConflict, EditRefused
-from results.hosts.host_names import present_id
+from results.hosts.host_names import is_number, present_id, present_keys
 from store.models import Host, Run
 
 T = TypeVar("T")
@@ -92,17 +93,18 @@ def _run_key(run_id: UUID) -> int:
     return key
 
 
-def _host_key(host_id: int) -> int:
-    if not Host.objects.filter(pk=host_id).exists():
-        raise no_host(host_id)
-    return host_id
-
-
-def no_host(host_id: int) -> NotFound:
-    """404 for an id of no host; of one that was merged it says into which."""
-    present = present_id(host_id)
-    merged = f": it was merged into the host {present}" if present else ""
-    return NotFound(f"There is no host {host_id}{merged}.")
+def host_number(reference: str) -> int:
+    """The number of the host of this number or key; 404, which names the host of a merged one."""
+    if not reference.isprintable():
+        raise NotFound("There is no such host.")
+    number = int(reference) if is_number(reference) else None
+    same = Q(pk=number) if number is not None else Q(slug__in=present_keys([reference]))
+    found = Host.objects.filter(same).first() or Host.objects.filter(slug=reference).first()
+    if found is None:
+        present = present_id(number) if number is not None else None
+        merged = f": it was merged into the host {present}" if present else ""
+        raise NotFound(f"There is no host {reference}{merged}.")
+    return found.pk
 
 
 class RunEditing(ApiView):
@@ -140,9 +142,9 @@ class HostEditing(ApiView):
         request=HostChangeSerializer,
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
-    def patch(self, request: Request, host_id: int) -> Response:
+    def patch(self, request: Request, host_id: str) -> Response:
         """Rename the host, or say it is one machine. For signed-in editors."""
-        key = _host_key(host_id)
+        key = host_number(host_id)
         asked = sent(HostChangeSerializer, request)
         name, by = asked.get("name"), actor_of(request)
         if name is not None:
@@ -162,9 +164,9 @@ class HostMerge(ApiView):
         request=MergeSerializer,
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
-    def post(self, request: Request, host_id: int) -> Response:
+    def post(self, request: Request, host_id: str) -> Response:
         """All runs of the other host move to this one, and later uploads under its identity."""
-        key = _host_key(host_id)
+        key = host_number(host_id)
         other = sent(MergeSerializer, request)["other"]
         kept = changed(lambda: merging.merge_hosts(key, other, actor_of(request)))
         return Response(ChangedHostSerializer(kept).data)
@@ -180,9 +182,9 @@ class HostSplit(ApiView):
         request=SplitSerializer,
         responses={201: ChangedHostSerializer, **CONFLICT},
     )
-    def post(self, request: Request, host_id: int) -> Response:
+    def post(self, request: Request, host_id: str) -> Response:
         """Runs of this name, and later ones, go to a host of their own, which is answered."""
-        key = _host_key(host_id)
+        key = host_number(host_id)
         name = sent(SplitSerializer, request)["name"]
         new = changed(lambda: splitting.split_host(key, name, actor_of(request)))
         return Response(ChangedHostSerializer(new).data, status=status.HTTP_201_CREATED)

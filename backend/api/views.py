@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.comparison_json import comparison_json
-from api.editing import HostEditing, RunEditing, no_host
+from api.editing import HostEditing, RunEditing, host_number
 from api.exports import csv_response
 from api.http.api_view import ApiView, ByCursorOfIds, ListView
 from api.http.conditional import of_present_data
@@ -158,11 +158,11 @@ class HostView(HostEditing):
     """One host."""
 
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
-    def get(self, request: Request, host_id: int) -> Response:
-        """The host with the latest value of every series it measured."""
-        detail = host_detail(host_id, tries=True)
+    def get(self, request: Request, host_id: str) -> Response:
+        """The host of this number or key, with the latest value of every series it measured."""
+        detail = host_detail(host_number(host_id), tries=True)
         if detail is None:
-            raise no_host(host_id)
+            raise NotFound(f"The host {host_id} has no run that counts.")
         return Response(HostDetailSerializer(detail).data)
 
 

@@ -170,8 +170,7 @@ def _reference(query: ComparisonQuery) -> str:
                 {"relative_to": f"No group by {query.group_by} has the key {wanted!r}."}
             )
         return wanted
-    hosts = Host.objects.filter(pk=int(key)) if key.isdecimal() and len(key) < 10 else None
-    found = (hosts and hosts.values_list("slug", flat=True).first()) or present_keys([key])[0]
+    found = present_keys([key])[0]
     if not Host.objects.filter(slug=found).exists():
         raise ValidationError({"relative_to": f"There is no host {key!r}."})
     return f"{HOST_PREFIX}{found}"
@@ -192,7 +191,7 @@ _OF_ONE_SERIES = [
     ),
 ]
 HISTORY = [
-    Parameter("host", text, "Key of the host.", required=True),
+    Parameter("host", text, "Key or number of the host.", required=True),
     choice("tool", TOOLS, required=True),
     Parameter("cipher", text, required=True),
     choice("metric", HISTORY_METRICS),
@@ -221,7 +220,7 @@ def history_query(params: QueryDict) -> HistoryQuery:
     query = asked_comparison(params)
     own, faults = read(params, _OF_ONE_SERIES)
     if len(query.filters.get("host", ())) != 1:
-        faults["host"] = "Name one host by its key, as /api/v1/hosts/ lists it."
+        faults["host"] = "Name one host by its key or number, as /api/v1/hosts/ lists it."
     if len(query.ciphers) != 1:
         faults["cipher"] = "Name one cipher: a history is that of one series."
     if not params.get("tool"):

@@ -219,6 +219,23 @@ def test_a_merge_that_cannot_be_changes_nothing(editor: Client, store_run: Store
     assert change(editor, "post", f"hosts/{10**9}/merge/", other=host).status_code == 404
 
 
+def test_a_host_is_found_by_its_number_and_by_its_key(editor: Client, store_run: StoreRun) -> None:
+    host = store_run(run_document(host={"name": "nas"})).host_id
+    store_run(run_document(host={"name": "web"}))
+    series = "tool=ssh&cipher=aes128-ctr"
+    for named in (host, "nas"):
+        assert editor.get(f"/api/v1/hosts/{named}/").json()["host"] == "nas"
+        assert editor.get(f"/api/v1/trends/?host={named}&{series}").json()["host_id"] == host
+        advice = editor.get(f"/api/v1/recommendation/?host={named}").json()
+        assert [one["host"] for one in advice["hosts"]] == ["nas"]
+        runs = editor.get(f"/api/v1/runs/?host={named}").json()["results"]
+        assert [one["host_name"] for one in runs] == ["nas"]
+        assert change(editor, "post", "notes/", text="x", host=str(named)).status_code == 201
+        assert change(editor, "patch", f"hosts/{named}/", name="nas").json()["id"] == host
+    for nobody in (10**9, "nobody", "a%00b"):
+        assert editor.get(f"/api/v1/hosts/{nobody}/").status_code == 404
+
+
 def test_a_change_needs_the_csrf_token_of_the_session(editor: Client, store_run: StoreRun) -> None:
     run = store_run(run_document())
     strict = Client(enforce_csrf_checks=True)

@@ -133,7 +133,7 @@ def arguments(client: Any, store_run: StoreRun) -> dict[str, dict[str, Any]]:
     text = store_import(ImportRequest(b"aes128-ctr: 104 MB/s\n")).runs[0]
     file = importlib.import_module(f"{PACKAGE}.types").File
     tool = importlib.import_module(f"{PACKAGE}.models").TrendsTool
-    run, one_host = {"run_id": other.run_id}, {"host_id": host.pk}
+    run, one_host = {"run_id": other.run_id}, {"host_id": host.slug}
     when = timezone.now()
     change = FleetChange.objects.create(
         kind="silent", direction="silent", first_at=when, last_at=when

@@ -16,6 +16,7 @@ from api.http.permissions import MayAddNotes, MayRemoveNotes
 from ingest.edits.notes import LONGEST_TEXT, add_note, remove_note
 from questions.list_parameters import NOTES, select_notes
 from questions.parameters import described
+from results.hosts.host_names import present_keys
 from store.models import Host, Note
 
 
@@ -34,11 +35,11 @@ class NewNoteSerializer(serializers.Serializer[Any]):
 
     text = serializers.CharField(max_length=LONGEST_TEXT)
     at = serializers.DateTimeField(required=False, help_text="Default: now.")
-    host = serializers.CharField(max_length=260, help_text="Key of the host.")
+    host = serializers.CharField(max_length=260, help_text="Key or number of the host.")
 
     def validate_host(self, key: str) -> int:
         """The primary key of a host that there is."""
-        host = Host.objects.filter(slug=key).first()
+        host = Host.objects.filter(slug__in=present_keys([key])).first()
         if host is None:
             raise ValidationError(f"There is no host {key!r}.")
         return host.pk

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from analysis.renamed_or_cloned import NamedRuns, alternating, together
 from documents.naming import same_name
 from results.analytics.ask import Ask
-from store.models import HostAlias, HostName
+from store.models import Host, HostAlias, HostName
 from store.models.run import COUNTED
 from store.statements import fetch_rows
 
@@ -136,10 +136,29 @@ UNION ALL
 def what_they_became(keys: Iterable[str]) -> dict[str, str]:
     """Of these keys those that are no host's -> the key of the host that they lead to.
 
-    Keys of merged hosts, and names that a host had under another key, made into a key.
+    Keys of merged hosts, names that a host had under another key, made into a key, and numbers.
     """
     asked = [key for key in keys if key]
-    return dict(fetch_rows(_PRESENT, [asked, asked]))
+    return dict(fetch_rows(_PRESENT, [asked, asked])) | _by_number(asked)
+
+
+def _by_number(keys: Iterable[str]) -> dict[str, str]:
+    numbers = {key: int(key) for key in keys if is_number(key)}
+    if not numbers:
+        return {}
+    hosts = Host.objects.filter(Q(slug__in=numbers) | Q(pk__in=numbers.values()))
+    merged = HostAlias.objects.filter(former_key__in=numbers.values()).select_related("host")
+    slugs = {one.former_key: one.host.slug for one in merged} | {one.pk: one.slug for one in hosts}
+    return {
+        key: slugs[number]
+        for key, number in numbers.items()
+        if number in slugs and key not in slugs.values()
+    }
+
+
+def is_number(key: str) -> bool:
+    """Whether a key may be the number of a host."""
+    return key.isascii() and key.isdecimal() and len(key) < 19
 
 
 def present_keys(keys: Iterable[str]) -> tuple[str, ...]:
