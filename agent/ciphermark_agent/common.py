@@ -26,6 +26,12 @@ class UsageError(Exception):
     code = EXIT_USAGE
 
 
+def state_folder() -> str:
+    """Where the agent keeps what outlives it."""
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
+    return os.path.join(home, "ciphermark")
+
+
 class OtherAgent(UsageError):
     """Another agent keeps this machine busy."""
 

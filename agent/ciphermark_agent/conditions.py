@@ -6,7 +6,6 @@ import glob
 import os
 import re
 import resource
-import tempfile
 import time
 from typing import Callable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
@@ -16,6 +15,7 @@ from ciphermark_agent.common import (
     FOREIGN_LIMIT,
     Json,
     OtherAgent,
+    state_folder,
     verbose,
     whole,
 )
@@ -27,9 +27,9 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 
 @contextlib.contextmanager
-def locked(folder: str, how: int) -> Iterator[None]:
+def locked(path: str, how: int) -> Iterator[None]:
     """Meanwhile nobody else locks it; the kernel frees it when an agent is killed."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # NFS wants it
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
         yield
@@ -37,23 +37,34 @@ def locked(folder: str, how: int) -> Iterator[None]:
         os.close(descriptor)
 
 
+def own_lock() -> str:
+    """A file that no other account can open: whoever can lock it stops every agent of this one."""
+    folder = state_folder()
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    found = os.stat(folder)
+    if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        raise PermissionError("other accounts can write to %s" % folder)
+    path = os.path.join(folder, "lock-" + os.uname().nodename)  # machines may share the folder
+    os.close(os.open(path, os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    return path
+
+
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Meanwhile no other agent measures here; OtherAgent when one does not end.
+    """Meanwhile no other agent of this account measures; OtherAgent when one does not end.
 
-    The temporary directory, which every account can open, is locked: that needs no file. Where
-    there is none this agent measures all the same.
+    Where no file can be locked this agent measures all the same.
     """
     with contextlib.ExitStack() as holding:
         try:
-            folder = tempfile.gettempdir()
+            path = own_lock()
             try:
-                holding.enter_context(locked(folder, fcntl.LOCK_NB))
+                holding.enter_context(locked(path, fcntl.LOCK_NB))
             except BlockingIOError:
                 limit = "%g min" % (LOCK_SECONDS / 60)
                 say("Another agent measures on this machine; waiting up to %s for it." % limit)
                 with time_limit(LOCK_SECONDS, "another agent has measured here for " + limit):
-                    holding.enter_context(locked(folder, 0))
+                    holding.enter_context(locked(path, 0))
         except TimeoutError as error:
             raise OtherAgent("%s; nothing was measured" % error)
         except OSError as error:

@@ -52,8 +52,7 @@ def write_atomically(path: str, text: str) -> None:
 
 
 def spool_folder() -> str:
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
-    return os.path.join(home, "ciphermark", "spool")
+    return os.path.join(common.state_folder(), "spool")
 
 
 def spooled_runs() -> List[str]:

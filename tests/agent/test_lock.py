@@ -1,4 +1,4 @@
-"""Agents on one machine measure one after the other, whoever started them."""
+"""Agents of one account measure one after the other, and no other account can hold them up."""
 
 import fcntl
 import json
@@ -15,25 +15,28 @@ import pytest
 from tests.agent.running import QUICK_RUN, RunAgent, started
 from tests.launch.tools import within
 
+LOCK = f".local/state/ciphermark/lock-{os.uname().nodename}"
 WAITS = "Another agent measures on this machine; waiting up to 60 min for it."
 
 
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
-    """The temporary directory of this test's agents."""
-    (tmp_path / "temporary").mkdir()
-    return tmp_path / "temporary"
+    """The file that this test's agents lock."""
+    path = tmp_path / LOCK
+    path.parent.mkdir(parents=True)
+    path.touch(0o600)
+    return path
 
 
 @contextmanager
 def held(lock: Path, how: int = 0) -> Iterator[None]:
     """As an agent that measures holds it."""
-    directory = os.open(lock, os.O_RDONLY)
+    descriptor = os.open(lock, os.O_RDWR if lock.is_file() else os.O_RDONLY)
     try:
-        fcntl.flock(directory, fcntl.LOCK_EX | how)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
         yield
     finally:
-        os.close(directory)
+        os.close(descriptor)
 
 
 @contextmanager
@@ -56,7 +59,6 @@ def test_a_second_agent_waits_and_then_measures(tmp_path: Path, lock: Path) -> N
         assert child.wait(timeout=120) == 0
     started = json.loads(output.read_text())["started_at"]
     assert started >= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(ended))
-    assert list(lock.iterdir()) == []
 
 
 def test_ctrl_c_ends_the_wait(tmp_path: Path, lock: Path) -> None:
@@ -94,9 +96,18 @@ def test_a_killed_agent_holds_nobody_up(tmp_path: Path, lock: Path) -> None:
             assert second.wait(timeout=120) == 0
 
 
-def test_a_directory_that_is_not_there_costs_no_run(run_agent: RunAgent, tmp_path: Path) -> None:
-    gone = "agent.tempfile.gettempdir = lambda: '/nowhere'"
-    assert run_agent("run", *QUICK_RUN, before=gone).code == 0
+def test_no_other_account_can_open_the_lock(run_agent: RunAgent, tmp_path: Path) -> None:
+    (tmp_path / "temporary").mkdir()
+    with held(tmp_path / "temporary"):  # as every account can hold /tmp
+        assert run_agent("run", *QUICK_RUN).code == 0
+    lock = tmp_path / LOCK
+    assert (lock.parent.stat().st_mode & 0o777, lock.stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+def test_a_folder_that_others_can_write_is_not_used(run_agent: RunAgent, lock: Path) -> None:
+    with held(lock):
+        lock.parent.chmod(0o777)
+        assert run_agent("run", *QUICK_RUN).code == 0
 
 
 def test_what_only_looks_does_not_wait(run_agent: RunAgent, lock: Path) -> None:
