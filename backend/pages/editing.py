@@ -41,7 +41,7 @@ class Confirmation:
     """The present name, where a new one is to be given."""
 
 
-def _confirm(
+def confirm(
     request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
 ) -> HttpResponse:
     """The question on GET; on POST the change, and the address of what it led to."""
@@ -79,7 +79,7 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("run-page", args=[run_id]),
     )
     done = reverse("hidden-runs")
-    return _confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
+    return confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
 
 
 @editors("runs.change_run", *FORM)
@@ -94,7 +94,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("hidden-runs"),
     )
     done = reverse("run-page", args=[run_id])
-    return _confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
+    return confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
 
 
 @editors("runs.delete_run", *FORM)
@@ -113,7 +113,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("hidden-runs" if run.hidden else "run-page", args=[] if run.hidden else [run_id]),
     )
     done = reverse("run-pages")
-    return _confirm(request, asked, partial(editing.remove_run, run.pk), done)
+    return confirm(request, asked, partial(editing.remove_run, run.pk), done)
 
 
 @require_safe
@@ -143,7 +143,7 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
         name=host.name,
     )
     name = request.POST.get("name", "")
-    return _confirm(request, asked, partial(editing.rename_host, host.pk, name), back)
+    return confirm(request, asked, partial(editing.rename_host, host.pk, name), back)
 
 
 @require_safe
@@ -180,7 +180,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         reverse("merge-host-choice", args=[host_id]),
     )
     done = reverse("host-page", args=[host_id])
-    return _confirm(request, asked, partial(merging.merge_hosts, host.pk, other.pk), done)
+    return confirm(request, asked, partial(merging.merge_hosts, host.pk, other.pk), done)
 
 
 @editors("runs.change_host", *FORM)

@@ -1,5 +1,6 @@
 """Channels that changes are sent to: made, tested, paused and deleted here, with what was sent."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -7,11 +8,13 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
-from access.audit import Subject, actor_of, record
+from access.audit import Actor, Subject, actor_of, record
 from notifications.services import AddressRefused, check_address
 from pages.access import FORM, editors
+from pages.editing import Confirmation, confirm
 from pages.paging import page_of
 from store.models import Notification, NotificationChannel
 from store.models.notification import TEST
@@ -143,11 +146,21 @@ def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     return redirect("notifications")
 
 
-@editors(EDIT, "POST")
-@transaction.atomic
+@editors(EDIT, *FORM)
 def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Delete a channel with all that it was sent, and with what waits."""
+    """Delete a channel."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
-    record(actor_of(request), "channel.delete", _subject(channel), before=channel.facts())
+    asked = Confirmation(
+        "Delete this channel",
+        channel.name,
+        ("Its messages that wait are not sent, and its deliveries leave the log.",),
+        "Delete it",
+        reverse("notifications"),
+    )
+    return confirm(request, asked, partial(_remove, channel), asked.back)
+
+
+@transaction.atomic
+def _remove(channel: NotificationChannel, by: Actor) -> None:
+    record(by, "channel.delete", _subject(channel), before=channel.facts())
     channel.delete()
-    return redirect("notifications")

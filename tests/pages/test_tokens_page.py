@@ -51,6 +51,10 @@ def test_a_page_with_a_secret_is_kept_nowhere(administrator: Client) -> None:
 def test_a_revoked_token_opens_nothing_any_more(administrator: Client) -> None:
     secret = create_token("old laptop", "read")
     token = ApiToken.objects.get()
+    address = f"/tokens/{token.pk}/revoke/"
+    assert f'href="{address}"' in page(administrator, "/tokens/")
+    assert "This cannot be undone" in text_of(page(administrator, address))
+    assert ApiToken.objects.get().is_valid
     response = administrator.post(f"/tokens/{token.pk}/revoke/")
     assert response["Location"] == "/tokens/"
     assert ApiClient(secret).get("/api/v1/runs/").status_code == 401

@@ -1,13 +1,14 @@
 """Unlisted links to one comparison view: made and ended by editors, opened by whoever has one."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from django import forms
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -20,6 +21,7 @@ from pages.compare.chart import ChartRequest
 from pages.compare.page import heading, narrowing, result_context, shown_query
 from pages.compare.table import group_page
 from pages.downloads import spelled_out
+from pages.editing import Confirmation, confirm
 from pages.metrics import METRICS, choice
 from pages.page_query import asked_view, display
 from pages.paging import page_of
@@ -87,12 +89,18 @@ def _list(
     return render(request, "pages/shares.html", context, status=status)
 
 
-@editors("runs.change_share", "POST")
+@editors("runs.change_share", *FORM)
 def revoke(request: HttpRequest, share_id: int) -> HttpResponse:
     """End a link now."""
     share = get_object_or_404(Share, pk=share_id)
-    revoke_share(share.pk, actor_of(request))
-    return redirect("shares")
+    asked = Confirmation(
+        "Revoke this link",
+        share.name,
+        ("Nobody can open it from now on. This cannot be undone.",),
+        "Revoke it",
+        reverse("shares"),
+    )
+    return confirm(request, asked, partial(revoke_share, share.pk), asked.back)
 
 
 def _closed(response: HttpResponseBase) -> HttpResponseBase:

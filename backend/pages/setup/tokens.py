@@ -1,6 +1,7 @@
 """Tokens: what programs sign in with. Made here, shown once, revoked here."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 from django import forms
@@ -8,13 +9,15 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils import timezone
 
 from access.audit import actor_of
 from access.tokens import NameTaken, create_token, revoke_token
 from ingest.agent_archive import agent_release
 from pages.access import FORM, editors
+from pages.editing import Confirmation, confirm
 from pages.setup.first_steps import lending_command, schedule_commands, set_up_command
 from store.models import ApiToken
 
@@ -108,9 +111,15 @@ def _page(
     return render(request, "pages/tokens.html", context, status=status)
 
 
-@editors("runs.add_apitoken", "POST")
+@editors("runs.add_apitoken", *FORM)
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """End a token now; uploads that it made stay."""
     token = get_object_or_404(_seen(request), pk=token_id)
-    revoke_token(token.pk, actor_of(request))
-    return redirect("tokens")
+    asked = Confirmation(
+        "Revoke this token",
+        token.name,
+        ("Whatever uses it is refused from now on. This cannot be undone.",),
+        "Revoke it",
+        reverse("tokens"),
+    )
+    return confirm(request, asked, partial(revoke_token, token.pk), asked.back)
