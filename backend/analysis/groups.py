@@ -76,17 +76,19 @@ class Ratio(NamedTuple):
     """A group's figure by the reference's, of `n` hosts.
 
     It is from `low` to `high` with at least 95 %; None where too few hosts tell, or none.
+    `tool_changed`: the tool itself changed between the two: the ratio is none of the cipher.
     """
 
     ratio: float
     low: float | None
     high: float | None
     n: int
+    tool_changed: bool = False
 
     @property
     def beyond_noise(self) -> bool | None:
         """Whether the figures surely differ: 1 is outside of the interval. None: not known."""
-        if self.low is None or self.high is None:
+        if self.low is None or self.high is None or self.tool_changed:
             return None
         return self.low > 1 or self.high < 1
 

@@ -54,7 +54,10 @@ def _group(group: Group) -> dict[str, Any]:
 
 
 def _ratio(one: Ratio) -> dict[str, float | bool | None]:
-    return {**one._asdict(), "beyond_noise": one.beyond_noise}
+    shown = {**one._asdict(), "beyond_noise": one.beyond_noise}
+    if not one.tool_changed:
+        del shown["tool_changed"]
+    return shown
 
 
 def _summary(value: GroupSummary) -> dict[str, Any]:

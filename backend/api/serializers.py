@@ -224,7 +224,7 @@ class SplitValueSerializer(serializers.Serializer[Any]):
     label = serializers.CharField(source="split_label")  # type: ignore[assignment]  # as `source`
 
 
-class RatioSerializer(serializers.Serializer[Any]):
+class RatioSerializer(Sparse):
     """A figure by the baseline's; from `low` to `high` with at least 95 %."""
 
     ratio = serializers.FloatField()
@@ -233,6 +233,11 @@ class RatioSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
     beyond_noise = serializers.BooleanField(
         help_text="Whether 1 is outside of the interval; null where there is none.", **NULLABLE
+    )
+    tool_changed = serializers.BooleanField(
+        required=False,
+        help_text="True where `openssl speed` itself changed between the two: the ratio is none of "
+        "the cipher.",
     )
 
 

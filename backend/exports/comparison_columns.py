@@ -103,6 +103,7 @@ _RATIOS: tuple[tuple[str, Kind, str, str], ...] = (
     ("high", "number", "Ratio, high", "It is this or less."),
     ("n", "integer", "Hosts of the ratio", "Hosts behind the ratio."),
     ("beyond_noise", "flag", "Beyond noise", "Whether 1 is outside of that interval."),
+    ("tool_changed", "flag", "Tool changed", "openssl speed itself changed between the two."),
 )
 
 
@@ -110,7 +111,7 @@ def _ratios() -> Iterator[ComparisonColumn]:
     """How the groups stand to the reference."""
     for field, kind, heading, said in _RATIOS:
         yield _column(
-            field if field in ("ratio", "beyond_noise") else f"ratio_{field}",
+            field if field in ("ratio", "beyond_noise", "tool_changed") else f"ratio_{field}",
             kind,
             said,
             partial(_ratio, field=field),

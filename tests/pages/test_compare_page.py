@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.histories import with_openssl
 from tests.pages.conftest import link, page, table_values, text_of
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
@@ -318,6 +318,30 @@ def test_a_block_size_left_over_from_openssl_excludes_nothing_of_ssh(
     said = text_of(page(member, "/", tool="ssh", block_size="8192"))
     assert "1 host" in said
     assert "no figure for this block size" not in said
+
+
+@each("host", (False, True))
+def test_no_difference_is_stated_across_a_change_of_the_tool(
+    member: Client, reader: ApiClient, store_run: StoreRun, host: bool
+) -> None:
+    for name, version, rate in (("old", "OpenSSL 3.0.15", 1e9), ("new", "OpenSSL 3.0.16", 1.2e8)):
+        measured = (openssl_measurement(one, rate) for one in ("aes-128-gcm", "aes-128-cbc"))
+        store_run(run_document(*measured, host={"name": name}, environment=with_openssl(version)))
+    reference = "host:old" if host else "openssl-3.0.15"
+    asked: dict[str, Any] = {"tool": "openssl", "group_by": "openssl", "relative_to": reference}
+    said = text_of(page(member, "/", **asked))
+    assert "aes-128-gcm 120 MB/s low confidence tool changed" in said
+    assert said.count("−88 %") == 1  # of CBC, which is measured as before
+    assert "tool changed" in text_of(page(member, "/", **asked, table="compact"))
+    drawn = chart(page(member, "/", **asked))["comparison"]["groups"][-1]["values"]
+    assert list(drawn) == ["aes-128-cbc"]
+    new = reader.get("/api/v1/comparison/", asked).json()["groups"][-1]["relative"]
+    assert new["aes-128-gcm"]["tool_changed"] is True
+    assert new["aes-128-gcm"]["ratio"] == pytest.approx(0.12)
+    assert "tool_changed" not in new["aes-128-cbc"]
+    rows = csv_rows(reader.get("/api/v1/exports/comparison.csv", asked))
+    told = {row["cipher"]: row["tool_changed"] for row in rows if row["ratio"] not in ("", "1.0")}
+    assert told == {"aes-128-gcm": "true", "aes-128-cbc": "false"}
 
 
 def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(

@@ -137,8 +137,15 @@ def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[G
 
 
 def without_doubts(comparison: Comparison) -> Comparison:
-    """Without the counts of doubtful votes, which the reference does not make."""
-    groups = tuple(replace(group, doubtful={}) for group in comparison.groups)
+    """Without the counts of doubtful votes and the tool's changes, which the reference leaves."""
+    groups = tuple(
+        replace(
+            group,
+            doubtful={},
+            ratios={name: one._replace(tool_changed=False) for name, one in group.ratios.items()},
+        )
+        for group in comparison.groups
+    )
     return replace(comparison, groups=groups)
 
 

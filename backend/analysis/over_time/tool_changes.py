@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -69,6 +69,23 @@ def tool_changes() -> tuple[ToolChange, ...]:
         )
         for one in json.loads(text)["changes"]
     )
+
+
+ToolState = tuple[bool | None, ...]
+"""Of each change of `openssl speed` for a cipher whether a release has it; None: not known."""
+
+
+def tool_state(version_text: str, cipher: str) -> ToolState:
+    """How a release measures this cipher; empty where no change touches it."""
+    return tuple(
+        change.in_release(version_text) for change in tool_changes() if change.touches(cipher)
+    )
+
+
+def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
+    """Whether the figures of two sides were measured in different ways, as far as is known."""
+    one, other = ({state for state in side if None not in state} for side in (first, second))
+    return bool(one and other) and one != other
 
 
 def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolChange, ...]:

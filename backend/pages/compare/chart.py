@@ -64,7 +64,7 @@ class ChartRequest:
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
     """Chart, table twin, and the controls of both; `groups` empty means there is nothing."""
-    has_ratios = any(group.ratios for group in asked.part.comparison.groups)
+    has_ratios = any(map(_ratio_values, asked.part.comparison.groups))
     kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
     kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
     groups = shown_groups(asked.part.comparison, asked.display)
@@ -207,12 +207,14 @@ def _related(shown: tuple[ShownGroup, ...]) -> tuple[ShownGroup, ...]:
     return tuple(
         replace(one, group=replace(one.group, values=_ratio_values(one.group)))
         for one in shown
-        if one.group.ratios
+        if _ratio_values(one.group)
     )
 
 
 def _ratio_values(group: Group) -> dict[str, GroupSummary]:
-    return {cipher: ratio_summary(one) for cipher, one in group.ratios.items()}
+    return {
+        cipher: ratio_summary(one) for cipher, one in group.ratios.items() if not one.tool_changed
+    }
 
 
 def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:

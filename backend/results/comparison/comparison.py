@@ -1,4 +1,4 @@
-"""Comparisons from the analytics copy: whole, of one page, at several block sizes, by both tools.
+"""Comparisons from the analytics copy, whole or of one page.
 
 `tests/results/comparison_reference.py` says in Python what they mean.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from analysis.comparison import (
     Comparison,
+    Group,
     GroupKey,
     Reference,
     against,
@@ -22,6 +23,7 @@ from analysis.comparison import (
 )
 from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
 from analysis.groups import Ratio, ratio_of_hosts
+from analysis.over_time.tool_changes import ToolState, differ, tool_changes, tool_state
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.comparison.measured import measured, resolve_block_size
@@ -33,6 +35,7 @@ from results.comparison.votes import (
     votes_statement,
 )
 from results.selection import ComparisonQuery, member
+from store.models import DimensionValue
 
 
 def compare(query: ComparisonQuery) -> Comparison:
@@ -121,9 +124,16 @@ def related(ask: Ask, query: ComparisonQuery, grouped: GroupedVotes) -> GroupedV
     """The groups with their ratios to what the query says; as they are where it says nothing."""
     if query.relative_to is None:
         return grouped
+    found = _with_ratios(ask, query, grouped)
+    ciphers = {cipher for group in found.groups for cipher in group.ratios}
+    touched = any(change.touches(cipher) for change in tool_changes() for cipher in ciphers)
+    return _with_tool_changes(ask, query, found) if query.tool == "openssl" and touched else found
+
+
+def _with_ratios(ask: Ask, query: ComparisonQuery, grouped: GroupedVotes) -> GroupedVotes:
     if query.reference_host is not None:
         return _to_host(ask, query, grouped, query.reference_host)
-    reference = reference_among(grouped.groups, query.relative_to)
+    reference = reference_among(grouped.groups, query.relative_to or "")
     if not query.matched:
         return replace(
             grouped, groups=tuple(relative(grouped.groups, reference)), relative_to=reference
@@ -143,8 +153,7 @@ def _to_host(
     host: str,
 ) -> GroupedVotes:
     """By the host's latest figures, whatever the query's other filters are."""
-    alone = replace(query.plain, group_by="host", filters={"host": (host,)})
-    found = grouped_votes(ask, alone).groups
+    found = grouped_votes(ask, _alone(query, host)).groups
     base = found[0].values if found else {}
     reference = Reference(host, found[0].label if found else None, is_host=True)
     groups = (
@@ -154,6 +163,55 @@ def _to_host(
         for group in grouped.groups
     )
     return replace(grouped, groups=tuple(groups), relative_to=reference)
+
+
+def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
+    return replace(query.plain, group_by="host", filters={"host": (host,)})
+
+
+_RELEASES = """
+SELECT v.g, v.slot, list(DISTINCT e.openssl) FROM votes v JOIN run r ON r.id = v.run
+JOIN environment e ON e.id = r.environment AND e.tool = 'openssl'
+WHERE v.value IS NOT NULL GROUP BY v.g, v.slot
+"""
+
+
+def _tool_states(
+    ask: Ask, query: ComparisonQuery
+) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
+    """Group -> cipher -> how the votes were measured."""
+    votes, slots = votes_statement(ask, query), measured(ask, query).series.slots
+    rows = ask(votes.sql(_RELEASES), votes.parameters)
+    releases = DimensionValue.objects.in_bulk({one for *_, found in rows for one in found})
+    names = group_names(query, {group for group, *_ in rows})
+    states = defaultdict[GroupKey, dict[str, frozenset[ToolState]]](dict)
+    for group, slot, found in rows:
+        name, cipher = names[group], slots[slot].cipher
+        states[name.key, name.split_key][cipher] = frozenset(
+            tool_state(releases[one].label, cipher) for one in found
+        )
+    return states
+
+
+def _with_tool_changes(ask: Ask, query: ComparisonQuery, related: GroupedVotes) -> GroupedVotes:
+    """The ratios marked whose two sides were measured by `openssl speed` in different ways."""
+    states, host = _tool_states(ask, query), query.reference_host
+    of_host = next(iter(_tool_states(ask, _alone(query, host)).values()), {}) if host else {}
+
+    def marked(group: Group) -> Group:
+        reference = of_host if host else states.get((query.relative_to or "", group.split_key), {})
+        own = states.get((group.key, group.split_key), {})
+        return replace(
+            group,
+            ratios={
+                cipher: ratio._replace(
+                    tool_changed=differ(own.get(cipher, ()), reference.get(cipher, ()))
+                )
+                for cipher, ratio in group.ratios.items()
+            },
+        )
+
+    return replace(related, groups=tuple(marked(group) for group in related.groups))
 
 
 def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:

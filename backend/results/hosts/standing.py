@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from analysis.over_time.tool_changes import tool_changes
+from analysis.over_time.tool_changes import tool_state
 from analysis.percentile import Standing, standing
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
@@ -76,21 +76,17 @@ def _by_comparable(results: Iterable[LatestResult]) -> dict[_Comparable, list[La
     labels: dict[str, str] = {}
     for one in results:
         detail, same_side = one.detail, None
-        if detail.tool == "openssl" and _side(one, one.openssl):
+        if detail.tool == "openssl" and tool_state(one.openssl, detail.cipher):
             labels = labels or dict(
                 DimensionValue.objects.filter(dimension="openssl").values_list("key", "label")
             )
-            own = _side(one, one.openssl)
-            same_side = tuple(key for key, label in labels.items() if _side(one, label) == own)
+            own = tool_state(one.openssl, detail.cipher)
+            same_side = tuple(
+                key for key, label in labels.items() if tool_state(label, detail.cipher) == own
+            )
         of = _Comparable(detail.tool, detail.method, detail.block_size, same_side)
         batches.setdefault(of, []).append(one)
     return batches
-
-
-def _side(result: LatestResult, release: str) -> tuple[bool | None, ...]:
-    """Which changes of the tool for this cipher a release has; None where nobody knows."""
-    cipher = result.detail.cipher
-    return tuple(change.in_release(release) for change in tool_changes() if change.touches(cipher))
 
 
 _COUNTS = """
