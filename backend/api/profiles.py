@@ -5,11 +5,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.profiles.reference_profile import PROFILE
-from api.http.api_view import ApiView
+from api.http.api_view import ListView
 from api.serializers import ReferenceProfileSerializer
 
 
-class ReferenceProfileList(ApiView):
+class ReferenceProfileList(ListView):
     """The frozen reference profile of the normalisation."""
 
     @extend_schema(

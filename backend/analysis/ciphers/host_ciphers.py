@@ -24,18 +24,6 @@ COVERAGE = 2.0
 """Standard errors to either side: about 95 % of normal values."""
 
 
-def median_noise(n: int, spread: float) -> float:
-    """How far the true rate may be from the median of `n` tries, as a fraction of it.
-
-    Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 90 %. Fewer than three
-    tries cannot tell their spread: 5 %.
-    """
-    if n < NOISY_MINIMUM_TRIES:
-        return LARGEST_MARGIN
-    error = COVERAGE * MEDIAN_TO_MEAN * spread / math.sqrt(n)
-    return min(max(error, SMALLEST_MARGIN), LARGEST_NOISE)
-
-
 @dataclass(frozen=True)
 class CipherRate:
     """One ssh cipher as one host measured it, both ends on it.
@@ -59,8 +47,15 @@ class CipherRate:
 
     @property
     def noise(self) -> float:
-        """How far the true rate may be from the median, as a fraction of it."""
-        return median_noise(self.n, self.spread)
+        """How far the true rate may be from the median of its tries, as a fraction of it.
+
+        Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 90 %. Fewer than three
+        tries cannot tell their spread: 5 %.
+        """
+        if self.n < NOISY_MINIMUM_TRIES:
+            return LARGEST_MARGIN
+        error = COVERAGE * MEDIAN_TO_MEAN * self.spread / math.sqrt(self.n)
+        return min(max(error, SMALLEST_MARGIN), LARGEST_NOISE)
 
     @property
     def margin(self) -> float:

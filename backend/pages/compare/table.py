@@ -11,6 +11,7 @@ from analysis.comparison import Comparison, Group
 from analysis.group_view import MOST_GROUPS, InView, ordered_groups
 from analysis.groups import GroupSummary, Ratio
 from analysis.over_time.tool_changes import ToolChange, tool_changes
+from analysis.profiles.baselines import only
 from exports.palette import cipher_order
 from pages.page_query import TOPS, Display, PageAddress
 from pages.paging import NumberedPage, numbered_page
@@ -190,12 +191,16 @@ def measured_here(comparison: Comparison) -> frozenset[str]:
 
 
 class Cell(NamedTuple):
-    """One figure of a matrix; `doubt` as in a row, `shade` from 0 to `SHADES`."""
+    """One figure of a matrix; `doubt` as in a row, `shade` from 0 to `SHADES`.
+
+    `only` says on which baselines alone all of its figures rest.
+    """
 
     summary: GroupSummary
     doubt: str
     shade: int
-    ratio: Ratio | None = None
+    only: str
+    ratio: Ratio | None
 
 
 class Line(NamedTuple):
@@ -240,7 +245,8 @@ def _cell(group: Group, cipher: str, highest: float) -> Cell | None:
         return None
     summary = group.values[cipher]
     shade = round(SHADES * summary.median / highest) if highest > 0 else 0
-    return Cell(summary, doubt_words(group, cipher), shade, group.ratios.get(cipher))
+    alone = "" if cipher in group.uncertainty else only(group.families.get(cipher, ()))
+    return Cell(summary, doubt_words(group, cipher), shade, alone, group.ratios.get(cipher))
 
 
 @dataclass(frozen=True)

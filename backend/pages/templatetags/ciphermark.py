@@ -49,7 +49,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "three_digits": _or("–", formatting.three_digits),
     "exactly": _or("", formatting.exact),
     "data_size": _or("–", formatting.data_size),
-    "factor": _or("unknown", formatting.factor),
+    "factor": formatting.factor,
     "percent": _or("–", formatting.percent),
     "difference": formatting.difference,
     "signed_percent": formatting.signed_percent,
