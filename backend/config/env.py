@@ -1,6 +1,7 @@
 """Settings from the environment by environs: typed, from files where asked, misspelt ones named."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, cast
@@ -99,4 +100,19 @@ def redis_address(value: str) -> None:
         raise ValidationError(
             "It must be written as redis://:PASSWORD@HOST:6379/0, rediss://... for TLS or"
             " unix:///PATH."
+        )
+
+
+def clickhouse_address(value: str) -> None:
+    """Check the address of a ClickHouse server."""
+    parts = address(value)
+    if (
+        parts.scheme not in ("clickhouse", "clickhouses")
+        or not parts.hostname
+        or not re.fullmatch(r"/[A-Za-z_][A-Za-z0-9_]*", parts.path)
+        or parts.query
+    ):
+        raise ValidationError(
+            "It must be written as clickhouse://USER:PASSWORD@HOST:8123/DATABASE (clickhouses://"
+            " with TLS, port 8443)."
         )

@@ -9,9 +9,8 @@ from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.analytics import clickhouse_url
 from config.embedded import celery_url, start_services
-from config.env import Env, address, postgres_address, redis_address, refuse
+from config.env import Env, address, clickhouse_address, postgres_address, redis_address, refuse
 from config.measurement_marker import MEASURING
 from config.production import development_secret_key, weaknesses
 from config.sign_in import roles_of_groups, sign_in_faults
@@ -41,7 +40,8 @@ CIPHERMARK_PROXIES = env.int("CIPHERMARK_PROXIES", int(PRODUCTION), validate=val
 # Requests a minute, 0 for no limit: one token may bring the uploads of a whole site (100/s).
 CIPHERMARK_TOKEN_RATE = env.int("CIPHERMARK_TOKEN_RATE", 6000, validate=validate.Range(0))
 CIPHERMARK_ADDRESS_RATE = env.int("CIPHERMARK_ADDRESS_RATE", 1200, validate=validate.Range(0))
-_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=address)
+# Where questions over many rows are answered; empty: by a copy in each web process.
+CIPHERMARK_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=clickhouse_address)
 # Of each process that answers questions over many rows; beyond it they are slower.
 CIPHERMARK_ANALYTICS_MEMORY = env.str(
     "CIPHERMARK_ANALYTICS_MEMORY",
@@ -124,7 +124,6 @@ else:
 CIPHERMARK_PATH = CIPHERMARK_PATH.rstrip("/")
 FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
-CIPHERMARK_ANALYTICS_URL = clickhouse_url(_ANALYTICS_URL)
 
 INSTALLED_APPS = [
     "access.admin_config.SiteAdminConfig",
