@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from notifications.messages import Message, Notice
 from notifications.notices import notices_of, site_url
-from notifications.services import NO_END, deliver
+from notifications.services import DEADLINE, NO_END, deliver
 from store.models import Notification, NotificationChannel
 from store.models.notification import TEST
 
@@ -58,9 +58,13 @@ def send_due(channel_pk: int) -> None:
 @transaction.atomic
 def _begin_tests(channel_pk: int) -> list[Notification]:
     """Take what was asked for: each is tried once, for whoever asked is looking."""
-    due = Notification.objects.due(timezone.now()).filter(channel=channel_pk, topic=TEST)
-    tests = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))
-    _end(tests, State.FAILED, NO_END, attempts=1)
+    now = timezone.now()
+    due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
+    found = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))
+    _end([one for one in found if one.attempts], State.FAILED, NO_END)
+    tests = [one for one in found if not one.attempts]
+    taken = Notification.objects.filter(pk__in=[one.pk for one in tests])
+    taken.update(attempts=1, due_at=now + 2 * timedelta(seconds=DEADLINE))
     return tests
 
 
@@ -115,8 +119,6 @@ def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
     return error
 
 
-def _end(
-    rows: Sequence[Notification], state: Notification.State, error: str = "", **more: int
-) -> None:
+def _end(rows: Sequence[Notification], state: Notification.State, error: str = "") -> None:
     ended = Notification.objects.filter(pk__in=[one.pk for one in rows])
-    ended.update(state=state, error=error, ended_at=timezone.now(), **more)
+    ended.update(state=state, error=error, ended_at=timezone.now())

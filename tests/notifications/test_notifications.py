@@ -287,6 +287,28 @@ def test_one_worker_sends_at_a_time_and_one_that_died_counts_as_a_failed_attempt
     assert len(hook.received) == 1
 
 
+@pytest.mark.django_db
+def test_a_test_message_is_tried_once_and_has_failed_with_its_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    channel = channel_to("json://127.0.0.1:1/", paused=True)
+    test = channel.notifications.create(topic="test", title="Test", due_at=timezone.now())
+
+    def dies(*_: object) -> str:
+        raise SystemExit
+
+    monkeypatch.setattr(sending, "deliver", dies)
+    with pytest.raises(SystemExit):
+        send_all()
+    send_all()
+    test.refresh_from_db()
+    assert test.state == "waiting", "whoever asked still waits"
+    Notification.objects.update(due_at=timezone.now())
+    send_all()
+    test.refresh_from_db()
+    assert (test.state, test.attempts, test.error) == ("failed", 1, NO_END)
+
+
 def test_no_error_repeats_a_secret_of_the_address(
     days: Days, caplog: pytest.LogCaptureFixture
 ) -> None:
