@@ -20,7 +20,6 @@ VIEWS = {
     "hidden-aes": ("host=proxmox-guest&unit=MiB", f"group_by=host{CIPHERS}{MODERN}"),
     "nas": ("host=desktop", "group_by=host&target_kind=remote&links=1"),
     "two-systems": ("", "group_by=os_version"),
-    "builds": ("host=i7-3770", "tool=openssl&group_by=host"),
     "platforms": ("", f"group_by=host&metric=vs_3des{CIPHERS}"),
 }
 """Page -> parameters of the import, and of the comparison of its hosts that the picture shows."""

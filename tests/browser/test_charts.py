@@ -72,9 +72,8 @@ def read_by_keyboard(page: Page) -> list[str]:
 
 
 @pytest.mark.usefixtures("machines")
-@pytest.mark.parametrize("table", ("", "&table=compact"))
-def test_the_chart_says_what_its_table_says(open_page: OpenPage, table: str) -> None:
-    page = open_page(COMPARE + table, dark=True)
+def test_the_chart_says_what_its_table_says(open_page: OpenPage) -> None:
+    page = open_page(COMPARE, dark=True)
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     read = read_by_keyboard(page)
     figures = page.locator("td[data-value]").evaluate_all(

@@ -45,7 +45,7 @@ STATES = {
     "method": "/method/",
     "documentation": "/docs/",
     "documentation, tables": "/docs/api/",
-    "documentation, picture": "/docs/how-to/builds/",
+    "documentation, picture": "/docs/how-to/hidden-aes/",
     "sign in": "/accounts/login/?next=/runs/",
     "not found": "/nowhere/",
     "recommend": "/recommend/",
