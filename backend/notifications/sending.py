@@ -5,6 +5,7 @@ message is sent at least once: a worker that dies behind the receiver's answer l
 """
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from notifications.messages import Message, Notice
 from notifications.notices import notices_of, site_url
-from notifications.services import DEADLINE, NO_END, deliver
+from notifications.services import deliver
 from store.models import Notification, NotificationChannel
 from store.models.notification import TEST
 
@@ -23,6 +24,10 @@ logger = logging.getLogger(__name__)
 
 MOST = 50
 """Entries of one message."""
+
+DEADLINE = 20
+"""Seconds of one delivery: the time limit of its task."""
+NO_END = f"No answer within {DEADLINE} seconds."
 
 PAUSE = timedelta(minutes=1)
 """Between two messages of a channel: whatever is found meanwhile is one message."""
@@ -110,10 +115,13 @@ def _send_entries(channel: NotificationChannel) -> None:
 def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
     """One attempt; what went wrong, if anything."""
     message = Message(tuple(notices.values()), site_url(reverse("change-pages")), channel.daily)
+    began = time.monotonic()
     try:
         error = deliver(channel.address, message)
     except Exception as failed:  # noqa: BLE001 - whatever a service's code raises is a failed attempt
         error = f"It was not sent ({type(failed).__name__})."
+    if error and time.monotonic() - began > DEADLINE - 2:  # Apprise takes the limit for a fault
+        error = NO_END
     if error:
         logger.warning("a message to the channel %s was not sent: %s", channel.pk, error)
     return error

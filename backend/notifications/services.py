@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from apprise import Apprise
 
 LONGEST_ERROR = 300
-DEADLINE = 20
-"""Seconds of one delivery; the worker's time limit, which Apprise takes for a service's fault."""
-NO_END = f"No answer within {DEADLINE} seconds."
 NOT_SENT = "It was not sent."
 
 
@@ -56,8 +53,6 @@ def deliver(address: str, message: Message) -> str:
     )
     if result:
         return ""
-    if result.elapsed > DEADLINE - 1:
-        return NO_END
     reasons = " ".join(one.message for one in result.logs()) or NOT_SENT
     return _without_secrets(reasons, address)[:LONGEST_ERROR]
 

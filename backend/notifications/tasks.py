@@ -2,8 +2,7 @@
 
 from celery import shared_task
 
-from notifications.sending import due_channels, send_due
-from notifications.services import DEADLINE
+from notifications.sending import DEADLINE, due_channels, send_due
 from store.broker import send
 
 

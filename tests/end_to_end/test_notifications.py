@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 from typing import Any
 
-from notifications.services import DEADLINE, NO_END
+from notifications.sending import DEADLINE, NO_END
 from tests.histories import FIRST_DAY, run_of_day
 from tests.live_site import READY_WITHIN, LiveSite, notifier
 from tests.notifications.receivers import receiver

@@ -12,8 +12,7 @@ from ingest.edits.notes import decide
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from notifications import sending
 from notifications.messages import Message, Notice, as_text
-from notifications.sending import GIVE_UP, send_due
-from notifications.services import NO_END
+from notifications.sending import GIVE_UP, NO_END, send_due
 from store.models import (
     FleetChange,
     Host,
