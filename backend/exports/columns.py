@@ -1,7 +1,7 @@
 """Every column of every export: one list for CSV, workbooks and docs/exports.md.
 
 A stored column says by which SQL expression it is read. Its names are those of the statement in
-`reports.rows.export_rows`: `r` run, `h` host, `e` environment, one letterless join a dimension,
+`reports.export_rows`: `r` run, `h` host, `e` environment, one letterless join a dimension,
 `s` series, `m` measurement, `n` what was negotiated, `v` values of the whole export.
 """
 

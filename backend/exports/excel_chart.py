@@ -1,7 +1,5 @@
 """The chart of a comparison as spreadsheets draw it: bars by group, quartiles as error bars."""
 
-import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +22,6 @@ AXES = {
 """Unit -> what stands at the axis, and how its numbers are written."""
 
 BAR_PIXELS = 14
-PAGE_ROWS = 44
-"""Of 20 pixels, on a printed page of the comparison's sheet; each part of the chart has one."""
-
-PART_PIXELS = PAGE_ROWS * 20 - 24
 CIPHERS_ON_A_PAGE = 4
 
 
@@ -41,80 +35,39 @@ class Charted:
     logarithmic: bool
 
 
-def add_charts(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
-    """The chart beside the comparison's table, in parts that each fit a printed page.
-
-    They have one axis. What they draw is on a sheet of its own.
-    """
+def add_chart(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
+    """The chart beside the comparison's table; what it draws is on a sheet of its own."""
     ciphers = sorted(contents.comparison.ciphers, key=cipher_order)
     groups = drawable(contents.groups)
     data = book.add_worksheet("Chart data")
     _write_data(book, data, contents.comparison.unit, groups, ciphers)
-    parts = list(_parts([_height(group) for group in groups], PART_PIXELS - 200))
-    axis = _value_axis(contents.comparison.unit, _ends(groups, contents) if parts[1:] else None)
-    if contents.logarithmic:
-        axis["log_base"] = 10
-    for number, (first, last) in enumerate(parts):
-        chart = book.add_chart({"type": "bar"})
-        for place, cipher in enumerate(ciphers):
-            name = short_names(ciphers)[cipher]
-            chart.add_series(_series(data.get_name(), place, (first, last), name, cipher))
-        _lay_out(chart, _title(contents, first, last), axis, groups[first:last])
-        row = 1 + number * PAGE_ROWS
-        beside = {"x_offset": 16, "y_offset": 8, "object_position": 3}
-        sheet.insert_chart(row, len(sheet_columns(contents.comparison)), chart, beside)
-
-
-def _lay_out(chart: Any, title: str, axis: dict[str, Any], groups: tuple[Group, ...]) -> None:
-    chart.set_title({"name": title, "name_font": {"size": 12}, "overlay": False})
+    chart = book.add_chart({"type": "bar"})
+    for place, cipher in enumerate(ciphers):
+        name = short_names(ciphers)[cipher]
+        chart.add_series(_series(data.get_name(), place, len(groups), name, cipher))
+    chart.set_title({"name": _title(contents, len(groups)), "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True, "num_font": {"size": 9}})
-    chart.set_x_axis(axis)
+    chart.set_x_axis(_value_axis(contents))
     chart.set_legend({"position": "bottom"})
-    chart.set_size({"width": 760, "height": min(PART_PIXELS, 200 + sum(map(_height, groups)))})
+    height = sum(12 + BAR_PIXELS * len(group.values) for group in groups)
+    chart.set_size({"width": 760, "height": 200 + height})
+    beside = {"x_offset": 16, "y_offset": 8, "object_position": 3}
+    sheet.insert_chart(1, len(sheet_columns(contents.comparison)), chart, beside)
 
 
-def _title(contents: Charted, first: int, last: int) -> str:
+def _title(contents: Charted, drawn: int) -> str:
     """The question, and which of all groups are here."""
-    every = len(contents.comparison.groups)
-    start = contents.comparison.groups.index(contents.groups[0])
-    which = f"groups {start + first + 1} to" if last - first > 1 else "group"
-    some = f", {which} {start + last} of {every}"
-    return for_chart(contents.asked.title + (some if last - first < every else ""))
+    every = contents.comparison.groups
+    first = every.index(contents.groups[0])
+    some = f", groups {first + 1} to {first + drawn} of {len(every)}"
+    return for_chart(contents.asked.title + (some if drawn < len(every) else ""))
 
 
-def _height(group: Group) -> int:
-    """Pixels of its bars."""
-    return 12 + BAR_PIXELS * len(group.values)
-
-
-def _parts(heights: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Where each part begins and ends: as many groups as there is room for, one at least."""
-    first, filled = 0, 0
-    for place, height in enumerate(heights):
-        if place > first and filled + height > room:
-            yield first, place
-            first, filled = place, 0
-        filled += height
-    if heights:
-        yield first, len(heights)
-
-
-def _ends(groups: tuple[Group, ...], contents: Charted) -> tuple[float, float]:
-    """A round value below all whiskers, or nought, and one above all."""
-    summaries = [one for group in groups for one in group.values.values()]
-    high = max(max(one.median, one.q3) for one in summaries)
-    if contents.logarithmic:
-        low = min([one.q1 for one in summaries if one.q1 > 0], default=1.0)
-        return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high or 1.0))
-    step = 10.0 ** math.floor(math.log10(high or 1.0)) / 2
-    return 0.0, step * math.ceil(high / step)
-
-
-def _value_axis(unit: str, ends: tuple[float, float] | None) -> dict[str, Any]:
-    label, number_format = AXES[unit]
+def _value_axis(contents: Charted) -> dict[str, Any]:
+    label, number_format = AXES[contents.comparison.unit]
     return {
         "name": label,
-        **({"min": ends[0], "max": ends[1]} if ends else {}),
+        **({"log_base": 10} if contents.logarithmic else {}),
         "num_format": number_format,
         "num_font": {"size": 9},
         "label_position": "high",
@@ -122,13 +75,11 @@ def _value_axis(unit: str, ends: tuple[float, float] | None) -> dict[str, Any]:
     }
 
 
-def _series(
-    sheet: str, number: int, groups: tuple[int, int], name: str, cipher: str
-) -> dict[str, Any]:
+def _series(sheet: str, number: int, groups: int, name: str, cipher: str) -> dict[str, Any]:
     first = 1 + 3 * number
 
     def cells(column: int) -> str:
-        return str(xl_range_formula(sheet, 1 + groups[0], column, groups[1], column))
+        return str(xl_range_formula(sheet, 1, column, groups, column))
 
     return {
         "name": for_chart(name),

@@ -18,7 +18,7 @@ from analysis.comparison import Comparison
 from exports.columns import Column, StoredColumn
 from exports.comparison_columns import comparison_rows, sheet_columns, values_of
 from exports.csv_dialect import for_cell, for_writer
-from exports.excel_chart import Charted, add_charts
+from exports.excel_chart import Charted, add_chart
 from exports.export_request import ExportRequest
 from exports.method_sheet import method_lines
 
@@ -87,7 +87,7 @@ def _comparison(tables: "_Tables", contents: Contents) -> None:
     if contents.charted is not None:
         # The chart stands beside the table, and on a page of its own.
         sheet.set_v_pagebreaks([len(columns)])
-        add_charts(tables.book, sheet, contents.charted)
+        add_chart(tables.book, sheet, contents.charted)
 
 
 class _Tables:

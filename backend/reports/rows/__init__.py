@@ -1,1 +1,0 @@
-"""Rows of files, written by the database."""
