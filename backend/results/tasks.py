@@ -3,8 +3,9 @@
 import logging
 
 from celery import shared_task
+from django.conf import settings
 
-from results.analytics import maintenance
+from results.analytics.unseen_changes import forget_old_changes
 from store.outage import AnalyticsUnavailable
 
 logger = logging.getLogger(__name__)
@@ -15,11 +16,16 @@ LONGEST_SECONDS = 24 * 3600
 
 @shared_task(soft_time_limit=LONGEST_SECONDS, time_limit=LONGEST_SECONDS + 60)
 def tidy_analytics() -> None:
-    """Forget changes that everybody has seen; bring ClickHouse what it has not."""
-    try:
-        maintenance.tidy()
-    except AnalyticsUnavailable as error:
-        logger.info("%s", error)
+    """Forget changes that everybody has seen; bring ClickHouse what it has not, and tidy it."""
+    if settings.CIPHERMARK_ANALYTICS_URL:
+        from results.analytics.clickhouse.maintenance import keep_up
+
+        try:
+            keep_up()
+        except AnalyticsUnavailable as error:
+            logger.info("%s", error)
+            return
+    forget_old_changes()
 
 
 @shared_task

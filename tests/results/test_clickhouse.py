@@ -19,10 +19,10 @@ from results.analytics.clickhouse import following
 from results.analytics.clickhouse.server import server
 from results.analytics.clickhouse.tables import ENDED, STATES, name_of
 from results.analytics.engine import questions
-from results.analytics.maintenance import tidy
 from results.comparison.comparison import compare
 from results.hosts.host_list import ORDERINGS
 from results.selection import GROUPINGS, ComparisonQuery
+from results.tasks import tidy_analytics
 from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
@@ -162,7 +162,7 @@ def test_of_a_step_that_is_cut_off_nothing_is_seen(
     set_hidden(first, hidden=False)
     agree()
     monkeypatch.setattr(following, "KEPT_SECONDS", -10)
-    tidy()
+    tidy_analytics()
     agree()
 
 
@@ -192,7 +192,7 @@ def test_rows_that_nobody_sees_go(
     agree()
     assert rows_of(ENDED) > 0
     monkeypatch.setattr(following, "KEPT_SECONDS", -10)
-    tidy()
+    tidy_analytics()
     assert rows_of(ENDED) == 0
     with server().client() as client:
         now = following.written(client)
@@ -217,7 +217,7 @@ def test_tables_are_read_anew_when_they_are_asked_to_be(
     store_run(run_of("box-2", 1e8))  # brought by a thread
     agree()
     monkeypatch.setattr(following, "LEFT_SECONDS", -10)
-    tidy()
+    tidy_analytics()
     assert before is not None
     with server().client() as client:
         names = [name for (name,) in client.query(following._TABLES).result_rows]
