@@ -30,8 +30,8 @@ from questions.parameters import (
     whole_number,
 )
 from questions.unknown_parameters import LONGEST_NAMED, did_you_mean, none_of
+from reports.export_selection import SERIES_FIELDS, Selection, votes_of
 from reports.exporting import COMPARISON, Export
-from reports.rows.export_selection import SERIES_FIELDS, Selection, votes_of
 from results.selection import ComparisonQuery
 from store.models import Run
 

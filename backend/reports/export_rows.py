@@ -11,8 +11,8 @@ from django.db import connection, transaction
 
 from exports.columns import Level, StoredColumn
 from exports.csv_dialect import CsvDialect
-from reports.rows.csv_lines import CsvLines
-from reports.rows.export_selection import (
+from reports.csv_lines import CsvLines
+from reports.export_selection import (
     Selection,
     result_conditions,
     run_conditions,

@@ -15,8 +15,8 @@ from exports.csv_dialect import CsvDialect
 from exports.excel_chart import Charted
 from exports.export_request import ExportRequest
 from exports.workbook import Contents, write_workbook
-from reports.rows.export_rows import count_rows, csv_rows, host_rows, value_rows
-from reports.rows.export_selection import SERIES_OF_TOOL, Selection, votes_of, voting
+from reports.export_rows import count_rows, csv_rows, host_rows, value_rows
+from reports.export_selection import SERIES_OF_TOOL, Selection, votes_of, voting
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size

@@ -12,9 +12,9 @@ from django.http import QueryDict
 from exports.columns import MEASUREMENTS
 from ingest.edits.recompute import set_hidden
 from questions.parameters import MAX_LENGTH
+from reports import export_rows
 from reports.export_parameters import export_of
 from reports.exporting import csv_chunks
-from reports.rows import export_rows
 from store.models import Measurement
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows

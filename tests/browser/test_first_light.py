@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 
 from playwright.sync_api import Page, expect
@@ -78,6 +79,10 @@ def test_this_machine_stands_in_chart_table_and_csv(
         for line in csv.DictReader(io.StringIO(download.value.path().read_text("utf-8-sig")))
     }
     assert exported == shown
+    with page.expect_download() as download:
+        page.get_by_role("link", name="This view as JSON").click()
+    assert download.value.suggested_filename.endswith(".json")
+    assert json.loads(download.value.path().read_text())["groups"]
 
 
 def test_the_machine_beside_the_published_ones_normalised(

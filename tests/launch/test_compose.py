@@ -51,7 +51,6 @@ def test_the_image_keeps_what_backups_need(tmp_path: Path) -> None:
             shutil.copytree(folder, tmp_path / folder.name)
     for name in ("django/conf/locale/en", "django/conf/locale/de"):
         (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "botocore" / "data").mkdir(parents=True)
     subprocess.run(["sh", PROJECT / "deploy/image/trim.sh", tmp_path], check=True)
     assert [path.name for path in (tmp_path / "django/conf/locale").iterdir()] == ["en"]
     bin_folder = tmp_path / package.name / programs().name / "bin"

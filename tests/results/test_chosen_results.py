@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
-from reports.rows.export_rows import count_rows
-from reports.rows.export_selection import Selection, votes_of, voting
+from reports.export_rows import count_rows
+from reports.export_selection import Selection, votes_of, voting
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
