@@ -37,7 +37,7 @@ API = {
     "/api/v1/runs/{run.run_id}/": 4,
     "/api/v1/runs/{run.run_id}/document/": 1,
     "/api/v1/hosts/": 5,
-    "/api/v1/hosts/{run.host_id}/": 12,
+    "/api/v1/hosts/{run.host_id}/": 13,
     "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 5,
     "/api/v1/recommendation/?host=m0": 8,
     "/api/v1/recommendation/?tag=rack:b2": 7,
