@@ -161,8 +161,6 @@ def stored_request(import_id: UUID) -> ImportRequest | None:
     if stored is None:
         return None
     body, asked = bytes(stored.body), stored.asked
-    if "how" in asked:  # stored before results could be ticked
-        return ImportRequest(body, Hints(**asked["how"]))
     take: Take = frozenset(asked["take"]) if isinstance(asked["take"], list) else asked["take"]
     corrections = {key: Corrections(**said) for key, said in asked["corrections"].items()}
     return ImportRequest(body, Hints(**asked["hints"]), take, corrections, asked["joined"])

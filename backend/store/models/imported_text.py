@@ -16,7 +16,7 @@ class ImportedText(models.Model):
     sections = models.JSONField(
         help_text="Keys of the sections that became runs, in the order of the corrections."
     )
-    parser_version = models.PositiveSmallIntegerField(help_text="Of the parsers that read it last.")
+    parser_version = models.PositiveSmallIntegerField(help_text="Of the rules that read it last.")
     received_at = models.DateTimeField()
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
     person = models.ForeignKey(

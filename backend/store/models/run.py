@@ -51,7 +51,7 @@ class Run(models.Model):
         ImportedText, models.PROTECT, null=True, blank=True, related_name="runs"
     )
     parser_version = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="Of the parsers that read the imported text."
+        null=True, blank=True, help_text="Of the rules that read the imported text."
     )
     provenance = models.JSONField(
         default=dict, blank=True, help_text="Published figures: page, author, date, notes."
