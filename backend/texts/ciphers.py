@@ -131,17 +131,12 @@ def mac_name(label: str) -> str | None:
 
 
 ONLY_SSH = re.compile(
-    r"[^@\s]+@[a-z.]+|(?:aes|camellia|serpent|twofish)(?:128|192|256)-(?:cbc|ctr)|arcfour(?:128|256)"
+    r"[^@\s]+@[a-z.]+|(?:aes|camellia|serpent|twofish)(?:128|192|256)-(?:cbc|ctr|gcm)|arcfour(?:128|256)"
     r"|(?:blowfish|3des|cast128)-(?:cbc|ctr)"
 )
 """Names that no other tool prints."""
-_ABOUT_SSH = re.compile(
+ABOUT_SSH = re.compile(
     r"(?<![a-z])(?:open)?ssh(?:d|[_ -]|\b)|\bscp\b|\bsftp\b|\bdropbear|@openssh\.com"
     r"|\b(?:aes(?:128|192|256)|3des|blowfish|cast128)-(?:cbc|ctr)\b|\barcfour(?:128|256)\b",
     re.I,
 )
-
-
-def is_about_ssh(text: str) -> bool:
-    """Tell whether a text mentions ssh, or a cipher that only ssh calls so."""
-    return _ABOUT_SSH.search(text) is not None

@@ -4,16 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from math import prod
 from typing import Any
 
 from documents.types import Operation, TargetKind, Tool
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
-from texts.prompts import PROGRAMS, SOURCES, STARTERS, TRAILING_REMARK, is_typed
+from texts.prompts import PROGRAMS, SOURCES, STARTERS, is_typed
 
 LENGTH_LIMIT = 4_000
-"""Characters of a command that are read."""
 SHELLS = frozenset(("ssh", "hpnssh", "dbclient"))
 COPIERS = frozenset(("scp", "hpnscp", "sftp", "rsync"))
 INTERPRETERS = frozenset(("sh", "ash", "bash", "dash", "ksh", "zsh", "eval"))
@@ -26,25 +24,18 @@ WORDS_WITH_VALUE = frozenset((
     "evp", "cipher", "seconds", "bytes", "multi", "engine", "provider", "provider-path", "config",
     "propquery", "rand", "writerand", "hmac", "cmac", "primes", "async_jobs", "size", "rsh",
 ))  # fmt: skip
-"""Long options that have a value, most of `openssl speed`."""
 AES_BITS = {"OPENSSL_ia32cap": (57, 24), "OPENSSL_armcap": (2,), "OPENSSL_ppccap": (2,)}
 """Bits of AES; OpenSSL turns AES-NI off without FXSR (24), too."""
-_FILE = r"f=(?!/dev/(?:zero|null|full|[ua]?random|std|fd/|shm/|ram|tty)|/tmp/|/run/|-|\$)\S"
 _WORDS = r"\b[^|;&]{0,150}\s"
 UNUSUAL = {
-    "rate limit in command": (
-        rf"\bs(?:cp|ftp){_WORDS}-l ?\d|\bpv{_WORDS}(?:-\w*L|--rate-l)|\bmbuffer{_WORDS}-\w*[rR]"
-        r"|\s--bwlimit\b|(?<![\w./-])(?:cpulimit|trickle|throttle)\s"),
-    "compressor in command": (
-        r"(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
-        rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
     "several transfers at once": (
         r"(?<![&<>|])&(?:\s+(?:done|end|\})|(?![&>\d]).{0,200}\bs(?:sh|cp)\b)"
         r"|\bxargs\b[^|;]{0,80}\s-P ?(?!1\b)\d|\bparallel\s"),
-    "reads or writes a disk": (
-        rf"dd(?<!\wdd){_WORDS}i{_FILE}[^;]{{0,200}}\bssh\b"
-        rf"|ssh(?<!\wssh)\b[^;]{{0,200}}\bdd{_WORDS}[io]{_FILE}"),
-    "none cipher switch": r"None(?:Enabled|Switch)[= ]yes",
+    "compressor or rate limit": (
+        rf"\bs(?:cp|ftp){_WORDS}-l ?\d|\bpv{_WORDS}(?:-\w*L|--rate-l)|\bmbuffer{_WORDS}-\w*[rR]"
+        r"|\s--bwlimit\b|(?<![\w./-])(?:cpulimit|trickle|throttle)\s"
+        r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
+        rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
 }  # fmt: skip
 """Reasons why a rate is not the cipher's, with the pattern of each."""
 
@@ -60,8 +51,6 @@ _QUOTED = re.compile(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)""", re.S)
 _SUBSTITUTION = re.compile(r"\$\(((?:[^()]|\([^()]*\))+)\)|`([^`]+)`")
 _VARIABLE = re.compile(r"\$\{?\w*|%{1,2}\w\b|\{\d?\}|`")
 _OPENSSL = re.compile(r"[\w.${-]{0,40}ssl[\w.}-]{0,40}|ssleay", re.I)
-_READS = re.compile(r"\bif=(?!/dev/stdin)|\b(?:cat|head\s+-c\s?\w+)\s+/\w|\byes\b")
-_WRITES = re.compile(r"\bof=(?!/dev/stdout)|(?<![\d&<])>\s?[\w/$]")
 _LOCAL = re.compile(r"localhost(?:\.localdomain|[46])?|ip6-localhost|127(?:\.\d{1,3}){3}|::1|0")
 _REMOTE_FILE = re.compile(r"(?:.*@)?(?:\[[\w:.%]+\]|[^:/@\[]{2,}):(?!:)")
 _HOST = re.compile(
@@ -148,11 +137,8 @@ class _Call:
     def transfers(self) -> bool:
         """Tell whether bytes go through this connection: without any, ssh opens a shell."""
         if self.program in COPIERS:
-            return self.host is not None
+            return self.host is not None or bool(self.cipher)
         if self.program not in SHELLS or not self.options.keys().isdisjoint("QVG"):
-            return False
-        remote = " ".join(self.operands[1:])
-        if not self.is_fed and _READS.search(remote) and _WRITES.search(remote):
             return False
         has_source = any(re.fullmatch(SOURCES, call.program) for call in _flat(self.nested))
         return self.is_fed or has_source or bool(self.cipher)
@@ -162,12 +148,12 @@ def read_command(text: str, prompted: bool) -> Command | None:
     """Read a line without its prompt; None for a sentence."""
     text = text[:LENGTH_LIMIT]
     text = (text if text.isascii() else text.translate(_PLAIN_SIGNS)).strip()
-    return _command(text, prompted) if text and (prompted or is_typed(text)) else None
+    return _command(text) if text and (prompted or is_typed(text)) else None
 
 
 @lru_cache(maxsize=512)
-def _command(text: str, prompted: bool) -> Command:
-    calls = list(_flat(_calls(text if prompted else TRAILING_REMARK.sub("", text))))
+def _command(text: str) -> Command:
+    calls = list(_flat(_calls(text)))
     speed = next((call for call in calls if call.is_speed), None)
     transfer = None if speed else next((call for call in calls if call.transfers), None)
     said = _of_speed(speed) if speed else _of_transfer(text, transfer) if transfer else {}
@@ -241,12 +227,10 @@ def _call(raw: Sequence[str], is_fed: bool, depth: int) -> _Call:
         at = _program_at(words, names)
     program = names[at] if at < len(names) else ""
     options, operands = _arguments(program, words[at + 1 :])
-    marked = [word for word in raw if "$(" in word or "`" in word]
-    inner = [part for word in marked for part in chain(*_SUBSTITUTION.findall(word)) if part]
+    inner = words[at + 1 :] if program in INTERPRETERS else []
+    inner += [match[1] or match[2] for word in raw for match in _SUBSTITUTION.finditer(word)]
     if program in SHELLS:
         inner.append(" ".join(operands[1:]))
-    elif program in INTERPRETERS:
-        inner += words[at + 1 :]
     nested = [call for text in inner for call in _calls(text, depth + 1)] if depth < 3 else []
     if program == "rsync":
         for call in _calls(options.get("e") or options.get("rsh") or "", depth=3):

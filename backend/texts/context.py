@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.summary import highest_plausible
 from documents.types import Acceleration, Tool
@@ -16,12 +16,13 @@ from texts.lines import Line
 from texts.types import Figure, Hints, Remark
 from texts.words import (
     SENTENCE,
+    SEVERAL,
     aes_in,
+    block_size_in,
     heading_text,
     is_compressed,
     is_heading,
     is_name,
-    is_several,
     operation_in,
 )
 
@@ -34,12 +35,10 @@ SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 """Listings of facts that do not begin the description of a machine."""
-_BOARD = re.compile(r"sbc-bench v\S{1,20} (?P<name>.{1,80}?) \(")
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """Hold what headings say about the measurement."""
 
     aes: str = ""
@@ -49,16 +48,13 @@ class Setting:
 
     @classmethod
     def of(cls, text: str) -> "Setting":
-        return cls(aes_in(text), is_compressed(text), operation_in(text), is_several(text))
+        return cls(
+            aes_in(text), is_compressed(text), operation_in(text), bool(SEVERAL.search(text))
+        )
 
     def under(self, outer: "Setting") -> "Setting":
         """Return both, where the inner one counts more."""
-        return Setting(
-            self.aes or outer.aes,
-            self.compressed or outer.compressed,
-            self.operation or outer.operation,
-            self.several or outer.several,
-        )
+        return Setting._make(mine or theirs for mine, theirs in zip(self, outer, strict=True))
 
 
 @dataclass
@@ -70,7 +66,6 @@ class Group:
     name: str
     heading: str
     environment: Mapping[str, Any]
-    started_at: str | None = None
     part: int = 0
     """Which of several rows of one cipher in one table: boards print one for each CPU cluster."""
     figures: list[Figure] = field(default_factory=list)
@@ -87,16 +82,17 @@ class Context:
         self.unrecognised: dict[int, str] = {}
         self.host: str | None = None
         self.environment: Mapping[str, Any] = {}
-        self.started_at: str | None = None
         self.listing = ""
         self.names: dict[int, str] = {}
         self.heading, self.heading_line = "", 0
         self.heading_cipher: str | None = None
         self.words_above = ""
+        self.remark_beside = ""
+        self.size_said: int | None = None
+        self.cipher_said: tuple[int, str | None] = 0, None
         self.settings: dict[int, Setting] = {}
         self.said: list[tuple[str, int, bool]] = []
         self.command: Command | None = None
-        self.earlier_command: Command | None = None
         self.command_used = False
         self.shell_masked = False
         self.processes = 0
@@ -127,8 +123,12 @@ class Context:
         """Take a heading or a sentence; the command above it ends if it has its figures."""
         was_used, self.command_used = self.command_used, False
         if was_used and self.command:
-            self.command, self.earlier_command = None, self.command
+            self.cipher_said = self.line.number, self.command.cipher
+            self.command = None
         self.words_above = text
+        self.size_said = block_size_in(text) or self.size_said
+        if cipher := only_cipher(text):
+            self.cipher_said = self.line.number, cipher
         heading = heading_text(text)
         heads = level < PLAIN or is_heading(text)
         self.said.append((heading, level, was_used or (heads and is_name(heading))))
@@ -156,18 +156,13 @@ class Context:
     def _change_host(self, host: str | None, *, keeps_facts: bool) -> None:
         if self.figures_since_fact or not keeps_facts:
             self.environment = {}
-        if self.figures_since_fact:
-            self.started_at = None
         self.host = host
 
     def learn(self, fact: Fact) -> None:
         """Take facts; those of another machine or version begin another environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
-        self.started_at = fact.started_at or self.started_at
         if fact.host:
             self.take_host(fact.host)
-        if fact.listing == "sbc-bench" and (board := _BOARD.match(self.line.text)):
-            self.take_heading(board["name"], PLAIN)
         if not fact.environment:
             return
         self._begin_environment(fact)
@@ -203,7 +198,7 @@ class Context:
         setting = Setting()
         for level in sorted(self.settings):
             setting = self.settings[level].under(setting)
-        return setting
+        return Setting.of(self.remark_beside).under(setting)
 
     def _set_by(self, text: str, level: int, is_new: bool) -> None:
         """Take the setting of words; those of short words hold over others that say nothing."""
@@ -216,6 +211,14 @@ class Context:
             self.settings = held | {level: said.under(held.get(level, Setting()))}
 
     @property
+    def block_size(self) -> int | None:
+        """Return the block size of openssl that the command or words above name."""
+        stated = block_size_in(self.line.text) or self.size_said
+        if self.command and self.command.tool == "openssl":
+            return self.command.block_size or block_size_in(self.command.text) or stated
+        return stated
+
+    @property
     def threads(self) -> int:
         """Return how many processes of `openssl speed` ran at once."""
         command = self.command
@@ -225,15 +228,7 @@ class Context:
     # --- figures
 
     def new_group(self, part: int = 0) -> Group:
-        return Group(
-            self.line.number,
-            self.host,
-            self.name,
-            self.heading,
-            self.environment,
-            self.started_at,
-            part,
-        )
+        return Group(self.line.number, self.host, self.name, self.heading, self.environment, part)
 
     def group(self, part: int = 0) -> Group:
         """Return the group of the next figure."""
@@ -272,7 +267,8 @@ class Context:
         setting, command = self.setting, self.command
         own = command if command and command.tool in (tool, None) else None
         fields = self._of_ssh(own, setting) if tool == "ssh" else self._of_speed(own, setting)
-        if setting.aes == "unclear":
+        is_mixed = own is not None and own.masked and own.text.count(" speed ") > 1
+        if setting.aes == "unclear" or is_mixed:
             fields["uncertain"] = fields["uncertain"] or "unclear whether AES was off"
         if own:
             fields["uncertain"] = own.unusual or fields["uncertain"]
@@ -284,12 +280,9 @@ class Context:
         threads = self.threads
         several = threads > 1 or setting.several or (own is not None and own.threads == 0)
         doubt = "several processes at once" if several else ""
-        if own and own.text.count(" speed ") > 1:
-            doubt = "several commands on one line"
-        decrypts = (
-            own is not None and own.operation == "decrypt"
-        ) or setting.operation == "decrypt"
+        decrypts = "decrypt" in (own.operation if own else "", setting.operation)
         return {
+            "format": "openssl-speed",
             "threads": threads,
             "operation": "decrypt" if decrypts else "encrypt",
             "uncertain": doubt,
@@ -301,6 +294,7 @@ class Context:
         if setting.aes == "off" and not (own and own.masked):
             doubt = "AES off at which end?"
         fields: dict[str, Any] = {"compression": setting.compressed, "uncertain": doubt}
+        fields["format"] = "cipher-list"
         if own:
             fields["mac"] = own.mac
             fields["compression"] = setting.compressed or own.compression
@@ -330,5 +324,6 @@ def _within_reason(figure: Figure) -> Figure:
 def only_cipher(text: str) -> str | None:
     """Return the one cipher of ssh that a heading names."""
     words = re.findall(r"[\w@.-]{4,40}", text)
-    ciphers = {ssh_cipher(word) for word in words if ONLY_SSH.fullmatch(word.lower())} - {None}
+    own = (word for word in map(str.lower, words) if ONLY_SSH.fullmatch(word) or "chacha" in word)
+    ciphers = {ssh_cipher(word) for word in own} - {None}
     return ciphers.pop() if len(ciphers) == 1 else None

@@ -15,11 +15,8 @@ MAX_RUNS = 200
 MAX_MEASUREMENTS = 5_000
 MAX_SAMPLES = 100
 MAX_NAME, MAX_LABEL = 200, 60
-FIRST_YEAR = "1990"
-"""No tool whose output is read here is older."""
 _NONE: Mapping[str, Any] = {}
 PARTS = ("cpu", "os", "openssl", "openssh")
-"""Parts that the environment of every document has."""
 Take = Literal["certain", "all"] | frozenset[str]
 """Which figures become samples; a set holds keys of figures (`Figure.key`)."""
 
@@ -51,10 +48,6 @@ class _Machine(NamedTuple):
     figures: Sequence[Figure]
     corrections: Mapping[str, Corrections]
 
-    def stated(self, name: str) -> Any:
-        """Return the first section's attribute that is not empty."""
-        return next(filter(None, (getattr(section, name) for section in self.sections)), None)
-
     def corrected(self, name: str, key: str) -> str | None:
         return getattr(self.corrections.get(key), name, None)
 
@@ -65,7 +58,7 @@ class _Machine(NamedTuple):
 
     @property
     def host(self) -> str:
-        stated = _printable(self.stated("host"))
+        stated = _printable(next((one.host for one in self.sections if one.host), None))
         return _printable(self.said("host", stated)) or stated
 
     @property
@@ -103,22 +96,23 @@ def run_documents(
 
     Corrections under a section's key replace what the text says; those under "" fill gaps.
     `joined` maps a section's key to that of an earlier section, whose machine it shares.
-    `now` (RFC 3339) stands in for a missing or impossible date; `times_of` then says so.
+    Texts have no date: `now` (RFC 3339) stands in, which `times_of` says.
     """
     every = [_Machine(*one, corrections) for one in _machines(reading.sections, take, joined)]
     remarks = _beyond(MAX_RUNS, [one.sections[0] for one in every], "runs of a text")
     machines, documents = every[:MAX_RUNS], []
     for machine, host in zip(machines, _hosts(machines, import_id), strict=True):
         measurements, cut = _measurements(machine.figures)
-        times, unlikely = _times(machine, now)
-        remarks += [*cut, *unlikely]
+        remarks += cut
         documents.append(
             {
                 "schema": SCHEMA,
                 "run_id": str(uuid5(import_id, machine.key)),
                 "agent": {"name": "import", "version": None},
                 "host": {"name": host, "machine_id": None},
-                **times,
+                "started_at": now,
+                "finished_at": now,
+                "times_of": TIMES_OF_IMPORT,
                 "environment": _environment(machine),
                 "conditions": [],
                 "measurements": measurements,
@@ -162,17 +156,6 @@ def _beyond(limit: int, items: Sequence[Section | Figure], name: str) -> list[Re
     return [Remark(items[limit].line, "too_many", detail)] if left_out > 0 else []
 
 
-def _times(machine: _Machine, now: str) -> tuple[dict[str, Any], list[Remark]]:
-    """Date a machine's run; a board without a clock may say 1970 or 2099."""
-    stated = machine.stated("started_at")
-    if stated and FIRST_YEAR <= stated <= now:
-        return {"started_at": stated, "finished_at": stated}, []
-    detail = f"The date {stated} is not possible; the run has none."
-    remark = Remark(machine.sections[0].line, "date_unlikely", detail)
-    times = {"started_at": now, "finished_at": now, "times_of": TIMES_OF_IMPORT}
-    return times, [remark] if stated else []
-
-
 def _environment(machine: _Machine) -> dict[str, Any]:
     found: dict[str, Any] = {part: {} for part in PARTS}
     for section in machine.sections:
@@ -195,10 +178,8 @@ def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list
     for figure in figures:
         by_series.setdefault(str(_series(figure)), []).append(figure)
     series = list(by_series.values())
-    measurements, remarks = (
-        [],
-        _beyond(MAX_MEASUREMENTS, [one[0] for one in series], "series of a run"),
-    )
+    measurements = []
+    remarks = _beyond(MAX_MEASUREMENTS, [one[0] for one in series], "series of a run")
     for tries in series[:MAX_MEASUREMENTS]:
         samples = [_sample(figure) for figure in tries[:MAX_SAMPLES]]
         measurements.append({**_series(tries[0]), "samples": samples})

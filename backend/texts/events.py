@@ -30,33 +30,27 @@ class Row(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Count blocks in seconds, of `asked` seconds: a `Doing` line, or `+R` of `-mr`."""
+    """Count blocks in seconds, of `asked` seconds: a `Doing` line."""
 
     label: str
     size: int
     blocks: int
     seconds: float
-    asked: float | None = None
-
-
-class Begun(NamedTuple):
-    """Announce the size that the next `+R` line counts (`+DT` of `-mr`)."""
-
-    label: str
-    size: int
+    asked: float
 
 
 class Listed(NamedTuple):
-    """List ciphers of ssh with their rates on one line."""
+    """List ciphers with their rates on one line."""
 
-    pairs: tuple[tuple[str, str, tuple[tuple[float, Unit], ...]], ...]
-    """Cipher, label as printed, and number with unit of each try."""
+    pairs: tuple[tuple[str, tuple[tuple[float, Unit], ...]], ...]
+    """Cipher as printed, and number with unit of each try."""
     doubt: str = ""
+    remark: str = ""
+    """Words of the line that may tell a setting."""
+    mac: str | None = None
 
 
 class Named(NamedTuple):
-    """Name the cipher of the transfers below."""
-
     cipher: str
     label: str
 
@@ -69,8 +63,6 @@ class Moved(NamedTuple):
 
 
 class Took(NamedTuple):
-    """Report the real time of a transfer, as `time` does."""
-
     seconds: float
 
 
@@ -83,6 +75,7 @@ class Rated(NamedTuple):
     is_display: bool = False
     """Whether the transfer may go on: then the next rate replaces this one."""
     is_mean: bool = False
+    doubt: str = ""
 
 
 class Typed(NamedTuple):
@@ -90,7 +83,6 @@ class Typed(NamedTuple):
 
     host: str | None
     command: Command | None
-    has_prompt: bool
 
 
 class Words(NamedTuple):
@@ -102,9 +94,6 @@ class Words(NamedTuple):
 
 class Known(NamedTuple):
     """Mark a line that changes nothing: a notice, the CPU times of `time`."""
-
-    processes: int = 0
-    """Number of the last process that `-multi` says it forked, counted from 1."""
 
 
 class TableCell(NamedTuple):
@@ -120,12 +109,10 @@ class TableCell(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """Hold the figures of one row of a table by hand."""
-
     cells: tuple[TableCell, ...]
 
 
 Event = (
-    Sizes | Row | Counted | Begun | Listed | Named | Moved | Took | Rated | Typed
+    Sizes | Row | Counted | Listed | Named | Moved | Took | Rated | Typed
     | Fact | Words | Known | TableRow
 )  # fmt: skip

@@ -2,9 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -12,12 +9,11 @@ TEXT_LIMIT, FLAGS_LIMIT, FLAG_LENGTH = 2000, 1000, 100
 
 
 class Fact(NamedTuple):
-    """Hold a line's facts: `environment` as in a run document, `started_at` by RFC 3339."""
+    """Hold a line's facts: `environment` as in a run document."""
 
     environment: Mapping[str, Any]
     host: str | None = None
     listing: str = ""
-    started_at: str | None = None
 
 
 def _words(text: str) -> frozenset[str]:
@@ -32,7 +28,6 @@ KNOWN_FLAGS = _words("""
     hle avx2 smep bmi2 erms invpcid rtm rdseed adx smap gfni pln pts arat pku umip fp asimd evtstrm
     pmull sha1 sha2 crc32 atomics fphp lrcpc dcpop fcma dit uscat flagm half thumb vfp fastmult edsp
     neon vfpv3 vfpv4 tls idiva idivt lpae skinit wdt tce topoext ibs osvw npt lbrv fsrm vmmcall""")
-_FLAG_SHAPE = re.compile(r"(?:avx|sse|asimd|sha\d|xsave|rd[pt]|cl[fwz])[\w.]*|[a-z0-9]+_\w+")
 _ARCHITECTURES = _words("""
     x86_64 amd64 i386 i486 i586 i686 aarch64 arm64 arm armv5tel armv5tejl armv6l armv7l armv8l armhf
     ppc ppc64 ppc64le riscv64 s390x mips mips64 mipsel sparc sparc64 sun4v loongarch64 alpha""")
@@ -96,8 +91,6 @@ _SSH = re.compile(
     rf"(?:, ?(?:SSH [^,]{{1,40}}, ?)?(?P<library>without OpenSSL|{_PRODUCT} \d[^,]{{0,80}}))?"
 )
 _SYSTEM = re.compile(r"Linux|Darwin|SunOS|\w{3,7}BSD|(?:CYGWIN|MINGW\d\d|MSYS)_NT-\S{1,20}")
-_IOSTAT = re.compile(r"(Linux) (\d\S*) \(([\w.-]+)\)\s.*_(\w{3,12})_\s+\([0-9]+ CPU\)")
-_SBC_BENCH = re.compile(r"sbc-bench v\d.*[(-] ?(\w{3}, \d\d? \w{3} \d{4} [\d:]{8} [+-]\d{4})\)?")
 _OS = (
     r"(?:Fedora(?: Linux)?|Ubuntu|(?:Debian|Raspbian|Kali)(?: GNU/Linux)?|CentOS(?: Linux| Stream)?"
     r"|Red Hat Enterprise Linux(?: Server)?|RHEL|(?:Rocky|Arch|Oracle|Amazon) Linux|Gentoo"
@@ -149,7 +142,7 @@ def flags_of(text: str, known_share: float = 0.5, least: int = 4) -> tuple[str, 
     words = text.split()
     if len(words) < least or KNOWN_FLAGS.isdisjoint(words):
         return ()
-    known = sum(word in KNOWN_FLAGS or bool(_FLAG_SHAPE.fullmatch(word)) for word in words)
+    known = sum(word in KNOWN_FLAGS or "_" in word for word in words)
     kept = (word for word in words if len(word) <= FLAG_LENGTH)
     return tuple(kept)[:FLAGS_LIMIT] if known >= known_share * len(words) else ()
 
@@ -180,6 +173,8 @@ def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
     for group in known.keys() & said.keys():
         if isinstance(known[group], Mapping):
             result[group] = {**said[group], **known[group]}
+            if flags := [*known[group].get("flags", ()), *said[group].get("flags", ())]:
+                result[group]["flags"] = list(dict.fromkeys(flags))  # a list that was wrapped
     return result
 
 
@@ -271,7 +266,7 @@ def _version(line: str) -> Fact | None:
 
 
 def _uname(line: str) -> Fact | None:
-    system, *words = _IOSTAT.sub(r"\1 \3 \2 # \4", line).removesuffix(" GNU/Linux").split()
+    system, *words = line.removesuffix(" GNU/Linux").split()
     machine = next((word for word in reversed(words) if word in _ARCHITECTURES), None)
     marks = ("#" in word or word in (system, "Msys", "Cygwin") for word in words[2:])
     host, release = words[:2] if any(marks) else ("", "".join(words[:1]))
@@ -281,16 +276,8 @@ def _uname(line: str) -> Fact | None:
     return Fact(facts, host[:100] or None, "uname") if _SYSTEM.fullmatch(system) else None
 
 
-def _sbc_bench(line: str) -> Fact | None:
-    found, time = _SBC_BENCH.match(line), None
-    with suppress(ValueError, OverflowError):
-        time = found and f"{parsedate_to_datetime(found[1]).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    return Fact({}, None, "sbc-bench", time) if line.startswith("sbc-bench v") else None
-
-
 _READERS: dict[str, Callable[[str], Fact | None]] = {
     **dict.fromkeys(_words("Lin Fre Net Dar Sun CYG MIN MSY"), _uname),
     **dict.fromkeys(_words("Ope Lib SSL ssl Bor AWS ver deb Loc loc Rem rem Dro"), _version),
-    "sbc": _sbc_bench,
     "bui": lambda line: _keyed(re.sub(r"^built on (?=[A-Z]\w\w [A-Z]\w\w )", "built on:", line)),
 }

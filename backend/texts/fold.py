@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from texts.ciphers import ssh_cipher
 from texts.commands import Command
 from texts.context import BESIDE, Context, only_cipher
-from texts.events import PLAIN, Event, Known, Row, Sizes, Typed, Words
+from texts.events import PLAIN, Event, Row, Sizes, Typed, Words
 from texts.facts import Fact
 from texts.lines import Line
 from texts.numbers import RATE
@@ -18,10 +18,7 @@ from texts.words import aes_in
 _HARMLESS = re.compile(
     r"\s*(?:for|echo|printf|done|do|export|unset|set|sleep|cd|while|wait|time$|#)"
 )
-_CIPHER_OPTION = re.compile(r"(?<!\S)-c\s?(\S+)")
-_OTHER_OPTIONS = re.compile(r"(?i)(?<=-evp)\s?\S+|(?<=-cipher)\s?\S+|ciphers=\S+")
 _LETTER = re.compile(r"[^\W\d_]")
-_CELLS = re.compile(r"(?:\d\.\d\dk(?:\s|$).*){2}")
 _RATE = re.compile(RATE, re.I)
 
 
@@ -33,7 +30,6 @@ class Fold:
         self.speed = SpeedRuns(self.context)
         self.transfers = Transfers(self.context, is_about_ssh=is_about_ssh)
         self.after_blank = True
-        self.shows_files = False
         self.held: list[tuple[Line, Words]] = []
 
     def read(self, lines: Iterable[tuple[Line, Iterable[Event]]]) -> None:
@@ -48,8 +44,7 @@ class Fold:
                     self._settle_held(event)
                     self._take(event)
             except Exception as error:  # noqa: BLE001 - one line must not cost the others
-                detail = f"This line could not be read ({type(error).__name__})."
-                context.leave_out("parser_failed", detail)
+                context.leave_out("parser_failed", f"Not readable ({type(error).__name__}).")
             self.after_blank = not line.text
             if self.after_blank:
                 self._settle_held(None)
@@ -81,9 +76,7 @@ class Fold:
         self.context.unrecognised[self.context.line.number] = words.text
         if "/s" in words.text and _RATE.search(words.text):
             self.context.remark("no_cipher", "This line has a rate and names no cipher.")
-        if _CELLS.search(words.text):
-            self.context.remark("damaged", "This row is cut or broken.")
-        elif self.speed.rows and not self.after_blank and words.level == PLAIN:
+        if self.speed.rows and not self.after_blank and words.level == PLAIN:
             self.held.append((self.context.line, words))
         else:
             self._take_words(words)
@@ -102,11 +95,6 @@ class Fold:
 
     def on_sizes(self, _sizes: Sizes) -> None:
         self.transfers.end()
-        if self.shows_files:
-            self.context.part()
-
-    def on_known(self, known: Known) -> None:
-        self.context.processes = max(self.context.processes, known.processes)
 
     def on_typed(self, typed: Typed) -> None:
         self.transfers.end()
@@ -116,7 +104,6 @@ class Fold:
         if typed.command is None:
             self.speed.rows.clear()
             return
-        self.shows_files = typed.command.tool is None and typed.has_prompt
         self._take_command(typed.command)
 
     def _end_both(self) -> None:
@@ -133,7 +120,7 @@ class Fold:
         before = context.command
         if before is None or command.tool is None or _setting_of(command) != _setting_of(before):
             context.part()
-        context.command, context.command_used, context.earlier_command = command, False, None
+        context.command, context.command_used, context.cipher_said = command, False, (0, None)
         if command.tool is None:
             return
         context.processes = 0
@@ -144,12 +131,6 @@ class Fold:
 
 
 def _setting_of(command: Command) -> str:
-    """Return a command without what names its cipher: two that differ elsewhere part figures."""
-    text = _OTHER_OPTIONS.sub("", command.text)
-    text = _CIPHER_OPTION.sub(lambda match: "" if _names_cipher(match[1]) else match[0], text)
-    words = (word for word in text.split() if word.lower() not in command.algorithms)
-    return f"{command.tool} {' '.join(words)}"
-
-
-def _names_cipher(word: str) -> bool:
-    return word[:1] in "$%{\"'" or ssh_cipher(word) is not None
+    """Return a command without its ciphers: two that differ elsewhere part figures."""
+    words = (word for word in command.text.split() if word.lower() not in command.algorithms)
+    return " ".join(word for word in words if not ssh_cipher(word))

@@ -5,10 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from texts.facts import KNOWN_FLAGS, flags_of
-
 LENGTH_LIMIT = 10_000
-"""Characters of a line that are read; a longer one is split first."""
 PIECES_LIMIT = 50_000
 """Lines that breaks within lines may add in one text."""
 
@@ -16,6 +13,7 @@ _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
     rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.) "
+    r"|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.)\s+(?=\S)|#(?=[^\s#!]))")
@@ -47,14 +45,17 @@ _JOINT = re.compile(
     |The\ .numbers.\ are\ in|type\s+\d{{1,6}}\ bytes|(?:OpenSSL|LibreSSL)\ \d+\.\d+\.\d\S*\s
     |built\ on:|options:|compiler:|CPUINFO:|available\ timing|timing\ function
     |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]|(?:real|user|sys)\ {{1,4}}\d
-    |\d[\d.]{{0,9}}user\ |{_PROMPT}))
+    |\S{{1,80}}\ {{1,9}}100%\ {{1,9}}\d|\d[\d.]{{0,9}}user\ |{_PROMPT}))
     |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[(])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)
     |(?<=type)(?:\s+\d{{1,6}}\ bytes)+(?P<head>\s)(?=\S)""",
     re.X,
 )
 
+_GLUED = re.compile(r"(?<=\d bytes)(?=\d)|(?<=\.\d\d)(?=\d{1,3}[.,]\d)|(?<=\.\d\dk)(?=\d)")
+_GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
+"""Joints of a table that lost what set its cells apart."""
+
 _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
-_PIPED = re.compile(r"\s*(?:ssh|pv|dd|cat|g?awk|grep|time|sudo|tee|head|tail|sed|sort|\()(?:\s|$)")
 _CELL_LINE = re.compile(r"\s*\|[^|]{1,60}")
 _CELLS_LINE = re.compile(r"\s*(?:\|[^|]{1,60}){1,20}")
 """Cells of a table in HTML, each on a line of its own."""
@@ -118,7 +119,10 @@ def _freed(given: str) -> tuple[int, str]:
         text = text[comment.end() :]
     if "**" in text or "`" in text:
         text = _BOLD.sub(r"\2", text).strip("`")
-    return depth, re.sub(f"[{_SPACES}]", " ", text)
+    text = re.sub(f"[{_SPACES}]", " ", text)
+    if len(_GLUED.findall(text)) > 2:
+        text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
+    return depth, text
 
 
 def _unfolded(text: str) -> Iterator[str]:
@@ -157,16 +161,13 @@ def _joined(first: str, second: str) -> str:
         return f"{first} {second.strip()}"
     if first[-1] == "\\":
         return f"{first[:-1].rstrip()} {second.lstrip()}"
-    if first[-1] == "|" and _PIPED.match(second):
-        return f"{first} {second.lstrip()}"
     start = second.lstrip()
     if start.startswith("| ") and " | " not in start[2:] and "$" in first and first[0] != "|":
         return f"{first} {start}"
     tail = first[-_TAIL:]
     if "Doing " in tail and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", tail):
         return f"{first} {start}"
-    flags = _continued_flags(tail.partition(":")[2] or tail, second)
-    return _joined_numbers(first, second) or (flags and first + flags)
+    return _joined_numbers(first, second)
 
 
 def _joined_numbers(first: str, second: str) -> str:
@@ -181,14 +182,3 @@ def _joined_numbers(first: str, second: str) -> str:
     if re.fullmatch(r"\s*(?:\d{1,6} )?bytes(?:\s+\d{1,6} bytes)*", second) and "type " in first:
         return f"{first} {second.strip()}"
     return ""
-
-
-def _continued_flags(first: str, second: str) -> str:
-    """Return what continues a list of CPU flags, within a word too; "" where nothing does."""
-    if not flags_of(first, least=2):
-        return ""
-    end, (start, *others) = first.rpartition(" ")[2], second.split()
-    if end + start in KNOWN_FLAGS and not {end, start} <= KNOWN_FLAGS and second[0] != " ":
-        rest = " ".join(others)
-        return second if not rest or flags_of(rest, least=1) else ""
-    return f" {second.lstrip()}" if flags_of(second, least=1) else ""

@@ -1,27 +1,30 @@
-"""Read lists by hand: ciphers of ssh with their rates on one line."""
+"""Read lists by hand: ciphers with their rates on one line."""
 
 import re
 
-from texts.ciphers import ssh_cipher
+from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
 from texts.events import Listed
-from texts.numbers import RATE, Unit, rate_of
+from texts.numbers import DURATION, RATE, Unit, rate_of
 
 SEVERAL_TIMES = 3
 """Factor between rates on one line that are no tries of each other."""
 RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
+MAC = r"(?:hmac|umac)-[\w@.-]{1,40}"
 _TOKEN = re.compile(
     rf"(?P<rate>(?:(?<![\w.,/+±-])|(?<=\d-)|(?<=\d\.\.)){RATE}(?![\w/]))"
     r"|(?<![\w@./+-])(?P<name>\d*[A-Za-z][\w-]{1,29}\w(?:@[\w.]{5,16}\w)?)(?![\w@])",
     re.I,
 )
 _PADDING = re.compile(
-    r"(?:\+(?:hmac|umac)-[\w@.-]{1,40}|[\s:=,;|()\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
+    rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
+    r"|[\s:=,;|()\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
     r"|using|and|at|is|was|got|gave|gives|max|peak|best|up to|ssh|scp|sftp|rsync|-c|-o"
     r"|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
 """What may stand around names and rates; other words make a sentence."""
+_REMARK = re.compile(r"[)\s]*(?:\s[(\[←<#—–/-]|[,;.]\s|\s*$)")
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 
 Rates = list[tuple[float, Unit]]
@@ -31,26 +34,34 @@ def read_list(text: str) -> Listed | None:
     """Read ciphers and rates of one line: "aes128-ctr: 104.167 MB/s"; a rate may come first."""
     if not any(sign in text for sign in RATE_SIGNS):
         return None
-    found: list[tuple[str, str, Rates]] = []
+    found: dict[str, Rates] = {}
     early: Rates = []
-    is_sentence, end = False, 0
+    is_sentence, end, last = False, 0, ""
     for token in _TOKEN.finditer(text):
-        cipher = ssh_cipher(token["name"]) if token["name"] else None
+        name = token["name"] or ""
+        is_cipher = bool(ssh_cipher(name) or ("-" in name and openssl_cipher(name)))
         rate = rate_of(token["rate"]) if token["rate"] else None
-        if cipher:
-            found.append((cipher, token["name"], []))
+        if is_cipher:
+            last = name
+            found.setdefault(name, [])
         elif rate:
-            (found[-1][2] if found else early).append(rate)
-        if cipher or rate:
+            (found[last] if found else early).append(rate)
+        if is_cipher or rate:
             is_sentence = is_sentence or not _PADDING.fullmatch(text[end : token.start()])
             end = token.end()
-    if early and len(found) == 1 and not found[0][2]:
-        found[0][2].extend(early)
-    elif early or not any(rates for _, _, rates in found):
+    if early and len(found) == 1 and not found[last]:
+        found[last].extend(early)
+    elif early or not any(found.values()):
         return None
-    is_sentence = is_sentence or not _PADDING.fullmatch(text[end:])
-    pairs = tuple((cipher, label, tuple(rates)) for cipher, label, rates in found if rates)
-    return Listed(pairs, _doubt(text, [rates for _, _, rates in found], is_sentence))
+    remark = text if is_sentence else text[end:]
+    is_sentence = is_sentence or not (_REMARK.match(remark) or _PADDING.fullmatch(remark))
+    mac = re.search(MAC, text)
+    return Listed(
+        tuple((name, tuple(rates)) for name, rates in found.items() if rates),
+        _doubt(text, list(found.values()), is_sentence),
+        remark,
+        mac_name(mac[0]) if mac else None,
+    )
 
 
 def _doubt(text: str, tries: list[Rates], is_sentence: bool) -> str:

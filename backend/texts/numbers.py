@@ -20,6 +20,7 @@ NUMBER = r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?"
 UNNAMED = re.compile(r"\(\?P<\w+>")
 RATE = rf"(?:{NUMBER})\s{{0,4}}{UNNAMED.sub('(?:', RATE_UNIT)}"
 """A number with its unit, without named groups."""
+DURATION = r"(?<![\w.])(?:\d{1,4}m\s?)?\d[\d.,]{0,12}\s?(?:ms|s|secs?|seconds?|min)(?![^\W\d_])"
 
 _RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
 _UNIT = re.compile(RATE_UNIT, re.I)
@@ -88,35 +89,22 @@ def size_of(text: str) -> int | None:
     return int(number * thousand ** _PREFIXES[(match["prefix"] or "").lower()])
 
 
-def number_of(text: str, *, decimal_comma: bool | None = None) -> float | None:
+def number_of(text: str) -> float | None:
     """Return the value of a number; None where "1,234" may mean two things, or for no number.
 
-    A single dot marks decimals, a single comma too unless three digits follow it;
-    `decimal_comma` decides those.
+    A single dot marks decimals, a single comma too unless three digits follow it.
     """
     if _SIMPLE.fullmatch(text):
         return float(text)
-    marks = re.findall(r"[.,'’\u202f]", text)
     if not re.fullmatch(NUMBER, text, re.I):
         return None
-    if not marks:
-        return float(text)
-    whole, decimals = text.rsplit(marks[-1], 1)
-    if len(marks) == 1 and marks[-1] in ".,":
-        return _with_one_mark(whole, decimals, marks[-1], decimal_comma)
+    marks = re.findall(r"[.,'’\u202f]", text)
+    whole, decimals = text.rsplit(marks[-1], 1) if marks else (text, "0")
+    if not marks or (len(marks) == 1 and marks[0] in ".,"):
+        may_group = marks == [","] and len(decimals) == 3 and whole != "0" and len(whole) <= 3
+        return None if may_group else float(f"{whole}.{decimals}" if marks else text)
     if len(set(marks)) == 1:
         whole, decimals = text, "0"
-    elif marks[-1] not in ".,":
+    if not _GROUPED.fullmatch(whole):
         return None
-    return (
-        float(f"{re.sub(r'[^0-9]', '', whole)}.{decimals}") if _GROUPED.fullmatch(whole) else None
-    )
-
-
-def _with_one_mark(
-    whole: str, decimals: str, mark: str, decimal_comma: bool | None
-) -> float | None:
-    groups_thousands = len(decimals) == 3 and whole != "0" and len(whole) <= 3
-    if mark == "." or not groups_thousands or decimal_comma:
-        return float(f"{whole}.{decimals}")
-    return float(whole + decimals) if decimal_comma is False else None
+    return float(f"{re.sub(r'[^0-9]', '', whole)}.{decimals}")

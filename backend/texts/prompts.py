@@ -4,12 +4,11 @@ import re
 from typing import NamedTuple
 
 from texts.ciphers import is_other_algorithm, openssl_cipher, ssh_cipher
-from texts.numbers import RATE
 
 KEYWORDS = "do|then|else|{"
 STARTERS = (
     f"{KEYWORDS}|while|until|if|elif|!|sudo|doas|time|gtime|env|command|exec|nohup|nice|ionice"
-    "|taskset|chrt|numactl|stdbuf|timeout|caffeinate|sshpass|winpty|xargs|parallel|trickle|cpulimit"
+    "|taskset|chrt|numactl|stdbuf|timeout|caffeinate|repeat|sshpass|winpty|xargs|parallel|trickle|cpulimit"
 )
 """Programs and keywords that start another program."""
 LOOKERS = "lscpu|uname|uptime|free|nproc|dmesg|done|fi|end|}"
@@ -20,12 +19,6 @@ PROGRAMS = (
     "|grep|egrep|ls|rm|cd|wget|curl|apt|make|sync|seq|wait|sleep|cpupower|sysctl|cryptsetup|bc|tee"
     "|sort|watch|mount|mkdir|modprobe|truncate|fallocate|gzip|pigz|zstd|lz4|throttle"
 )
-WORDS_OF_SENTENCES = (
-    "the|is|are|was|were|use|uses|used|using|with|than|that|this|it|its|which|when|not|and|or|of|to"
-    "|on|as|from|by|we|you|your|has|have|be|can|would|gives|shows|takes|too|here|below|only|but"
-)
-TRAILING_REMARK = re.compile(r"\s(?<=[\w\"']\s)\s*\([^()|;&<>$]{0,100}\):?\s*$")
-
 _SIGN = re.compile(r"[$#%>➜]")
 _SURE_PROMPT = re.compile(r"""(?x)\s{0,8}(?:(?:\([\w.-]{1,40}\)\ ?|\[?\d\d:\d\d(?::\d\d)?\]?\ ){0,2}
     (?:[~/]\S{0,60}\ )?\[?[\w.+\\-]{1,40}@(?!(?:open|lib)?ssh\.|lysator)(?P<user_host>[\w.-]{1,80})
@@ -44,16 +37,9 @@ _BEGINNING = re.compile(rf"""(?x)[\s({{!&]*(?:\w{{1,60}}=(?:"[^"]*"|'[^']*'|[^\s
 _SHELL_SIGN = re.compile(r"""(?x)(?<!\S)(?:-{1,2}[A-Za-z]|[~.]{0,2}/\w|["'].+["'])|\w=\S|[$`][\w({]
     |OPENSSL_|^foreach\s|>\s?[/&\w]
     |[|;&]\s?(?:do|sudo|time|ssh|dd|cat|pv|nc|head|tee|e?grep|tail|awk|sort|done|while)\b""")
-_SIGN_OF_END = re.compile(r"/\s?[sSсС秒]|[pP](?:[sS]|[eE][rR]\s)|[.?]$")
-_END_OF_SENTENCE = re.compile(rf"{RATE}\W*$|[^\W\d_][.?]$", re.I)
-_EMPTY_LOOP = re.compile(r"""for(?:each)?\b(?! \w+ (?:in )?[\w"'$({`.]| ?\(\()""")
-# Whether a word begins is asked behind its letters: so it is found much faster.
-_QUOTATION = re.compile(r"""(?x)echo(?<!\wecho)\b[^|;&]{0,500}|printf(?<!\wprintf)\b[^|;&]{0,500}
-    |"[^"]*"|'[^']*'|\#(?<!\S\#).*|\$\([^()]*\)|for(?<!\wfor)\ \w+\ in\b""")
 _LOOKS = re.compile(rf"(?:{KEYWORDS}|{LOOKERS})(?:\s?[;|>&].*|\s[-2].*)?")
 _SPEED = re.compile(r"ssl(?:(?!ssl)\S)*\s+speed(?![\w:])", re.I)
 _KNOWN = frozenset(f"{PROGRAMS}|{STARTERS}|openssl|speed|in|aes|des|camellia|md".split("|"))
-_OF_SENTENCES = frozenset(WORDS_OF_SENTENCES.split("|"))
 
 
 class Prompt(NamedTuple):
@@ -77,16 +63,11 @@ def split_prompt(text: str) -> Prompt | None:
 
 def is_typed(text: str) -> bool:
     """Distinguish a command from a sentence that begins with a program's name."""
-    if not _BEGINNING.match(text) or _EMPTY_LOOP.match(text):
-        return False
-    end = text[-40:]
-    if _SIGN_OF_END.search(end) and _END_OF_SENTENCE.search(end):
+    if not _BEGINNING.match(text):
         return False
     if _LOOKS.fullmatch(text):
         return True
-    words = re.split(r"[\s()|;&:]+", _QUOTATION.sub(" ", TRAILING_REMARK.sub("", text)))
-    if not _OF_SENTENCES.isdisjoint(map(str.lower, words)):
-        return False
+    words = re.split(r"[\s()|;&:]+", text)
     if ("," in text or "?" in text) and any(re.fullmatch(r"\S+[,?]", word) for word in words):
         return False
     unknown = [word for word in words if len(word) > 1 and word.isalpha() and not _is_known(word)]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from texts.ciphers import is_about_ssh
+from texts.ciphers import ABOUT_SSH
 from texts.events import Event
 from texts.fold import Fold
 from texts.lines import Line, lines_of
@@ -14,12 +14,11 @@ from texts.tables import events_of_tables
 from texts.types import Format, Hints, Reading, Section, Unrecognised
 
 SHOWN = 500
-"""Characters of an unrecognised line that are kept."""
 
 
 def read_text(text: str, hints: Hints | None = None) -> Reading:
     """Return every figure of a text by machine, and every line without one. Raises nothing."""
-    fold = Fold(hints or Hints(), is_about_ssh=is_about_ssh(text))
+    fold = Fold(hints or Hints(), is_about_ssh=bool(ABOUT_SSH.search(text)))
     lines = lines_of(text)
     fold.read(_events(lines))
     context = fold.context
@@ -27,10 +26,8 @@ def read_text(text: str, hints: Hints | None = None) -> Reading:
     if hints and hints.format:
         sections = list(_of_format(sections, hints.format))
     remarks = sorted(context.remarks, key=lambda remark: (remark.line, remark.code))
-    unrecognised = tuple(
-        Unrecognised(number, given[:SHOWN])
-        for number, given in sorted(context.unrecognised.items())
-    )
+    left = sorted(context.unrecognised.items())
+    unrecognised = tuple(Unrecognised(number, given[:SHOWN]) for number, given in left)
     return Reading(_format(sections, hints), tuple(sections), unrecognised, tuple(remarks))
 
 
@@ -51,6 +48,5 @@ def _of_format(sections: list[Section], wanted: Format) -> Iterator[Section]:
 
 def _format(sections: list[Section], hints: Hints | None) -> Format | None:
     counts = Counter(figure.format for section in sections for figure in section.figures)
-    if not counts:
-        return None
-    return (hints and hints.format) or counts.most_common(1)[0][0]
+    wanted = hints.format if hints else None
+    return (wanted or counts.most_common(1)[0][0]) if counts else None

@@ -13,7 +13,6 @@ from texts.ciphers import ssh_cipher
 from texts.commands import Command, read_command
 from texts.events import (
     PLAIN,
-    Begun,
     Counted,
     Event,
     Known,
@@ -59,20 +58,18 @@ def _row_of(signs: tuple[str, ...], pattern: str, make: Maker, example: str) -> 
     return Recogniser(signs, re.compile(pattern, re.X | re.I), make, example)
 
 
-def _known(_match: re.Match[str]) -> Event:
-    return Known()
-
-
 def _decimal(text: str) -> float:
     return float(text.replace(",", "."))
 
 
 def _sizes(match: re.Match[str]) -> Event:
-    return Sizes(tuple(int(size) for size in re.findall(r"\d+", match["sizes"])))
+    return Sizes(tuple(int(size) for size in re.findall(r"\d+", match["sizes"].replace(",", ""))))
 
 
 def _row(match: re.Match[str]) -> Event | None:
     cells = re.split(r"[\s|]+", match["cells"].strip(" |\t"))
+    if len(cells) > 2 and cells[0][-1] == "k" and cells[-1].isdigit():
+        cells.pop()  # the number of a note
     if not all("." in cell or "," in cell or cell[-1] in "kfna-" for cell in cells):
         return None  # the tool prints two decimals
     label, mark = match["label"].strip(" :"), (match["mark"] or "").strip()
@@ -120,21 +117,18 @@ def _copied(match: re.Match[str]) -> Event | None:
     return Rated(number, Unit(1000.0**power, 1024.0**power), "scp")
 
 
-def _synced(match: re.Match[str]) -> Event | None:
-    number = number_of(match["number"].replace(",", ""))
-    return None if number is None else Rated(number, Unit(1.0, 1.0), "rsync")
-
-
-def _logged(match: re.Match[str]) -> Event | None:
-    rates = [number_of(match[name]) or 0.0 for name in ("sent", "received")]
-    return Rated(max(rates), Unit(1.0, 1.0), "ssh")
+def _summed(match: re.Match[str]) -> Event:
+    rates = (number_of(rate.replace(",", "")) or 0.0 for rate in match.groups() if rate)
+    return Rated(max(rates), Unit(1.0, 1.0), "rsync" if match[1] else "ssh")
 
 
 def _typed_rate(match: re.Match[str]) -> Event | None:
     title, rate = match["title"] or "", rate_of(match["rate"])
     if rate is None or ssh_cipher(title):
         return None
-    return Rated(*rate, "typed", is_mean=bool(re.search(r"average|mean|median|avg", title, re.I)))
+    is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
+    doubt = "stated in a sentence" if match["behind"] else ""
+    return Rated(*rate, "typed", is_mean=is_mean, doubt=doubt)
 
 
 def _named(match: re.Match[str]) -> Event | None:
@@ -146,7 +140,8 @@ RECOGNISERS = (
     _row_of(
         (" bytes",),
         r"""[|\s#]*(?:type|cipher|algorithm)?[\s|:]*
-        (?P<sizes>\d{1,10}\ bytes?(?:[\s|]+\d{1,10}\ bytes?)*)[|\s]*""",
+        (?P<sizes>\d[\d,]{0,9}\ bytes?(?:[\s|]+\d[\d,]{0,9}\ bytes?)*)
+        [|\s]*(?:(?:[—–…\[(]|\.\.\.)[^\d]{0,40})?""",
         _sizes,
         "type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes",
     ),
@@ -159,96 +154,51 @@ RECOGNISERS = (
         "Doing aes-128-cbc for 3s on 16 size blocks: 131863971 aes-128-cbc's in 3.00s",
     ),
     _row_of(
-        ("Doing ", "Forked child"),
-        r"\s*Doing\ .{1,60}?\ for\ \d.{0,80}|.{0,20}Forked\ child\ (?P<child>\d{1,4})",
-        lambda match: Known(int(match["child"] or -1) + 1),
-        "Forked child 3",
-    ),
-    _row_of(
         ("+H:",),
-        r"\s*(?:Got:\ )?\+H(?P<sizes>(?::\d{1,8}){1,12})(?:\ from\ \d{1,4})?",
+        r"[\s'\"]*(?:Got:\ )?\+H(?P<sizes>(?::\d{1,8}){1,12})(?:\ from\ \d{1,4})?[\"',]*",
         _sizes,
         "+H:16:64:256:1024:8192:16384",
     ),
     _row_of(
         ("+F:",),
-        r"""\s*(?:Got:\ )?\+F:\d{1,3}:(?P<label>[^:]{1,40}):(?P<rates>[-\d.:infa]{1,200})
-        (?:\ from\ (?P<child>\d{1,4}))?""",
+        r"""[\s'"]*(?:Got:\ )?\+F:\d{1,3}:(?P<label>[^:]{1,40}):(?P<rates>[-\d.:infa]{1,200})
+        (?:\ from\ (?P<child>\d{1,4}))?["',]*""",
         _exact_row,
         "+F:22:aes-128-cbc:728616225.50:785815232.00:802015232.00:806762338.46:806892821.40",
     ),
     _row_of(
-        ("+DT:",),
-        r"\s*(?:Got:\ )?\+DT:(?P<label>[^:]{1,40}):\d{1,5}:(?P<size>\d{1,8})",
-        lambda match: Begun(match["label"], int(match["size"])),
-        "+DT:aes-128-cbc:3:16",
-    ),
-    _row_of(
-        ("+R:",),
-        r"\s*\+R:(?P<count>\d{1,15}):(?P<label>[^:]{1,40}):(?P<seconds>[\d.]{1,12})",
-        lambda match: Counted(match["label"], 0, int(match["count"]), float(match["seconds"])),
-        "+R:135704772:aes-128-cbc:2.980000",
-    ),
-    _row_of(
-        ("+R", "+F"),
-        r"\s*(?:Got:\ )?\+[RF]\d{0,2}:[\w.:+-]{1,200}(?:\ from\ \d{1,4})?",
-        _known,
-        "+R2:79135:2048:10.00",
-    ),
-    _row_of(
-        ("Transferred: sent",),
-        r"\s*Transferred:\ sent\ \d.*",
-        _known,
-        "Transferred: sent 1048576000, received 2000 bytes, in 10.0 seconds",
-    ),
-    _row_of(
         ("yte", "ctet", "ktet", "ajt", "tavua", "байт", "バイト", "字节", "位元組", "바이트"),
-        rf""".{{0,40}}?(?<![\d.,/+-])(?P<bytes>\d{{4,18}})\ ?{_BYTES}(?![^\W\d_])\ ?
-        (?:[(（][^()（）]{{1,60}}[)）])?[^\d()（）|:;/]{{0,40}}(?=\d)
+        rf"""(?!\s*Transferred:).{{0,40}}?(?<![\d.,/+-])(?P<bytes>\d{{4,18}})\ ?{_BYTES}(?![^\W\d_])
+        \ ?(?:[(（][^()（）]{{1,60}}[)）])?[^\d()（）|:;/]{{0,40}}(?=\d)
         (?P<s>\d{{1,9}}(?:[.,]\d{{1,12}})?(?:e[+-]?\d{{1,3}})?)\ ?{_SECONDS}(?![^\W\d_])
         (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?\W*""",
         lambda match: Moved(int(match["bytes"]), _decimal(match["s"])),
         "1048576000 bytes (1.0 GB) copied, 4.40011 s, 238 MB/s",
     ),
     _row_of(
-        ("+",),
-        r"\s*\d{1,18}\+\d{1,9}\ [^\d\s|()][^\d|()]{1,40}",
-        _known,
-        "1000+0 records in",
-    ),
-    _row_of(
-        ("real",),
-        rf"""\s*real[:\s]{{1,30}}(?:(?P<h>\d{{1,4}})h\s?)?(?:(?P<m>\d{{1,6}})m\s?)?(?P<s>{_N})\ ?s?
-        (?:\s.*)?""",
+        ("real", "wall clock", "Time ("),
+        rf"""\s*(?:real|.{{0,80}}wall\ clock\).{{0,30}}|Time\ \((?:mean|abs)[^()]{{0,8}}\))
+        [:\s]{{1,30}}(?:(?P<h>\d{{1,4}})[h:]\s?)?(?:(?P<m>\d{{1,6}})[m:]\s?)?
+        (?P<s>{_N})\ ?s?(?:\s.*)?""",
         _took,
         "real    0m3.922s",
     ),
     _row_of(
-        ("elapsed", "total"),
-        rf""".{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):(?P<s>{_N})\ ?
-        (?:elapsed|total)\b.{{0,300}}""",
+        ("elapsed", "total", "real", "fish"),
+        rf"""(?:.{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):
+        |.{{0,80}}?\bcpu\ |\s*(?:Executed\ in\s+)?)
+        (?P<s>{_N})\ ?(?:s|secs)?\s{{0,9}}(?:elapsed|total|real|fish)\b.{{0,300}}""",
         _took,
-        "3.09user 0.68system 0:04.40elapsed 85%CPU (0avgtext+0avgdata 4384maxresident)k",
+        "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
-        ("Elapsed",),
-        rf""".{{0,80}}wall\ clock\).{{0,40}}?:\ ?
-        (?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):(?P<s>{_N})\s*""",
-        _took,
-        "Elapsed (wall clock) time (h:mm:ss or m:ss): 0:04.40",
-    ),
-    _row_of(
-        ("real", "elapsed", "total", "Executed"),
-        rf"""\s*(?:Executed\ in\s{{1,6}})?(?P<h>(?!))?(?:(?P<m>\d{{1,5}})m\ ?)?(?P<s>{_N})\ ?
-        s?(?:ecs)?\ +(?:real\s{{1,20}}\S{{1,12}}\ user|elapsed|total|fish)\b.{{0,300}}""",
-        _took,
-        "Executed in    4.40 secs      fish           external",
-    ),
-    _row_of(
-        ("user", "sys", "CPU", "pagefaults"),
+        ("+", "user", "sys", "Range (", "CPU", "pagefaults", "Doing ", "Forked", "Transferred"),
         rf"""\s*(?:(?:user|sys(?:tem)?)[:\s]+[\d.,hms\s]{{1,20}}|{_N}\ ?(?:user|system).{{0,200}}
-        |\d{{1,5}}%\ ?CPU.{{0,200}}|\d+inputs.{{0,200}}|\(\d+major.{{0,100}})""",
-        _known,
+        |\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\d+inputs.{{0,200}}|\(\d+major.{{0,100}}
+        |Doing\ .{{1,60}}?\ for\ \d.{{0,80}}|.{{0,20}}Forked\ child\ \d.*|Transferred:\ sent\ .*
+        |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}
+        |(?:Got:\ )?\+(?:DT|[RF]\d{{0,2}}):[\w.:+-]{{1,200}}(?:\ from\ \d{{1,4}})?)""",
+        lambda match: Known(),
         "user    0m1.718s",
     ),
     _row_of(
@@ -256,7 +206,7 @@ RECOGNISERS = (
         rf"""[\s|#]*
         (?P<label>[a-z][a-z0-9_()/\-+.]{{1,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
         (?P<mark>\ (?:[*†‡+a-z]|\d{{1,2}}[a-z]?)(?=\ ))?[\s|:]+
-        (?P<cells>{_CELL}(?:[\s|]+{_CELL}){{0,11}})[\s|]*(?P<remark>[\s|](?:[<(#]|-->|//).{{1,60}})?""",
+        (?P<cells>{_CELL}(?:[\s|]+{_CELL}){{0,11}})[\s|]*(?P<remark>[\s|](?:[<(#—–…\[]|-->|//|\.\.\.).{{1,60}})?""",
         _row,
         "aes-128 cbc      90320.55k   101336.58k   104107.69k   104910.78k   105305.43k",
     ),
@@ -276,10 +226,11 @@ RECOGNISERS = (
         "file.bin     100% 1024MB 109.5MB/s   00:09",
     ),
     _row_of(
-        ("bytes/sec",),
-        r"""\s*sent\ [\d.,KMGT]{1,25}\ bytes\s{1,3}received\ [\d.,KMGT]{1,25}\ bytes\s{1,3}
-        (?P<number>\d[\d.,]{0,24})\ bytes/sec\s*""",
-        _synced,
+        ("bytes/sec", "Bytes per second"),
+        r"""\s*(?:sent\ [\d.,KMGT]{1,25}\ bytes\s{1,3}received\ [\d.,KMGT]{1,25}\ bytes\s{1,3}
+        (\d[\d.,]{0,24})\ bytes/sec|Bytes\ per\ second:\ sent\ ([\d.]{1,15}),
+        \ received\ ([\d.]{1,15}))\s*""",
+        _summed,
         "sent 1,073,741,950 bytes  received 35 bytes  85,899,361.60 bytes/sec",
     ),
     _row_of(
@@ -293,22 +244,10 @@ RECOGNISERS = (
         "Cipher: blowfish-cbc",
     ),
     _row_of(
-        ("Bytes per second",),
-        r"""\s*Bytes\ per\ second:\ sent\ (?P<sent>[\d.]{1,15}),
-        \ received\ (?P<received>[\d.]{1,15})\s*""",
-        _logged,
-        "Bytes per second: sent 104857600.0, received 2062.2",
-    ),
-    _row_of(
-        ("kex: ",),
-        r".{0,12}kex:\ \w+->\w+\ (?:cipher:\ )?(?P<cipher>[\w@.-]{3,40})\b.*",
-        _named,
-        "debug1: kex: client->server cipher: aes128-ctr MAC: umac-64@openssh.com compression: none",
-    ),
-    _row_of(
         RATE_SIGNS,
-        rf"""[\s#*>-]*(?:(?P<title>[^\W\d][^\d:]{{0,40}}?)\s?[:=]\s*|[=~≈→>-]{{0,3}}\s*)?[(\[]?
-        (?:\d[\d.]{{0,6}}\s?[kmgt]i?b,?\s)?(?P<rate>{RATE})[)\].]?\s*(?:[,;(].{{0,40}})?""",
+        rf"""[\s#*>•-]*(?:(?P<title>[^\W\d][^\d:]{{0,40}}?)\s?[:=]\s*|[=→>-]{{0,3}}\s*)?
+        (?:about\s|ca\.?\s|[~≈])?[(\[]?(?:\d[\d.]{{0,6}}\s?[kmgt]i?b,?\s)?(?P<rate>{RATE})[)\].]?
+        \s*(?:[,;(].{{0,40}}|(?P<behind>(?:\s[^\W\d]\w{{0,14}}){{1,4}})[.:]?)?""",
         _typed_rate,
         "Average: 158 MB/s",
     ),
@@ -320,9 +259,7 @@ _NAME_AND_TIME = re.compile(
     rf"(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?(?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*",
     re.I,
 )
-_BEHIND_NAME = re.compile(
-    rf"[\s#*•>-]{{0,8}}[\"']?{_NAME}[\"']?\s{{0,20}}[:=,;|-]?\s+(?P<rest>\S.*)"
-)
+_LABEL = re.compile(r"^(?:\++ |(?:benchmark|command|cmd|running|run|test)\b[ #\d]{0,5}: )", re.I)
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.example))
 
@@ -334,13 +271,13 @@ def recognise(line: Line) -> Iterator[Event]:
         return
     if (prompt := split_prompt(line.text)) is not None:
         is_remark = prompt.command[:1] in ("#", "")
-        yield Typed(prompt.host, None if is_remark else read_command(prompt.command, True), True)
+        yield Typed(prompt.host, None if is_remark else read_command(prompt.command, True))
         if prompt.command[:1] == "#":
             yield Words(prompt.command)
     elif (event := _first_match(line.text)) is not None:
         yield event
     elif command := _unprompted(text):
-        yield Typed(None, command, False)
+        yield Typed(None, command)
     else:
         yield from _other(text)
 
@@ -358,10 +295,10 @@ def _first_match(text: str) -> Event | None:
 
 
 def _unprompted(text: str) -> Command | None:
-    """Read a command without a prompt, or behind the plus of a shell's trace."""
+    """Read a command without a prompt, or behind a label as "Benchmark 1:"."""
     if text.endswith(("/s", "ps")) or (text[-1] == ":" and text.startswith("OPENSSL_")):
         return None  # a result, a heading
-    return read_command(text.lstrip("+ ") if text[0] == "+" else text, False)
+    return read_command(_LABEL.sub("", text, count=1), False)
 
 
 def _other(text: str) -> Iterator[Event]:
@@ -377,15 +314,8 @@ def _other(text: str) -> Iterator[Event]:
 
 
 def _name_and_result(text: str) -> tuple[Event, ...] | None:
-    """Read a cipher's name before a time or a report: "aes128-ctr: 1.09 s"."""
-    timed, behind = _NAME_AND_TIME.fullmatch(text), _BEHIND_NAME.fullmatch(text)
+    """Read a cipher's name before a time: "aes128-ctr: 1.09 s"."""
+    timed = _NAME_AND_TIME.fullmatch(text)
     if timed and (cipher := ssh_cipher(timed["cipher"])):
         return Named(cipher, timed["cipher"]), _took(timed)
-    if behind and (cipher := ssh_cipher(behind["cipher"])):
-        event = _first_match(behind["rest"])
-        is_report = isinstance(event, Moved | Took) or (
-            isinstance(event, Rated) and event.tool != "typed"
-        )
-        if event is not None and is_report:
-            return Named(cipher, behind["cipher"]), event
     return None

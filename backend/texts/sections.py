@@ -9,9 +9,6 @@ from texts.context import Group
 from texts.facts import contradicts, merged
 from texts.types import Section
 
-COMPARED = 8
-"""Sections of one machine that a group may join: the last ones, so that the cost stays linear."""
-
 
 @dataclass
 class Machine:
@@ -40,7 +37,7 @@ def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
             continue
         same = by_name.setdefault((group.host or group.name, group.part), [])
         series = {tuple(figure.series.values()) for figure in group.figures}
-        if not any(machine.takes(group, series) for machine in reversed(same[-COMPARED:])):
+        if not (same and same[-1].takes(group, series)):
             machines.append(Machine([group], group.environment, series))
             same.append(machines[-1])
     labels = Counter(_label(machine.groups[0]) for machine in machines)
@@ -60,7 +57,6 @@ def _section(machine: Machine, labels: Counter[str] | None) -> Section:
         environment=machine.environment,
         host=host,
         label=label,
-        started_at=next((group.started_at for group in machine.groups if group.started_at), None),
     )
 
 

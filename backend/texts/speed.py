@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from texts.ciphers import is_other_algorithm, openssl_cipher, operation_of
 from texts.context import Context, Group
-from texts.events import Begun, Counted, Row, Sizes
+from texts.events import Counted, Row, Sizes
 from texts.lines import Line
 
 USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
@@ -14,8 +15,6 @@ AGREEMENT = 0.03
 """Share by which a row may differ from its `Doing` lines, whose seconds have two decimals."""
 CPU_TIME = 0.25
 """Share of the time asked for, below which the CPU time says little of the rate."""
-
-Pending = Sequence[tuple[Line, Counted]]
 
 
 class SpeedRuns:
@@ -29,7 +28,6 @@ class SpeedRuns:
         self.counted: dict[str, list[tuple[Line, Counted]]] = {}
         self.counted_sizes: set[tuple[str, int]] = set()
         self.counting: Group | None = None
-        self.begun_size = 0
         self.child_label = ""
         self.others: list[int] = []
 
@@ -37,13 +35,9 @@ class SpeedRuns:
         self.sizes = sizes.sizes
         self.rows.clear()
 
-    def on_begun(self, begun: Begun) -> None:
-        self.begun_size = begun.size
-
     def on_counted(self, counted: Counted) -> None:
-        counted = counted._replace(size=counted.size or self.begun_size)
         label = _canonical(counted.label)
-        if counted.asked and (label, counted.size) in self.counted_sizes:
+        if (label, counted.size) in self.counted_sizes:
             self.end()
         self.counted_sizes.add((label, counted.size))
         if not self.counted:
@@ -61,8 +55,7 @@ class SpeedRuns:
         if cipher is None:
             self._leave_out(row)
         elif not (sizes := self._sizes_of(row)):
-            detail = f"The row has {len(row.rates)} rates for {len(self.sizes)} sizes."
-            context.remark("damaged", detail)
+            context.remark("damaged", f"{len(row.rates)} rates for {len(self.sizes)} sizes.")
         elif len(row.rates) > 2 and self._is_repeated(cipher, row):
             context.remark("repeated", "The same row as above: counted once.")
         else:
@@ -73,34 +66,26 @@ class SpeedRuns:
         pending = self.counted.pop(_canonical(row.label), [])
         is_first = not self.sizes or self.rows.total() == 1
         group = self.context.group(0 if is_first else self.rows[cipher] - 1)
+        assumed = () if self.sizes else ("block sizes by number of columns",)
+        fields: dict[str, Any]
         for size, rate in zip(sizes, row.rates, strict=True):
             if rate is None or rate <= 0:
                 code = "zero_rate" if rate == 0 else "not_a_rate"
                 self.context.remark(code, f"{cipher}, {size} bytes: no rate.")
                 continue
-            self.context.emit(
-                group,
-                "openssl",
-                self._doubt(row, size, rate, pending),
-                cipher=cipher,
-                format="openssl-speed",
-                label=row.label,
-                bytes_per_second=rate,
-                block_size=size,
-                operation=operation_of(row.label),
-                assumed=() if self.sizes else ("block sizes by number of columns",),
-            )
+            fields = {"cipher": cipher, "label": row.label, "operation": operation_of(row.label)}
+            fields |= {"bytes_per_second": rate, "block_size": size, "assumed": assumed}
+            doubt = self._doubt(row, size, rate, pending)
+            self.context.emit(group, "openssl", doubt, **fields)
 
     def _is_repeated(self, cipher: str, row: Row) -> bool:
         """Tell whether the text had this very row before, of what may be the same run."""
         context = self.context
         version = context.environment.get("openssl", {}).get("version_text")
-        here = (context.host, context.started_at, version)
+        here = (context.host, version)
         earlier = self.seen.setdefault((cipher, row.rates), here)
-        return earlier is not here and all(
-            one is None or other is None or one == other
-            for one, other in zip(earlier, here, strict=True)
-        )
+        pairs = zip(earlier, here, strict=True)
+        return earlier is not here and not any(a and b and a != b for a, b in pairs)
 
     def _cipher_of(self, label: str) -> str | None:
         """Return the cipher of a row; "evp" alone stands for that of the command."""
@@ -118,8 +103,7 @@ class SpeedRuns:
         else:
             self.context.unrecognised[self.context.line.number] = self.context.line.text
             if len(row.rates) > 1:
-                detail = f"{row.label[:40]} is not a known cipher."
-                self.context.remark("unknown_cipher", detail)
+                self.context.remark("unknown_cipher", f"{row.label[:40]} is not a known cipher.")
 
     def _sizes_of(self, row: Row) -> tuple[int, ...]:
         command = self.context.command
@@ -129,13 +113,15 @@ class SpeedRuns:
             return (command.block_size,)
         return () if self.sizes else USUAL_SIZES.get(len(row.rates), ())
 
-    def _doubt(self, row: Row, size: int, rate: float, pending: Pending) -> str:
+    def _doubt(
+        self, row: Row, size: int, rate: float, pending: Sequence[tuple[Line, Counted]]
+    ) -> str:
         if row.mark:
-            return f"unclear mark in its row: {row.mark}"
+            return f"unclear in its row: {row.mark}"
         if any(other is not None and other < 0 for other in row.rates):
             return "negative rate in its row"
         counted = next((one for _, one in pending if one.size == size), None)
-        return _disagreement(rate, counted) if counted and self.context.threads == 1 else ""
+        return _doubt_of(counted, rate) if counted and self.context.threads == 1 else ""
 
     def end(self) -> None:
         """Make figures of the `Doing` lines that no row of a table repeats."""
@@ -156,21 +142,19 @@ class SpeedRuns:
         if group.figures:
             context.add_group(group)
 
-    def _take_counts(self, group: Group, cipher: str, pending: Pending) -> None:
+    def _take_counts(
+        self, group: Group, cipher: str, pending: Sequence[tuple[Line, Counted]]
+    ) -> None:
         for line, counted in pending:
-            if counted.seconds > 0 and counted.blocks > 0 and counted.size:
-                self.context.emit(
-                    group,
-                    "openssl",
-                    _short_time(counted),
-                    line=line.number,
-                    cipher=cipher,
-                    format="openssl-speed",
-                    label=counted.label,
-                    bytes=counted.blocks * counted.size,
-                    seconds=counted.seconds,
-                    block_size=counted.size,
-                )
+            if counted.seconds > 0 and counted.blocks > 0:
+                fields: dict[str, Any] = {
+                    "line": line.number,
+                    "cipher": cipher,
+                    "label": counted.label,
+                }
+                fields |= {"bytes": counted.blocks * counted.size, "seconds": counted.seconds}
+                fields["block_size"] = counted.size
+                self.context.emit(group, "openssl", _doubt_of(counted), **fields)
 
     def count_others(self) -> None:
         """Remark once on all rows of digests and other algorithms."""
@@ -183,16 +167,11 @@ def _canonical(label: str) -> str:
     return openssl_cipher(label) or label.lower()
 
 
-def _disagreement(rate: float, counted: Counted) -> str:
-    if counted.seconds <= 0:
-        return "its Doing line took 0 s"
-    expected = counted.blocks * counted.size / counted.seconds
-    if abs(rate / expected - 1) > AGREEMENT + 0.01 / counted.seconds:
-        return "disagrees with its Doing line"
-    return _short_time(counted)
-
-
-def _short_time(counted: Counted) -> str:
-    if counted.asked and counted.seconds < CPU_TIME * counted.asked:
+def _doubt_of(counted: Counted, rate: float | None = None) -> str:
+    """Doubt a rate that its count disagrees with, or a count of little CPU time."""
+    if counted.seconds < CPU_TIME * counted.asked:
         return f"{counted.seconds:g} s of CPU time only"
+    expected = counted.blocks * counted.size / counted.seconds
+    if rate and abs(rate / expected - 1) > AGREEMENT + 0.01 / counted.seconds:
+        return "disagrees with its Doing line"
     return ""

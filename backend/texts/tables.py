@@ -1,5 +1,6 @@
 """Read tables by hand (Markdown, CSV, TSV, aligned columns) by their header."""
 
+import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,18 +8,26 @@ from typing import Any, NamedTuple
 from texts.ciphers import ONLY_SSH, mac_name, openssl_cipher, ssh_cipher
 from texts.events import Event, TableCell, TableRow
 from texts.lines import Line
-from texts.numbers import RATE, Unit, number_of, rate_of, size_of, unit_within
+from texts.numbers import DURATION, RATE, Unit, number_of, rate_of, size_of, unit_of, unit_within
+from texts.words import aes_in, block_size_in
 
-CELLS_LIMIT = 60
+CELLS_LIMIT, ROWS_TRIED = 60, 200
 _RULE = re.compile(r"[\s|:+=_-]+")
+_PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
-_SIZE_TITLE = re.compile(r"(\d{1,6})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
+_SIZE_TITLE = re.compile(r"(\d{1,6}|\d{1,2},\d{3})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
 _VALUE = re.compile(r"\d{1,20}[.,]\d{1,20}k?")
 _RATE_WITHIN = re.compile(RATE, re.I)
 _APPROXIMATE = re.compile(r"^[~≈<>]|\b(?:about|approx|ca)\b|[-–~]\s?\d", re.I)
 _NAME_CELL = re.compile(
-    r"[`*\"' ]{0,4}(?P<name>[\w@.-]{2,40}(?: (?:cbc|ede3))?)[`*\"' ]{0,4}(?:[+(/（,].{0,60})?", re.I
+    r"[`*\"' ]{0,4}(?P<name>[\w@.-]{2,40}(?: (?:cbc|ede3))?)[`*\"' ]{0,4}"
+    r"(?:[+(/（,].{0,60}|\d{1,5}[ -]bytes?)?",
+    re.I,
 )
+_LISTED = re.compile(
+    r"[\s*•-]{0,8}([\w@.-]{3,40}(?: \([^()]{1,30}\))?)(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
+)
+"""A name and a number; the unit may stand above the list."""
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _IGNORED = re.compile(
     r"^[#№]$|%|\b(?:no|nr|rank|ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead|cpu|load|time"
@@ -26,14 +35,19 @@ _IGNORED = re.compile(
     r"|bits?|mode|status|type|link|limit|\+/-|ops|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
 )
-_MACHINE = re.compile(
-    r"(?:host(?:name)?|machine|server|node|system|device|board|cpu|computer|box|rechner|maschine)"
-    r"(?: ?name)?"
-)
+_SETTINGS = {
+    "compression": re.compile("compress"),
+    "mac": re.compile(r"^macs?$"),
+    "unit": re.compile(r"units?$"),
+    "size": re.compile(r"^(?:(?:block|chunk|buffer)(?:[ _-]?size)?s?|bytes)$"),
+    "machine": re.compile(
+        r"^(?:host(?:name)?|machine|server|node|system|device|board|cpu|computer|box|rechner|maschine)"
+        r"(?: ?name)?$"
+    ),
+}
 _MEAN = re.compile(r"\b(?:average|avg|mean|median)\b", re.I)
 _TRY = re.compile(r"#?\d{1,2}|(?:run|try|test|round|pass)\s?#?\d{1,2}", re.I)
 _MEGABYTES = Unit(1e6, 2.0**20)
-_NO_MACHINE = re.compile(r"%|\b(?:ratio|diff|difference|delta|change|speed-?up|gain|loss)\b", re.I)
 _PLAIN = re.compile(
     r"(?:\b(?:speed|rate|throughput|bandwidth|performance|result|results|value|average|avg|mean|median|try|run"
     r"|test|tries|transfer|in|per|second|sec|s|of|the|ssh|scp|openssl|[kmgt]i?b(?:ytes?)?|[kmgt]?bits?|mbps|gbps"
@@ -59,10 +73,6 @@ class Column(NamedTuple):
         return "" if self.size or _PLAIN.fullmatch(self.title) else self.title[:100]
 
 
-HEADERS_TRIED = 2
-"""Lines at the start of a block that may be its header: the first, or the one below a title."""
-
-
 def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
     """Return the events of lines that are rows of tables, by the position of the line."""
     events: dict[int, tuple[Event, ...]] = {}
@@ -75,50 +85,62 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         end = at + 1
         while end < len(lines) and _splitter(lines[end].text) is split:
             end += 1
-        for start in range(at, min(at + HEADERS_TRIED, end - 1)):
-            found = _table(lines, start, end, split)
-            if found:
-                events |= {start: (), **found}
-                break
+        rows = [(index, split(lines[index].text)) for index in range(at, end)]
+        caption = _caption(lines, at)
+        if split is _listed:
+            events |= _rows(("", ""), rows, caption)
+        elif end - at > 1 and (found := _table(rows, caption, lines[at].text[:2] == "  ")):
+            events |= {at: (), **found}
         at = end
     return events
 
 
 def _table(
-    lines: Sequence[Line], start: int, end: int, split: Callable[[str], list[str]]
+    rows: Sequence[tuple[int, list[str]]], caption: str, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
     """Read lines with one delimiter as a table if the first can be its header."""
-    header = split(lines[start].text)
+    header = rows[0][1]
     if not _may_head(header):
         return {}
-    if split is _aligned and lines[start].text[:2] == "  ":
+    if is_indented and len(header) < len(rows[1][1]):
         header = ["", *header]
-    rows = [(index, split(lines[index].text)) for index in range(start + 1, end)]
-    rows = [(index, cells) for index, cells in rows if len(cells) == len(header)]
-    above = lines[max(start - 2, 0) : start]
-    caption = next((line.text for line in reversed(above) if line.text), "")
-    return dict(_rows(header, rows, caption))
+    body = [(index, cells) for index, cells in rows[1:] if len(cells) == len(header)]
+    return dict(_rows(header, body, caption))
+
+
+def _caption(lines: Sequence[Line], start: int) -> str:
+    """Return the ends of the words above a table that hold no rate."""
+    above = [line.text[-80:] for line in lines[max(start - 4, 0) : start] if line.text]
+    return " ".join(text for text in above[-2:] if not _RATE_WITHIN.search(text))
 
 
 def _splitter(text: str) -> Callable[[str], list[str]] | None:
     """Return what splits a line of a table into cells, by the first delimiter that it has."""
+    if text[-1:].isdigit() and _LISTED.fullmatch(text):
+        return _listed
     if "|" in text:
         return _piped
+    is_aligned = "  " in text.strip() and ",  " not in text
     for delimiter, split in _DELIMITERS.items():
-        if delimiter in text:
+        if delimiter in text and not (delimiter == "," and is_aligned):
             return split
-    return _aligned if "  " in text.lstrip() else None
+    return _aligned if is_aligned else None
 
 
 def _by(delimiter: str) -> Callable[[str], list[str]]:
-    return lambda line: [cell.strip() for cell in line.split(delimiter)]
+    return lambda line: [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
 
 
 _DELIMITERS = {delimiter: _by(delimiter) for delimiter in ("\t", ";", ",")}
 
 
 def _piped(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+    return [cell.strip() for cell in _PIPE.split(line.strip().removeprefix("|").removesuffix("|"))]
+
+
+def _listed(line: str) -> list[str]:
+    match = _LISTED.fullmatch(line)
+    return list(match.groups()) if match else []
 
 
 def _aligned(line: str) -> list[str]:
@@ -129,7 +151,7 @@ def _may_head(cells: Sequence[str]) -> bool:
     """Tell whether cells may be titles: several, and none of them is a rate."""
     if not 2 <= len(cells) <= CELLS_LIMIT or any(len(cell) > 60 for cell in cells):
         return False
-    if any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
+    if cells[0][:2] == "$ " or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
         return False
     return any(cells[1:])
 
@@ -142,33 +164,27 @@ def _rows(
         return
     names = [_cipher(title) for title in header]
     if sum(name is not None for name in names) >= 2:
+        unit = unit_within(header[0]) or unit_within(caption)
         for index, cells in body:
-            yield from _machine_row(index, cells, names, header, caption)
+            if row := _machine_row(cells, names, header, unit):
+                yield index, (TableRow(row),)
         return
     place = _cipher_column(body, len(header))
     if place is None or names[place]:
         return
-    if (
-        all(len(cells) == 2 and rate_of(cells[1 - place]) for _, cells in body)
-        and not header[place]
-    ):
-        return
     columns = [_column(title, caption) for title in header]
     made = [(index, _cipher_row(cells, place, columns)) for index, cells in body]
+    yield from ((index, (TableRow(row),)) for index, row in made if row)
     if any(row for _, row in made):
-        for index, row in made:
-            if row:
-                yield index, (TableRow(row),)
-        for index, cells in rows:
-            if _RULE.fullmatch("|".join(cells)):
-                yield index, ()
+        kept = {index for index, _ in body}
+        yield from ((index, ()) for index, _ in rows if index not in kept)
 
 
 def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | None:
-    for place in range(min(count, 4)):
-        if any(_cipher(cells[place]) for _, cells in body):
-            return place
-    return None
+    """Return the column that names most ciphers in the first rows."""
+    places = range(min(count, 16))
+    named = [sum(_cipher(cells[at]) is not None for _, cells in body[:ROWS_TRIED]) for at in places]
+    return named.index(max(named)) if any(named) else None
 
 
 def _cipher(text: str) -> tuple[str, str] | None:
@@ -185,11 +201,10 @@ def _cipher(text: str) -> tuple[str, str] | None:
 def _column(title: str, caption: str) -> Column:
     size = _SIZE_TITLE.fullmatch(title.strip())
     lower = title.lower()
-    setting = "compression" if "compress" in lower else ""
-    setting = "mac" if re.fullmatch(r"macs?", lower) else setting
-    setting = "machine" if _MACHINE.fullmatch(lower) else setting
-    number = int(size[1]) * (1024 if size[2] else 1) if size and int(size[1]) >= 8 else None
-    unit = unit_within(title) or unit_within(caption[-80:])
+    setting = next((name for name, sign in _SETTINGS.items() if sign.search(lower)), "")
+    count = int(size[1].replace(",", "")) if size else 0
+    number = count * (1024 if size and size[2] else 1) if count >= 8 else None
+    unit = unit_within(title) or unit_within(caption)
     return Column(
         title, unit, number, setting, bool(_IGNORED.search(title)) and not unit_within(title)
     )
@@ -202,10 +217,17 @@ def _cipher_row(
     if found is None:
         return ()
     settings: dict[str, Any] = {}
+    if said := aes_in(cells[place].rpartition("(")[2]):
+        settings["acceleration"] = {"off": "masked", "on": "default"}.get(said, "")
     if beside := re.search(r"\+\s?((?:hmac|umac)-[\w@.-]+)", cells[place]):
         settings["mac"] = mac_name(beside[1])
+    size, unit = block_size_in(cells[place]), None
     for cell, column in zip(cells, columns, strict=True):
-        if column.setting == "compression":
+        if column.setting == "unit":
+            unit = unit_of(cell)
+        elif column.setting == "size":
+            size = block_size_in(f"{cell} bytes") or block_size_in(cell)
+        elif column.setting == "compression":
             settings["compression"] = bool(re.search(r"-C|yes|on|ja|oui|zlib|✓|true", cell))
         elif column.setting == "machine":
             settings["machine"] = cell
@@ -217,7 +239,8 @@ def _cipher_row(
     for index, (cell, column) in enumerate(zip(cells, columns, strict=True)):
         is_mean = has_tries and bool(_MEAN.search(column.title))
         if index != place and column in kept and not is_mean:
-            made += _cell(found, cells[place], cell, column, settings)
+            named = column._replace(size=column.size or size, unit=column.unit or unit)
+            made += _cell(found, cells[place], cell, named, settings)
     return tuple(made)
 
 
@@ -233,14 +256,16 @@ def _cell(
         return []
     number, unit = rate
     doubt = "" if has_unit else "no unit in its table"
-    doubt = "approximate or a range" if _APPROXIMATE.search(text) else doubt
-    doubt = doubt or ("" if unit.clear else "bits or bytes unclear")
-    doubt = doubt or _beside_rate(text)
+    doubt = _beside_rate(text) or ("" if unit.clear else "bits or bytes unclear") or doubt
+    if settings.get("acceleration") == "":
+        doubt = "unclear whether AES was off"
     if is_openssl:
-        name = openssl_cipher(label.strip("`*\"' ")) or name
+        plain = _NAME_CELL.fullmatch(label)
+        name = (plain and openssl_cipher(plain["name"])) or name
         machine = settings.get("machine", "")[:100]
-        return [TableCell(name, label, number, unit, machine, column.size, {}, doubt)]
-    own = {key: value for key, value in settings.items() if key != "machine"}
+        own = {key: value for key, value in settings.items() if key == "acceleration" and value}
+        return [TableCell(name, label, number, unit, machine, column.size, own, doubt)]
+    own = {key: value for key, value in settings.items() if key != "machine" and value != ""}
     machine = " / ".join(filter(None, (settings.get("machine", "")[:100], column.machine)))
     return [TableCell(name, label, number, unit, machine, None, own, doubt)]
 
@@ -257,32 +282,24 @@ def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
 
 
 def _beside_rate(text: str) -> str:
-    """Return a doubt where a cell holds more than its rate: a time, a remark."""
+    """Return a doubt where a cell holds more or less than one rate: a range, a remark."""
     plain = _NOTE.sub("", text).strip("`*~≈<> ")
     more = _RATE_WITHIN.sub("", plain, count=1)
-    return "more than a rate in its cell" if more != plain and re.search(r"\w", more) else ""
+    has_words = more != plain and re.search(r"\w", re.sub(DURATION, "", more))
+    return "not one rate in its cell" if has_words or _APPROXIMATE.search(text) else ""
 
 
 def _machine_row(
-    index: int,
-    cells: Sequence[str],
-    names: Sequence[tuple[str, str] | None],
-    header: Sequence[str],
-    caption: str,
-) -> Iterator[tuple[int, tuple[Event, ...]]]:
-    """Yield a row whose columns are ciphers: its first cell names the machine."""
-    machine = cells[0] if names[0] is None else ""
-    if _NO_MACHINE.search(machine):
-        return
-    unit = unit_within(header[0]) or unit_within(caption[-80:])
+    cells: Sequence[str], names: Sequence[Any], header: Sequence[str], unit: Unit | None
+) -> tuple[TableCell, ...]:
+    """Read a row whose columns are ciphers: its first cell names the machine."""
+    machine = cells[0][:100] if names[0] is None else ""
     made = []
     for cell, name, title in zip(cells, names, header, strict=True):
         rate = _rate(cell, unit) if name and name[1] != "openssl" else None
-        if name and rate:
-            doubt = _beside_rate(cell)
-            made.append(TableCell(name[0], title, *rate, machine[:100], doubt=doubt))
-    if made:
-        yield index, (TableRow(tuple(made)),)
+        if rate:
+            made.append(TableCell(name[0], title, *rate, machine, doubt=_beside_rate(cell)))
+    return tuple(made)
 
 
 def amount_in(text: str) -> int | None:

@@ -1,11 +1,10 @@
 """Make figures of transfers through ssh: reports of dd, time, pv, scp, rsync; lists, tables."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from documents.types import Tool
-from texts.ciphers import ONLY_SSH, ssh_cipher
+from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
 from texts.events import PLAIN, Listed, Moved, Named, Rated, TableCell, TableRow, Took
@@ -15,7 +14,8 @@ from texts.tables import amount_in
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
 """Share by which a command's arithmetic may differ from the unit that it prints."""
-_SILENT = re.compile(r"2>\s?/dev/null|&>|status=none")
+NEAR = 12
+"""Lines below words that name a cipher where it still counts."""
 
 
 @dataclass
@@ -54,16 +54,9 @@ class Transfers:
 
     def on_moved(self, moved: Moved) -> None:
         if self.trial.moved:
-            if self._is_other_end(self.trial.moved, moved):
-                return
             self._next()
         self.trial.moved = moved
         self.trial.line = self.context.line.number
-
-    def _is_other_end(self, first: Moved, second: Moved) -> bool:
-        """Tell whether the dd at the other end of the same transfer reports."""
-        text = self.context.command.text if self.context.command else ""
-        return text.count("dd ") > 1 and not _SILENT.search(text) and first.bytes == second.bytes
 
     def on_took(self, took: Took) -> None:
         if self.trial.took:
@@ -80,7 +73,8 @@ class Transfers:
             if rated.tool == "typed" and (trial.moved or trial.took or rated.is_mean):
                 return
             self._next()
-        if rated.tool == "typed" and not (trial.has_report or trial.cipher or self._cipher()):
+        named = trial.has_report or trial.cipher or self._cipher() or self._guessed_cipher()[0]
+        if rated.tool == "typed" and not named:
             self.context.leave_out("no_cipher", "This line has a rate and names no cipher.")
             return
         self.trial.rated = rated
@@ -102,39 +96,36 @@ class Transfers:
         return named or (ssh_cipher(hint) if hint else None)
 
     def _guessed_cipher(self) -> tuple[str | None, str]:
-        """Return the cipher of the command above another heading."""
-        earlier = self.context.earlier_command
-        if self.context.command is None and earlier:
-            return earlier.cipher, "command above another heading"
-        return None, ""
+        """Return the cipher that words, or a command above other words, name."""
+        line, cipher = self.context.cipher_said
+        is_near = self.trial.line - line <= NEAR
+        return (cipher, "cipher from words above") if is_near else (None, "")
 
     def end(self) -> None:
         """Make a figure of the transfer's reports."""
-        trial, self.trial = self.trial, Trial()
-        if not trial.has_report:
-            return
+        trial = self.trial
         cipher, doubt = trial.cipher or self._cipher(), ""
         if cipher is None:
             cipher, doubt = self._guessed_cipher()
+        self.trial = Trial()
+        if not trial.has_report:
+            return
         if cipher is None:
             self.context.remark("no_cipher", "This transfer names no cipher.", trial.line)
             return
         rate = self._rate_of(trial)
         if rate is None:
-            detail = "The number of bytes of this transfer is unknown."
-            self.context.remark("no_amount", detail, trial.line)
+            self.context.remark("no_amount", "The number of bytes is unknown.", trial.line)
             return
         doubt = rate.pop("doubt", "") or doubt
-        fields = {"format": "dd", "label": trial.label or cipher} | rate
-        self.context.emit(
-            self.context.group(), "ssh", doubt, line=trial.line, cipher=cipher, **fields
-        )
+        fields = {"line": trial.line, "cipher": cipher, "label": trial.label or cipher} | rate
+        self.context.emit(self.context.group(), "ssh", doubt, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
         """Return bytes and seconds of a transfer, else its printed rate."""
         context = self.context
         if trial.moved and trial.moved.seconds > 0:
-            return {"bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
+            return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
         command, doubt = context.command, ""
         amount = context.hints.transferred or (command.amount if command else None)
         if not amount and not command and (amount := amount_in(context.words_above)):
@@ -144,29 +135,37 @@ class Transfers:
             return {"format": "time", "bytes": amount, "seconds": seconds, "doubt": doubt}
         if trial.rated is None:
             return None
-        return {"format": "cipher-list"} | self._value(
-            trial.rated.number, trial.rated.unit, trial.rated.tool
-        )
+        rated = trial.rated
+        value = self._value(rated.number, rated.unit, rated.tool)
+        return value | {"doubt": rated.doubt or value["doubt"]}
 
     def on_listed(self, listed: Listed) -> None:
         self.end()
-        context = self.context
-        for cipher, label, rates in listed.pairs:
-            if not self._is_ssh_name(label):
-                context.leave_out("unknown_cipher", f"{label}: not clearly a cipher of ssh.")
-                continue
-            for number, unit in rates:
-                fields = {"cipher": cipher, "format": "cipher-list", "label": label}
-                fields |= self._value(number, unit)
-                doubt = fields.pop("doubt")
-                doubt = listed.doubt or doubt
-                context.emit(context.group(), "ssh", doubt, **fields)
+        self.context.remark_beside = listed.remark
+        for label, rates in listed.pairs:
+            series = self._series_of(label, listed)
+            for number, unit in rates if series else ():
+                fields = self._value(number, unit) | series
+                fields["doubt"] = listed.doubt or fields["doubt"]
+                self.context.emit(self.context.group(), **fields)
+        self.context.remark_beside = ""
 
-    def _is_ssh_name(self, label: str) -> bool:
-        """Tell whether only ssh uses this name, or the text is about ssh."""
-        command = self.context.command
-        is_speed = command is not None and command.tool == "openssl"
-        return (self.is_about_ssh and not is_speed) or bool(ONLY_SSH.fullmatch(label.lower()))
+    def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
+        """Return what a list measures: ssh, or openssl if that is named with a block size."""
+        context, command = self.context, self.context.command
+        speed = "openssl" in f"{self.context.line.text} {context.heading}".lower() or (
+            command is not None and command.tool == "openssl"
+        )
+        cipher = ssh_cipher(label)
+        if cipher and (ONLY_SSH.fullmatch(label.lower()) or (self.is_about_ssh and not speed)):
+            own = {"mac": listed.mac} if listed.mac else {}
+            return {"tool": "ssh", "cipher": cipher, "label": label} | own
+        size = context.block_size if speed else None
+        if not size:
+            context.leave_out("unknown_cipher", f"{label}: not of ssh, nor of openssl with a size.")
+            return {}
+        name = openssl_cipher(label)
+        return {"tool": "openssl", "cipher": name, "block_size": size, "label": label}
 
     def on_tablerow(self, row: TableRow) -> None:
         self.end()
@@ -183,34 +182,29 @@ class Transfers:
         tool: Tool = "openssl" if cell.size else "ssh"
         fields = self._value(cell.number, cell.unit) | dict(cell.settings)
         fields |= {"cipher": cell.cipher, "label": cell.label, "block_size": cell.size}
-        fields["format"] = "openssl-speed" if cell.size else "cipher-list"
         doubt = fields.pop("doubt")
         self.context.emit(self.context.group(), tool, cell.doubt or doubt, **fields)
 
     def _value(self, number: float, unit: Unit, tool: str = "") -> dict[str, Any]:
         """Return bytes per second, what was assumed of MB, and why the rate is doubtful."""
-        value, assumed, doubt = number * unit.decimal, "", ""
+        is_binary, assumed, doubt = self._megabyte(tool) if unit.is_assumed else (False, "", "")
+        value = number * (unit.binary if is_binary else unit.decimal)
+        shown = (assumed,) if assumed else ()
+        return {"bytes_per_second": value, "assumed": shown, "doubt": doubt}
+
+    def _megabyte(self, tool: str) -> tuple[bool, str, str]:
+        """Tell whether MB means 2^20 bytes, by the command's own arithmetic where it is shown."""
+        if tool == "scp":
+            return True, "MB = 1,048,576 bytes (scp)", ""
+        if self.context.hints.unit:
+            return self.context.hints.unit == "MiB", "", ""
         command = self.context.command
         command = command if command and command.divided else self.arithmetic
-        if not unit.is_assumed:
-            pass
-        elif tool in ("scp", "rsync"):
-            value, assumed = number * unit.binary, f"MB = 1,048,576 bytes ({tool})"
-        elif self.context.hints.unit:
-            value = number * (unit.binary if self.context.hints.unit == "MiB" else unit.decimal)
-        elif command and command.amount and command.divided:
-            scale = command.amount / command.divided
-            is_decimal = abs(scale / MEGABYTE - 1) < SAME_UNIT
-            is_binary = abs(scale / MEBIBYTE - 1) < SAME_UNIT
-            value = number * unit.binary if is_binary else value
-            assumed = f"MB = {MEBIBYTE if is_binary else MEGABYTE:,.0f} bytes (command)"
-            if not (is_decimal or is_binary):
-                sent = f"{command.amount / MEGABYTE:,.4g} MB"
-                assumed, doubt = "", f"command sends {sent}, divides {command.divided:g}"
-        else:
-            assumed = "MB = 1,000,000 bytes"
-        return {
-            "bytes_per_second": value,
-            "assumed": (assumed,) if assumed else (),
-            "doubt": doubt,
-        }
+        if not (command and command.amount and command.divided):
+            return False, "MB = 1,000,000 bytes", ""
+        scale = command.amount / command.divided
+        for size in (MEGABYTE, MEBIBYTE):
+            if abs(scale / size - 1) < SAME_UNIT:
+                return size == MEBIBYTE, f"MB = {size:,.0f} bytes (command)", ""
+        sent = f"{command.amount / MEGABYTE:,.4g} MB"
+        return False, "", f"command sends {sent}, divides {command.divided:g}"

@@ -9,7 +9,7 @@ from documents.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """What printed the figures; `sbc-bench` reports hold tables of `openssl speed`."""
 
-PARSER_VERSION = 10
+PARSER_VERSION = 11
 """Raised whenever a text may yield other figures than before; stored with each run."""
 
 SERIES = {
@@ -24,15 +24,12 @@ class Figure:
     """Hold one try: `bytes` and `seconds` where the text has both, else the printed rate."""
 
     line: int
-    """Counted from 1 in the text as received."""
     tool: Tool
     cipher: str
-    """The name the tool itself uses, in lower case."""
     format: Format
     place: int = 0
     """Position among the figures of the same line."""
     label: str = ""
-    """As printed."""
     bytes_per_second: float | None = None
     bytes: int | None = None
     seconds: float | None = None
@@ -64,7 +61,6 @@ class Figure:
 
     @property
     def rate(self) -> float:
-        """Return bytes per second."""
         if self.bytes is not None and self.seconds:
             return self.bytes / self.seconds
         return self.bytes_per_second or 0.0
@@ -81,11 +77,8 @@ class Section:
     figures: tuple[Figure, ...]
     environment: Mapping[str, Any] = field(default_factory=dict)
     host: str | None = None
-    """The machine's name, if the text has one."""
     label: str | None = None
     """What distinguishes the section within its text: a heading, or "from line 12"."""
-    started_at: str | None = None
-    """RFC 3339, in UTC, if the text says when."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,6 @@ class Reading:
     remarks: tuple[Remark, ...] = ()
 
     def figures(self) -> Iterator[Figure]:
-        """Yield the figures of all sections."""
         return (figure for section in self.sections for figure in section.figures)
 
 

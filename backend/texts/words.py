@@ -20,7 +20,7 @@ _AES = (
 _AES_OFF = re.compile(
     rf"(?:^|[\s(,;/+-]){_NO}[\s_:-]{{0,3}}(?:the |any |der |de |l'|d')?{_AES}(?![\w-])"
     rf"|(?:^|[^\w]){_AES}[\s(=:_-]{{0,3}}(?:is |was |are |were |ist |est )?{_OFF}(?!\w)"
-    rf"|{_NO}{_AES}|OPENSSL_ia32cap\s?=|no[- _]?aes[- _]?ni|software aes|aes in software",
+    rf"|{_NO}{_AES}|OPENSSL_(?:ia32|arm)cap\s?=|no[- _]?aes[- _]?ni|software aes|aes in software",
     re.I,
 )
 _AES_ON = re.compile(
@@ -29,15 +29,14 @@ _AES_ON = re.compile(
     re.I,
 )
 _AES_ALONE = re.compile(r"\W*(?:masked|(?P<on>unmasked|defaults?|normal))\W*", re.I)
-_AES_SAID = re.compile(rf"{_AES}|aes[- ]?ni|ia32cap|\baccelerat|software", re.I)
+_AES_SAID = re.compile(rf"{_AES}|aes[- ]?ni|(?:ia32|arm)cap|\baccelerat|software", re.I)
 _COMPRESSED = re.compile(
     r"(?<!no )(?<!without )(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
     r"(?:compression|compressed|kompression|komprimiert)(?!\s?(?:=|:|is)?\s?(?:no\b|off|none|disabled|aus))",
     re.I,
 )
 _DECRYPT = re.compile(r"\bdecrypt(?:ion|ing|ed)?\b|entschlüssel|déchiffr|расшифр|解密", re.I)
-_ENCRYPT = re.compile(r"\bencrypt(?:ion|ing|ed)?\b|verschlüssel|(?<!d[eé])chiffr|шифров|加密", re.I)
-_SEVERAL = re.compile(
+SEVERAL = re.compile(
     r"(?<![\w.-])(?:[2-9]|[1-9]\d{1,2})\s?(?:x |× ?)?"
     r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
     r"|-multi\b|\bmulti-?(?:thread(?:ed)?|process|core)\b(?! performance)"
@@ -45,10 +44,11 @@ _SEVERAL = re.compile(
     r"|\bin parallel\b|\bMT-|\bhpn\b|\bparallel(?:e)?\b|\bconcurrent",
     re.I,
 )
-_SINGLE = re.compile(
-    r"single[- ]?(?:thread|core|process)|one (?:thread|core|process)|1 (?:thread|core)", re.I
+_BLOCK_SIZE = re.compile(
+    r"(?<![\w.,])(16|64|256|1024|8192|16384|(?:[148]|16)(?= ?k))[ -]?"
+    r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])",
+    re.I,
 )
-
 SENTENCE = 70
 """Characters above which words are prose, which may speak of more than what is below."""
 
@@ -57,6 +57,8 @@ def aes_in(text: str) -> str:
     """Tell what words say of hardware AES: "off", "on", "unclear", or "" for nothing."""
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
+    if text.strip(" :()=#*").lower() in ("software", "hardware"):
+        return "unclear"
     if not _AES_SAID.search(text):
         return ""
     off = _AES_OFF.search(text)
@@ -72,38 +74,36 @@ def is_compressed(text: str) -> bool:
 
 
 def operation_in(text: str) -> str:
-    """Return the one operation that words name, else ""."""
-    decrypt = bool(_DECRYPT.search(text))
-    if decrypt == bool(_ENCRYPT.search(text)):
-        return ""
-    return "decrypt" if decrypt else "encrypt"
+    return "decrypt" if _DECRYPT.search(text) and "encrypt" not in text.lower() else ""
 
 
-def is_several(text: str) -> bool:
-    """Tell whether words say that several processes or threads ran at once."""
-    return bool(_SEVERAL.search(text)) and not _SINGLE.search(text)
+def block_size_in(text: str) -> int | None:
+    """Return the one size of blocks that words name: "8 KB blocks", "16384 bytes"."""
+    found = {int(size) * (1024 if kilo else 1) for size, kilo in _BLOCK_SIZE.findall(text)}
+    return found.pop() if len(found) == 1 else None
 
 
-_GENERIC = frozenset(
-    re.findall(
-        r"\S+",
-        """
-    a an and are as at below by each first for from here in is it its last like mode new next
-    now of on one other own second so some speed speeds test tests testing tested test: the then
-    these this those to up using via what with without here's my our your result results output
-    figures numbers benchmark benchmarks bench measured measurement measurements performance
-    throughput rate rates run runs try tries attempt round loop cipher ciphers crypto
-    cryptography encryption encrypt decrypt encrypted decryption algorithm algorithms mode modes
-    openssl ssh openssh scp sftp rsync dd time speed: evp elapsed real user system cpu aes
-    aes-ni aesni hardware software accelerated acceleration hw sw enabled disabled off cbc ctr
-    gcm ecb cfb ofb xts des rc4 blowfish arcfour chacha20 poly1305 digest digests hash hashes
-    block blocks size sizes byte bytes kb mb gb mb/s mib/s seconds default best fastest slowest
-    average summary table code bash sh shell console text log raw full example before after
-    again more data transfer transfers bulk local localhost loopback command commands ergebnis
-    ergebnisse mit ohne und der die das ist résultats résultat avec sans les de des du""",
-    )
-)
+_GENERIC_WORDS = """
+    a an and are as at below by each first for from here in is it its last like mode new next now
+    of on one other own second so some speed speeds test tests testing tested test: the then these
+    this those to up using via what with without here's my our your result results output figures
+    numbers benchmark benchmarks bench measured measurement measurements performance throughput
+    rate rates run runs try tries attempt round loop cipher ciphers crypto cryptography encryption
+    encrypt decrypt encrypted decryption algorithm algorithms mode modes openssl ssh openssh scp
+    sftp rsync dd time speed: evp elapsed real user system cpu aes aes-ni aesni hardware software
+    accelerated acceleration hw sw enabled disabled off cbc ctr gcm ecb cfb ofb xts des rc4
+    blowfish arcfour chacha20 poly1305 digest digests hash hashes block blocks size sizes byte
+    bytes kb mb gb mb/s mib/s seconds default best fastest slowest mac macs bandwidth average
+    summary table code bash sh shell console text log raw full example before after again more
+    data transfer transfers bulk local localhost loopback command commands ergebnis ergebnisse mit
+    ohne und der die das ist résultats résultat avec sans les de des du"""
+_GENERIC = frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_][^\s,;:|()\[\]]*")
+_SENTENCE_WORDS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|i|we|you|it|this|that|can|will|would|should|do|does|did|not"
+    r"|let|please|thanks|see|try|also|just|then|because|but|so|get|got|ist|sind|wird|est|sont)\b",
+    re.I,
+)
 _LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
 
 
@@ -119,13 +119,6 @@ def is_name(heading: str) -> bool:
         heading = _AES_ON.sub(" ", _AES_OFF.sub(" ", heading))
     words = (word.lower().strip("'\".-") for word in _WORD.findall(heading))
     return any(word not in _GENERIC and not word[0].isdigit() for word in words if word)
-
-
-_SENTENCE_WORDS = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|i|we|you|it|this|that|can|will|would|should|do|does|did|not"
-    r"|let|please|thanks|see|try|also|just|then|because|but|so|get|got|ist|sind|wird|est|sont)\b",
-    re.I,
-)
 
 
 def is_heading(text: str) -> bool:

@@ -154,14 +154,13 @@ def test_joined_sections_share_a_machine(joined: Any, expected: dict[str, list[i
     made = documents(
         section(figure(1), environment={"cpu": {"model": "Xeon"}}),
         section(figure(5)),
-        section(figure(9), environment=facts, started_at="2020-01-01T00:00:00Z"),
+        section(figure(9), environment=facts),
         joined=joined,
     )
     samples = [document["measurements"][0]["samples"] for document in made.documents]
     lines = [[sample["line"] for sample in one] for one in samples]
     assert dict(zip(made.keys, lines, strict=True)) == expected
     if lines[0] == [1, 9]:
-        assert made.documents[0]["started_at"] == "2020-01-01T00:00:00Z"
         assert made.documents[0]["environment"] == {**facts, "os": {}, "openssl": {}} | {
             "cpu": {"model": "Xeon"}
         }
@@ -181,19 +180,10 @@ def test_a_machine_keeps_its_name_or_gets_one(first: Any, second: Any, expected:
     assert names(documents(section(figure(1), **first), section(figure(2), **second))) == expected
 
 
-@each(
-    ("stated", "is_kept"),
-    (
-        *(("1990-01-01T00:00:00Z", True), (NOW, True)),
-        *(("1989-12-31T23:59:59Z", False), ("2026-01-01T00:00:01Z", False)),
-    ),
-)
-def test_an_impossible_date_is_dropped(stated: str, is_kept: bool) -> None:
-    made = documents(section(figure(), started_at=stated))
-    (document,) = made.documents
-    assert codes(made) == ([] if is_kept else [(1, "date_unlikely")])
-    assert document["started_at"] == document["finished_at"] == (stated if is_kept else NOW)
-    assert document.get("times_of") == (None if is_kept else "import")
+def test_a_text_has_no_date() -> None:
+    (document,) = documents(section(figure())).documents
+    assert document["started_at"] == document["finished_at"] == NOW
+    assert document["times_of"] == "import"
 
 
 TRIES = [figure(line) for line in range(1, MAX_SAMPLES + 3)]

@@ -51,7 +51,7 @@ def test_a_doubtful_prompt_is_one_in_front_of_a_command(text: str) -> None:
     "openssl speed results:", "openssl speed is slower here",
     "openssl speed -evp aes-128-cbc, AES-NI disabled:",
     "ssh -c uses the cipher that you name", "ssh -v nas visar vad som används:",
-    "ssh gains too, if less: ~ [kim@kim]$ dd if=/dev/zero", "ssh -C -c aes128-ctr  118 MB/s",
+    "ssh gains too, if less: ~ [kim@kim]$ dd if=/dev/zero",
     "ssh -c x localhost  0.10s user 0.10s system 14% cpu 1:23.4 total", "make it so",
     "ssh | aes128-ctr | 100 MB/s", "ssh: connect to host nas port 22: Connection refused",
     "scp over gigabit, 112 MB/s", "time 20.4 s", "for the record", "if you want",
