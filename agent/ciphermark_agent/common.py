@@ -202,6 +202,7 @@ class Progress:
         self.mode = mode
         self.total = self.done = 0
         self.planned = self.planned_done = self.current = 0.0  # seconds
+        self.left = float("inf")  # seconds, as last said
         self.label = ""
         self.started = self.next_line = 0.0  # by the monotonic clock
 
@@ -219,7 +220,9 @@ class Progress:
         self.label, self.current = printable(label), seconds
         # The planned seconds, corrected by how the plan has held so far.
         pace = (now - self.started) / self.planned_done if self.planned_done > 5.0 else 1.0
-        left = max(0.0, (self.planned - self.planned_done) * pace)
+        # Early steps tell little of the later ones: what was said may fall, and not rise.
+        self.left = min(self.left, max(0.0, (self.planned - self.planned_done) * pace))
+        left = self.left
         text = "%d of %d: %s, about %d s left" % (self.done, self.total, self.label, left)
         if self.mode == "live":
             say("\r\x1b[K%.100s" % text, sys.stderr)

@@ -1,5 +1,7 @@
 """The three depths: how long they take, what they measure, when a series ends."""
 
+import re
+
 import pytest
 
 from tests.agent import whole as agent
@@ -111,3 +113,20 @@ def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
 @pytest.mark.parametrize("words", (("--quick", "--thorough"), ("--threads", "0")))
 def test_contradictions_are_mistakes(run_agent: RunAgent, words: tuple[str, ...]) -> None:
     assert run_agent("run", *words).code == 2
+
+
+def test_the_time_that_is_left_never_rises(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Warm-ups that take three times as long as planned say nothing of the tries after them."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    progress = agent.Progress("live")
+    progress.plan(60, 20 * 0.4 + 40 * 2.0)
+    for number in range(60):
+        progress.step("a try", 0.4 if number < 20 else 2.0)
+        clock[0] += 1.2 if number < 20 else 2.0
+    said = [int(text) for text in re.findall(r"about (\d+) s left", capfd.readouterr().err)]
+    assert len(said) == 60
+    assert said == sorted(said, reverse=True)
+    assert said[-1] <= 3
