@@ -47,6 +47,18 @@ def test_the_worked_example_of_normalisation_is_on_the_page(member: Client) -> N
     assert "reference profile 2015" in text_of(html)
 
 
+def test_a_machine_without_sshd_is_led_to_and_told_what_ssh_needs(
+    member: Client, store_run: StoreRun
+) -> None:
+    store_run(machine("bare", openssl_measurement("aes-128-gcm", 1e9)))
+    said = text_of(page(member, "/"))
+    assert "sudo apt install openssh-server" in said
+    assert "/?tool=openssl&amp;group_by=cpu" in page(member, "/")
+    assert "openssh-server" not in text_of(page(member, "/", tool="openssl"))
+    store_run(machine("whole", ssh_measurement(GCM, 1e8)))
+    assert "openssh-server" not in text_of(page(member, "/"))
+
+
 def test_a_method_that_nobody_measured_leads_back(member: Client, store_run: StoreRun) -> None:
     store_run(machine("a", ssh_measurement(GCM, 1e8)))
     html = page(member, "/", method="steady")

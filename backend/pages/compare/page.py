@@ -36,6 +36,7 @@ from pages.page_query import (
 )
 from pages.setup.first_steps import (
     agent_command,
+    agents_lack_ssh,
     is_measuring,
     lending_command,
     nobody_measured_yet,
@@ -136,6 +137,7 @@ def _parts(
         context: dict[str, Any] = {
             **compare_context(params, query, passed_over),
             "nothing_stored": nothing_stored,
+            "agents_lack_ssh": query.tool == "ssh" and agents_lack_ssh(),
             "request": SimpleNamespace(GET=params),
         }
         html = {name: render_to_string(template, context) for name, template in PARTS.items()}

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from reports.export_parameters import site_of
-from store.models import Run
+from store.models import Measurement, Run, Series
 
 MEASURING_SECONDS = 15 * 60
 """What says for longer that a machine is being measured was left behind: it takes two to four."""
@@ -72,6 +72,15 @@ def nobody_measured_yet() -> bool:
     """Whether no agent has uploaded a run that counts."""
     counted = Run.objects.filter(source=Run.Source.AGENT, status=Run.Status.READY, hidden=False)
     return not counted.exists()
+
+
+def agents_lack_ssh() -> bool:
+    """Whether agents have measured openssl alone, as where there is no sshd."""
+    ours = Measurement.objects.filter(
+        run__source=Run.Source.AGENT, run__status=Run.Status.READY, run__hidden=False
+    )
+    tools = Series.objects.filter(pk__in=ours.values("series")).values_list("tool", flat=True)
+    return set(tools.distinct()) == {"openssl"}
 
 
 SAVE_TOKEN = "(umask 077 && cat > ciphermark.token)"  # noqa: S105 - a command, no token
