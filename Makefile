@@ -1,7 +1,9 @@
-# Everything starts in one small Python program (backend/launch); make only finds a Python.
+# Everything begins in backend/launch/bootstrap.py; make only finds a Python.
 # Settings: PYTHON=, PORT=, MEASURE=, CIPHERMARK_DATA_DIR= ... see docs/operations.md.
 
 LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
+
+UV = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make requirements'
 
 .DEFAULT_GOAL := help
 .PHONY: help run check test portable bench lint types requirements clean
@@ -31,7 +33,9 @@ types: ## mypy and tsc
 	$(LAUNCH) types
 
 requirements: ## requirements*.txt, with hashes, from the requirements*.in
-	$(LAUNCH) requirements
+	$(LAUNCH) environment
+	$(UV) requirements.in -o requirements.txt
+	$(UV) requirements-dev.in -c requirements.txt -o requirements-dev.txt
 
 clean: ## Remove what can be built again: .venv, node_modules, dist, caches (DATA=1: the data too)
 	$(LAUNCH) clean

@@ -2,14 +2,18 @@
 """Django's commands, with `backend/` on the import path."""
 
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 
 
 def main() -> None:
     """Run the command named on the command line."""
     sys.path.insert(0, str(Path(__file__).resolve().parent / "backend"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
     try:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
@@ -18,6 +22,8 @@ def main() -> None:
         sys.exit("No Django here: use .venv/bin/python manage.py (`make run` makes .venv).")
     try:
         execute_from_command_line(sys.argv)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except ImproperlyConfigured as fault:
         if "--traceback" in sys.argv:
             raise
@@ -27,6 +33,11 @@ def main() -> None:
             raise
         reason = str(fault).partition("\n")[0]
         sys.exit(f"PostgreSQL cannot be used: {reason}. Start it, or correct DATABASE_URL.")
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """End as after Ctrl-C: in order, with whatever was started."""
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from launch import frontend, node, openssh
+from launch import frontend, node
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
@@ -20,9 +20,7 @@ def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
     """Variables of the environment that lead to all of them; `with_pages` builds the frontend."""
     openssl = find_or_install(("openssl",), "openssl")
     ssh = find_or_install(("ssh",), "openssh-client")
-    sshd = openssh.provide_sshd(folder, lambda: None)
-    if sshd is None:
-        raise MissingProgram("The tests need sshd: install it (Debian: apt install openssh-server)")
+    sshd = find_or_install(("sshd",), "openssh-server")
     runtime = node.provide()
     frontend.install(runtime)
     paths = [runtime.environment()["PATH"], str(openssl.parent), str(ssh.parent)]

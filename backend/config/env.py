@@ -19,7 +19,6 @@ READ_ELSEWHERE = frozenset(
         "CIPHERMARK_BACKUPS_KEEP",
         "CIPHERMARK_VENV",  # `make`
         "CIPHERMARK_LAUNCHED_FOR",  # the mark of what `make run` starts
-        "CIPHERMARK_LOCK_DESCRIPTOR",  # between `make run` and its parts
         "CIPHERMARK_TEST_SSHD",  # the tests
         "CIPHERMARK_SERVER",  # the agent's, as is the next
         "CIPHERMARK_TOKEN",

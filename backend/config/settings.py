@@ -11,7 +11,6 @@ from environs import validate
 
 from config.embedded import celery_url, start_services
 from config.env import Env, address, clickhouse_address, postgres_address, redis_address, refuse
-from config.measurement_marker import MEASURING
 from config.production import development_secret_key, weaknesses
 from config.sign_in import roles_of_groups, sign_in_faults
 from telemetry.log_lines import FORMATS, LEVELS, logging_config
@@ -144,6 +143,7 @@ INSTALLED_APPS = [
     "results",
     "monitoring",
     "pages",
+    "launch",
 ]
 
 MIDDLEWARE = [
@@ -305,7 +305,8 @@ FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
 # Its preview sends the text back with a tick box for each line of results, 5,000 a text.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
-MEASURING_FILE = DATA_DIR / MEASURING
+# There while `make run` measures this machine.
+MEASURING_FILE = DATA_DIR / "measuring"
 AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 
 REST_FRAMEWORK = {

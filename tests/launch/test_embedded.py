@@ -19,9 +19,9 @@ from config.embedded import (
     Services,
     celery_url,
     release_services,
+    servers,
     start_services,
-    stop_unused,
-    stopped_services,
+    stop_services,
 )
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
@@ -94,17 +94,12 @@ def test_both_servers_answer_at_the_urls_and_stop_with_their_only_user(data_dir:
     assert database == "ciphermark"
     assert version.startswith("18")
     assert redis.Redis.from_url(services.redis_url).ping()
-    assert stopped_services(data_dir) == []
+    assert all(one.process() for one in servers(data_dir))
     release_services(data_dir)
     assert servers_of(data_dir) == set()
-    assert stopped_services(data_dir) == ["PostgreSQL", "Redis"]
-
-
-def test_only_the_wanted_server_is_started(data_dir: Path) -> None:
-    services = start_services(data_dir, postgres=False)
-    assert services.database_url == ""
-    assert servers_of(data_dir) == {"redis-server"}
-    release_services(data_dir)
+    assert not any(one.process() for one in servers(data_dir))
+    log = (data_dir / "log" / "postgres.log").read_text()
+    assert "does not exist" not in log, "it is asked as a user that it has"
 
 
 def test_what_was_stored_is_there_after_a_restart(data_dir: Path) -> None:
@@ -159,10 +154,8 @@ def test_servers_left_by_a_killed_user_are_used_again_or_can_be_stopped(
     assert servers_of(data_dir) == BOTH
     user = use_services(data_dir)
     assert Postgres(data_dir).process() == left
-    stop_unused(data_dir)
-    assert servers_of(data_dir) == BOTH  # they are in use
     kill(user)
-    stop_unused(data_dir)
+    stop_services(data_dir)
     assert servers_of(data_dir) == set()
 
 

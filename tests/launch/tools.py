@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 
+from config.embedded import release_services, stop_services
+
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
 UseServices = Callable[[Path], "subprocess.Popen[str]"]
@@ -25,8 +27,6 @@ def private_folder() -> Iterator[Path]:
     """A short path of its own: pytest's temporary folders are too deep for a socket, and root's
     are closed to PostgreSQL's user. No server outlives it.
     """
-    from config.embedded import release_services, stop_unused  # slow: the stand-in needs it not
-
     folder = Path("/tmp") / f"cm-{os.getpid()}-{time.monotonic_ns() % 10**9}"
     folder.mkdir()
     try:
@@ -34,7 +34,7 @@ def private_folder() -> Iterator[Path]:
     finally:
         for place in (folder, *folder.iterdir()):
             release_services(place)
-            stop_unused(place)
+            stop_services(place)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,28 +1,17 @@
 """PostgreSQL and Redis of a data folder, started on demand and stopped by their last user.
 
-`start_services` is all that settings, `make run` and the tests need. The programs come with
-`requirements.txt`; a machine needs no database, no root and no free port.
+The programs come with `requirements.txt`; a machine needs no database, no root and no free port.
 """
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.embedded.errors import EmbeddedServiceError
 from config.embedded.postgres import Postgres
 from config.embedded.redis_server import RedisServer
+from config.embedded.server import EmbeddedServiceError as EmbeddedServiceError
+from config.embedded.server import Server
 from config.embedded.share import Share, one_at_a_time
-
-__all__ = [
-    "EmbeddedServiceError",
-    "Services",
-    "celery_url",
-    "release_services",
-    "start_services",
-    "stop_services",
-    "stop_unused",
-    "stopped_services",
-]
 
 _shares: dict[Path, Share] = {}
 
@@ -41,9 +30,19 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
     They are stopped by the last process that used them, however the others ended. Raises
     `EmbeddedServiceError` with one sentence when a server cannot be had.
     """
-    data_dir = _prepared(data_dir)
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        (data_dir / "services.lock").touch(mode=0o600)
+    except OSError as error:
+        raise EmbeddedServiceError(
+            f"{data_dir} cannot be written to ({error.strerror}): become its owner, or set "
+            "CIPHERMARK_DATA_DIR to another folder."
+        ) from error
+    data_dir = data_dir.resolve()
     with one_at_a_time(data_dir):
-        _take_share(data_dir)
+        share = _shares.get(data_dir)
+        if share is None or share.process_id != os.getpid():
+            _shares[data_dir] = Share(data_dir, lambda: stop_services(data_dir))
         return Services(
             database_url=Postgres(data_dir).ensure_running() if postgres else "",
             redis_url=RedisServer(data_dir).ensure_running() if redis else "",
@@ -57,18 +56,15 @@ def release_services(data_dir: Path) -> None:
         share.release()
 
 
-def stop_unused(data_dir: Path) -> None:
-    """Stop what a killed process left running in this data folder; used servers go on."""
-    if (data_dir / "services.lock").exists():
-        _take_share(data_dir.resolve())
-        release_services(data_dir)
+def stop_services(data_dir: Path) -> None:
+    """Stop the servers of this data folder, used or not."""
+    for server in servers(data_dir):
+        server.stop()
 
 
-def stopped_services(data_dir: Path) -> list[str]:
-    """Names of the servers of this data folder that do not run now."""
-    data_dir = data_dir.resolve()
-    servers = (Postgres(data_dir), RedisServer(data_dir))
-    return [server.name for server in servers if server.process() is None]
+def servers(data_dir: Path) -> tuple[Server, Server]:
+    """Those of this data folder, whether they run or not."""
+    return Postgres(data_dir.resolve()), RedisServer(data_dir.resolve())
 
 
 def celery_url(redis_url: str) -> str:
@@ -83,33 +79,3 @@ def celery_url(redis_url: str) -> str:
     path, _, query = redis_url.removeprefix("unix://").partition("?")
     database = next((part[3:] for part in query.split("&") if part.startswith("db=")), "0")
     return f"redis+socket://{path}?virtual_host={database}"
-
-
-def _prepared(data_dir: Path) -> Path:
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise EmbeddedServiceError(
-            f"The data folder {data_dir} cannot be made ({error.strerror}): set "
-            "CIPHERMARK_DATA_DIR to a folder that this user may write to."
-        ) from error
-    if not os.access(data_dir, os.W_OK | os.X_OK):
-        raise EmbeddedServiceError(
-            f"The data folder {data_dir} is not writable for this user: set CIPHERMARK_DATA_DIR "
-            "to one that is, or start as its owner."
-        )
-    return data_dir.resolve()
-
-
-def _take_share(data_dir: Path) -> None:
-    share = _shares.get(data_dir)
-    if share is None or share.process_id != os.getpid():
-        _shares[data_dir] = Share(data_dir, lambda: stop_services(data_dir))
-
-
-def stop_services(data_dir: Path) -> None:
-    """Stop the servers of this data folder, used or not."""
-    # A folder that was removed meanwhile has nothing left to stop in order.
-    if data_dir.is_dir():
-        Postgres(data_dir).stop()
-        RedisServer(data_dir).stop()

@@ -1,0 +1,118 @@
+"""What the embedded PostgreSQL and Redis have in common.
+
+A server is recognised by its program and the folder it works in, never by a process id from a
+file: that may be another's by now.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import ClassVar
+
+import psutil
+from django.core.exceptions import ImproperlyConfigured
+
+STOP_SECONDS = 30.0
+KILL_SECONDS = 5.0
+
+LONGEST_DIRECTORY = 80
+"""Bytes. The kernel allows 107 (103 on macOS) for the whole path of a socket."""
+
+PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
+"""Paths that mean the same in a URL, a shell and a list separated by commas."""
+
+
+class EmbeddedServiceError(ImproperlyConfigured):
+    """An embedded server cannot be started or used; the message says which, where and why."""
+
+
+class Server:
+    """The server of one data folder, whether it runs or not."""
+
+    name: ClassVar[str]
+    place: ClassVar[str]
+    """What its folder and its log are called."""
+    program_names: ClassVar[tuple[str, ...]]
+    stop_signal: ClassVar[signal.Signals]
+
+    def __init__(self, data_dir: Path) -> None:
+        self.folder = data_dir / self.place
+        self.log = data_dir / "log" / f"{self.place}.log"
+
+    def processes(self) -> list[psutil.Process]:
+        """All that live, what the server itself has started included."""
+        every = psutil.process_iter(["name", "ppid"])
+        named = [one for one in every if one.info["name"] in self.program_names]
+        return [one for one in named if self._works_here(one)]
+
+    def process(self) -> psutil.Process | None:
+        """The server, or None when it does not run."""
+        found = self.processes()
+        ids = {one.pid for one in found}
+        return next((one for one in found if one.info["ppid"] not in ids), None)
+
+    def stop(self) -> None:
+        """Stop it in order; kill it when it does not follow."""
+        process = self.process()
+        if process is None:
+            return
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(self.stop_signal)
+        if not self._ends_within(STOP_SECONDS):
+            for left in self.processes():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    left.kill()
+            self._ends_within(KILL_SECONDS)
+        if self.sockets() != self.folder:
+            with contextlib.suppress(OSError):
+                self.sockets().rmdir()
+
+    def sockets(self) -> Path:
+        """The folder, when a socket can lie there, else one in /tmp that is private to its owner.
+
+        Every process computes the same, so TMPDIR is not asked.
+        """
+        if len(os.fsencode(self.folder)) <= LONGEST_DIRECTORY and PLAIN_PATH.fullmatch(
+            str(self.folder)
+        ):
+            return self.folder
+        owner = self.folder.stat().st_uid
+        digest = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
+        folder = Path("/tmp") / f"ciphermark-{owner}-{digest}"  # noqa: S108 (checked below)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            os.chown(folder, owner, -1)
+        found = folder.lstat()
+        if found.st_mode != 0o40700 or found.st_uid != owner:
+            raise EmbeddedServiceError(
+                f"{folder} is not a private folder of this user, so no socket can lie there: "
+                "remove it and start again."
+            )
+        return folder
+
+    def _works_here(self, process: psutil.Process) -> bool:
+        try:
+            is_here = Path(process.cwd()) == self.folder
+            return is_here and process.status() != psutil.STATUS_ZOMBIE
+        except (psutil.Error, OSError):
+            return False
+
+    def _ends_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self.processes():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        return True
+
+
+def last_line(log: Path) -> str:
+    """The last fault that a server has written, or whatever it wrote last."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    faults = [line for line in lines if "FATAL" in line or "error" in line.lower()]
+    return (faults or lines or ["it said nothing"])[-1]
