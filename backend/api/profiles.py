@@ -1,21 +1,30 @@
 """HTTP of the reference profile."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.profiles.reference_profile import PROFILE
-from api.http.api_view import ListView
-from api.serializers import ReferenceProfileSerializer
+from api.http.api_view import ApiView
+from api.serializers import NULLABLE, ReferenceProfileSerializer
 
 
-class ReferenceProfileList(ListView):
+class ReferenceProfilesSerializer(serializers.Serializer[Any]):
+    """A list like any other, of the one profile there is."""
+
+    next = serializers.URLField(**NULLABLE)
+    previous = serializers.URLField(**NULLABLE)
+    results = ReferenceProfileSerializer(many=True)
+
+
+class ReferenceProfileList(ApiView):
     """The frozen reference profile of the normalisation."""
 
-    @extend_schema(
-        operation_id="reference_profiles", responses=ReferenceProfileSerializer(many=True)
-    )
+    @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:
         """The one profile there is, with its levels and where they come from."""
-        found = [ReferenceProfileSerializer(PROFILE).data]
-        return Response({"next": None, "previous": None, "results": found})
+        one = {"next": None, "previous": None, "results": [PROFILE]}
+        return Response(ReferenceProfilesSerializer(one).data)

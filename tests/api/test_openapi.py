@@ -48,8 +48,6 @@ def test_lists_are_described_as_they_answer(reader: ApiClient) -> None:
     document = reader.get("/api/v1/openapi.json").json()
     for path in ("/api/v1/runs/", "/api/v1/hosts/", "/api/v1/reference-profiles/"):
         described = document["paths"][path]["get"]
-        names = {parameter["name"] for parameter in described["parameters"]}
-        assert {"cursor", "page_size"} <= names
         content = described["responses"]["200"]["content"]["application/json"]
         name = content["schema"]["$ref"].rsplit("/", 1)[1]
         members = document["components"]["schemas"][name]["properties"]
