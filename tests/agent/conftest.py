@@ -15,9 +15,7 @@ from tests.agent.running import (
     ONCE,
     TINY,
     RunAgent,
-    agent_command,
     agent_environment,
-    finished,
     waiting_for_nothing,
 )
 
@@ -49,16 +47,6 @@ def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
         return forks.run(
             waiting_for_nothing(arguments), before, agent_environment(tmp_path, env), timeout
         )
-
-    return run
-
-
-@pytest.fixture
-def start_agent(tmp_path: Path) -> RunAgent:
-    """The same in a Python that starts with this environment."""
-
-    def run(*arguments: str, env: Mapping[str, str] | None = None) -> Finished:
-        return finished(agent_command(arguments), agent_environment(tmp_path, env))
 
     return run
 

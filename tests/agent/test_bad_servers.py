@@ -47,13 +47,6 @@ def test_a_run_that_such_a_server_does_not_take_is_kept(
     assert "Traceback" not in done.err
 
 
-def test_a_slow_answer_is_waited_for(run_agent: RunAgent, serve: Serve, tmp_path: Path) -> None:
-    server = serve(ACCEPTED, delay=0.5)
-    done = run_agent(*ONE_CIPHER, "--server", server.url, before=PATIENT, env=TOKEN)
-    assert done.code == 0, done.err
-    assert list(spool(tmp_path).iterdir()) == []
-
-
 WRONG_TOKEN = "the server does not know this token"
 
 
@@ -81,19 +74,6 @@ def test_a_refusal_is_told_before_the_measurement_and_the_run_is_kept(
     assert json.loads(kept.read_text())["measurements"]
 
 
-def test_https_asked_of_a_plain_server_is_told_in_words(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path
-) -> None:
-    server = serve(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
-    saved = tmp_path / "run.json"
-    saved.write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
-    words = ("upload", str(saved), "--server", f"https://{server.address}")
-    done = run_agent(*words, before=PATIENT, env=TOKEN)
-    assert done.code == 1
-    assert "does not speak TLS; if the address is right, write http:// for it" in done.err
-    assert server.asked == [b"TLS"]
-
-
 def test_one_bad_file_does_not_hold_back_the_others(
     run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
@@ -105,16 +85,3 @@ def test_one_bad_file_does_not_hold_back_the_others(
     assert done.code == 2
     assert f"{bad} is not JSON" in done.err
     assert f"{good}: uploaded" in done.out
-
-
-def test_earlier_runs_in_the_spool_are_mentioned_after_an_upload(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path
-) -> None:
-    server = serve(ACCEPTED)
-    spool(tmp_path).mkdir(parents=True)
-    (spool(tmp_path) / "run-1.json").write_text('{"schema": "ciphermark/run/1", "run_id": "x"}')
-    done = run_agent(*ONE_CIPHER, "--server", server.url, "--token", "cmk_x")
-    assert done.code == 0, done.err
-    words = f"agent.py upload --server http://{server.address} --token TOKEN\n"
-    assert "1 earlier run in the spool: " in done.out
-    assert words in done.out

@@ -1,13 +1,10 @@
 """Machines that are not here: what the agent reads of them, from trees and outputs like theirs."""
 
 import glob
-import os
 from pathlib import Path
 
 import pytest
 
-from documents.cpu import cpu_name, microarchitecture, model_has_aes
-from pages.hosts.environment_facts import environment_facts
 from tests.agent import whole as agent
 from tests.agent.running import QUICK_RUN, RunAgent, sound, write_program
 
@@ -56,17 +53,6 @@ def test_a_kernel_that_describes_all_cores_at_once_is_understood() -> None:
     assert (facts["model_id"], facts["flags"]) == (0xC07, ["neon"])
 
 
-@pytest.mark.usefixtures("rk3588_speeds")
-def test_the_server_knows_such_a_cpu_by_its_fast_cores() -> None:
-    model, vendor = agent.lscpu_names(LSCPU)
-    cpu = {**agent.parse_cpuinfo(RK3588), "model": model, "vendor": vendor}
-    cpu["architecture"] = "aarch64"
-    assert cpu_name(cpu) == "ARM Cortex-A76 + Cortex-A55"
-    alone = {**cpu, "model": "Cortex-A76"}
-    assert microarchitecture(cpu) == microarchitecture(alone) is not None
-    assert model_has_aes(cpu) == model_has_aes(alone)
-
-
 LSCPU = """\
 Architecture:                       aarch64
 CPU(s):                             8
@@ -99,27 +85,12 @@ def test_lscpu_names_every_kind_of_core(text: str, model: str | None, vendor: st
     assert agent.lscpu_names(text) == (model, vendor)
 
 
-RPI = "Raspberry Pi 4 Model B Rev 1.4\0"
-
-
 def write_tree(root: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         path = root / name.lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return root
-
-
-def in_tree(root: Path) -> str:
-    """Code that lets the agent read this tree instead of this machine's files."""
-    return (
-        "import glob, os\nknown, found = agent.read_text, glob.glob\n"
-        f"ROOT = {str(root)!r}\n"
-        "def system(path): return path.startswith(('/proc', '/sys', '/etc'))\n"
-        "agent.read_text = lambda path: known(ROOT + path if system(path) else path)\n"
-        "agent.glob.glob = lambda path: [name[len(ROOT):] for name in found(ROOT + path)]"
-        " if system(path) else found(path)\n"
-    )
 
 
 def read_from(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
@@ -131,21 +102,6 @@ def read_from(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
         "glob",
         lambda path: [name.removeprefix(str(root)) for name in found(f"{root}{path}")],
     )
-
-
-def test_a_run_on_such_a_board_names_cores_and_board(run_agent: RunAgent, tmp_path: Path) -> None:
-    files = {"/proc/cpuinfo": RK3588, "/proc/device-tree/model": "Radxa ROCK 5B\0"}
-    for cpu in range(8):
-        files[f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"] = f"{rk3588_speed(cpu)}\n"
-    root = write_tree(tmp_path / "tree", files)
-    write_program(tmp_path / "lscpu", f"print({LSCPU!r})")
-    done = run_agent(
-        "run", *QUICK_RUN, before=in_tree(root), env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    )
-    document = sound(done)
-    cpu = document["environment"]["cpu"]
-    assert (cpu["model"], cpu["board"]) == ("Cortex-A76 + Cortex-A55", "Radxa ROCK 5B")
-    assert ("Board", "Radxa ROCK 5B") in environment_facts(document["environment"])
 
 
 THROTTLED = "/sys/devices/platform/soc/soc:firmware/get_throttled"
@@ -195,17 +151,6 @@ def test_throttling_and_under_voltage_are_conditions(
     assert [": ".join(both) for both in agent.seen_during(*states)] == expected
 
 
-def test_a_throttled_raspberry_pi_says_so_in_its_run(run_agent: RunAgent, tmp_path: Path) -> None:
-    files = {THROTTLED: "50005\n", "/proc/device-tree/model": RPI}
-    root = write_tree(tmp_path / "tree", {**files, "/proc/cpuinfo": cpuinfo(*["0xd08"] * 4)})
-    done = run_agent("run", *QUICK_RUN, before=in_tree(root))
-    document = sound(done)
-    assert document["environment"]["cpu"]["board"] == "Raspberry Pi 4 Model B Rev 1.4"
-    codes = {one["code"] for one in document["conditions"]}
-    assert {"undervoltage", "throttled"} <= codes
-    assert "the supply voltage was too low during the run" in done.err
-
-
 IOREG = """\
 +-o Root  <class IORegistryEntry, id 0x100000100, retain 24>
   +-o J313AP  <class IOPlatformExpertDevice, id 0x10000023c, registered, matched, active, busy 0>
@@ -243,52 +188,3 @@ def test_a_run_on_a_mac_has_its_machine_id_and_cpu(run_agent: RunAgent, tmp_path
     assert document["environment"]["os"]["id"] == "macos"
     assert len(document["host"]["machine_id"]) == 64
     assert "1A2B3C4D" not in done.out
-
-
-@pytest.mark.parametrize(
-    ("listing", "files", "cores"),
-    (
-        ("0::/system.slice/c.service\n", {"system.slice/c.service/cpu.max": "50000 100000\n"}, 0.5),
-        ("0::/system.slice/c.service\n", {"system.slice/cpu.max": "150000 100000\n"}, 1.5),
-        (
-            "0::/a/b\n",
-            {"a/b/cpu.max": "max 100000\n", "a/cpu.max": "80000 100000\n", "cpu.max": "9 9\n"},
-            0.8,
-        ),
-        ("0::/\n", {"cpu.max": "200000 100000\n"}, 2.0),
-        ("0::/docker/0f\n", {"cpu.max": "30000 100000\n"}, 0.3),
-        ("0::/a\n", {"a/cpu.max": "50000 0\n"}, None),
-        ("", {}, None),
-    ),
-)
-def test_the_strictest_quota_of_the_own_group_and_all_above_it(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    listing: str,
-    files: dict[str, str],
-    cores: float | None,
-) -> None:
-    tree = {f"/sys/fs/cgroup/{name}": text for name, text in files.items()}
-    read_from(monkeypatch, write_tree(tmp_path, {**tree, "/proc/self/cgroup": listing}))
-    assert agent.quota_cores() == cores
-
-
-def test_throttling_by_the_units_own_quota_is_counted(run_agent: RunAgent, tmp_path: Path) -> None:
-    """Both the quota and what it did stand in the run of a systemd unit that has one."""
-    unit = "/sys/fs/cgroup/system.slice/c.service"
-    files = {
-        "/proc/self/cgroup": "0::/system.slice/c.service\n",
-        f"{unit}/cpu.max": "50000 100000\n",
-        f"{unit}/cpu.stat": "nr_throttled 7\n",
-    }
-    root = write_tree(tmp_path / "tree", files)
-    count = (
-        "counts = iter((7, 19))\n"
-        "other = agent.read_text\n"
-        "agent.read_text = lambda path: 'nr_throttled %d' % next(counts)"
-        " if path.endswith('c.service/cpu.stat') else other(path)\n"
-    )
-    document = sound(run_agent("run", *QUICK_RUN, before=in_tree(root) + count))
-    said = {one["code"]: one["detail"] for one in document["conditions"]}
-    assert said["quota"].startswith("a CPU quota allows 0.50 of ")
-    assert said["throttled"] == "the CPU was throttled 12 times during the run"

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -48,30 +47,6 @@ def test_an_answer_that_does_not_name_this_run_is_no_receipt(
     assert done.code == 1
     assert "is there a proxy or a sign-in page in between?" in done.err
     assert spooled.exists()
-
-
-@pytest.mark.parametrize(
-    "answer",
-    (ACCEPTED, ACCEPTED.replace(b"202", b"400"), ACCEPTED[:20] + b"X-Slow: x\r\n" * 1000),
-    ids=("accepted", "refused", "headers without end"),
-)
-def test_a_dripping_answer_ends_at_the_deadline(
-    run_agent: RunAgent, serve: Serve, spooled: Path, answer: bytes
-) -> None:
-    """A byte every 0.2 s never makes a single read time out."""
-    server = serve(answer, drip=0.2)
-    began = time.monotonic()
-    hasty = f"{ONCE}; agent.EXCHANGE_SECONDS = 1.5"
-    done = run_agent("upload", "--server", server.url, before=hasty, env=TOKEN)
-    assert time.monotonic() - began < 1.5 + 5.0
-    assert done.code == 1
-    assert "no whole answer within 1.5 s" in done.err
-    assert spooled.exists()
-
-
-def test_the_deadline_of_an_exchange_is_a_minute(run_agent: RunAgent) -> None:
-    said = run_agent("--version", before="print(agent.EXCHANGE_SECONDS)").out
-    assert said.startswith("60.0\n")
 
 
 def test_the_printed_command_sends_the_file_that_was_kept(
@@ -122,18 +97,6 @@ def test_a_refused_run_waits_no_longer(
     assert run_agent("upload", "--server", server.url, env=TOKEN).out.startswith("nothing to send")
 
 
-def test_a_run_that_is_refused_right_away_is_set_aside_too(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path
-) -> None:
-    server = serve(http_answer(400, REFUSAL))
-    done = run_agent(*ONE_CIPHER, "--server", server.url, env=TOKEN)
-    assert done.code == 1
-    (moved,) = spool(tmp_path).iterdir()
-    assert json.loads(moved.read_text())["measurements"]
-    assert str(moved) in done.err
-    assert "send it later" not in done.err
-
-
 @pytest.mark.parametrize(
     ("status", "words"),
     (
@@ -155,50 +118,3 @@ def test_a_run_that_may_be_taken_later_stays_in_the_spool(
     assert words in done.err
     assert len(server.asked) == (2 if status >= 500 else 1)
     assert spooled.exists()
-
-
-@pytest.mark.parametrize(
-    ("status", "body"),
-    (
-        (400, b"<html>The plain HTTP request was sent to HTTPS port</html>"),
-        (409, b""),
-        (413, b"{}"),
-        (400, b'{"type": "about:blank", "title": "Bad Request"}'),
-        (409, b'{"errors": [{"detail": "another program"}]}'),
-        (413, b'{"type": 4, "errors": []}'),
-    ),
-)
-def test_a_refusal_that_is_not_ciphermarks_leaves_the_run_in_the_spool(
-    run_agent: RunAgent, serve: Serve, spooled: Path, status: int, body: bytes
-) -> None:
-    server = serve(f"HTTP/1.1 {status} No\r\nConnection: close\r\n\r\n".encode() + body)
-    done = run_agent("upload", "--server", server.url, before=ONCE, env=TOKEN)
-    assert done.code == 1
-    assert spooled.exists()
-    if status == 400:
-        assert "is there a proxy or a sign-in page in between?" in done.err
-
-
-def test_a_refused_file_of_the_users_own_stays_where_it_is(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path, spooled: Path
-) -> None:
-    own = tmp_path / "run-mine.json"
-    spooled.rename(own)
-    server = serve(http_answer(400, REFUSAL))
-    assert run_agent("upload", str(own), "--server", server.url, env=TOKEN).code == 1
-    assert own.exists()
-
-
-def test_retries_are_said(run_agent: RunAgent, serve: Serve, spooled: Path, tmp_path: Path) -> None:
-    fast = "agent.RETRY_DELAYS = (0.01, 0.01)"
-    done = run_agent("upload", "--server", "http://127.0.0.1:9", before=fast, env=TOKEN)
-    assert re.search(
-        r"the server does not answer \(.*refused\); trying again .*, 2 of 3\n", done.err
-    )
-    assert "3 of 3" in done.err
-    busy = serve(http_answer(503, {}))
-    words = ("upload", "--server", busy.url)
-    assert (
-        "the server answered 503; trying again in 0 s, 2 of 3"
-        in run_agent(*words, before=fast, env=TOKEN).err
-    )

@@ -45,16 +45,6 @@ def test_a_series_ends_when_its_median_is_known_within_the_share() -> None:
     assert not series_of(rates).complete(0.01)
 
 
-def test_few_tries_tell_nothing_about_their_spread() -> None:
-    assert not series_of([100e6] * 4).complete(0.02)
-    assert series_of([100e6] * 5).complete(0.02)
-
-
-def test_a_series_never_outgrows_the_document() -> None:
-    assert not series_of([100e6] * 97).complete(None)
-    assert series_of([100e6] * 98).complete(None)
-
-
 def run_fast(run_agent: RunAgent, *words: str) -> list[agent.Json]:
     fast = ("--tools", "openssl", "--openssl", STAND_IN, "--progress", "plain")
     measurements: list[agent.Json] = sound(run_agent("run", *fast, *words))["measurements"]
@@ -81,19 +71,6 @@ def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent) -> No
         assert tries["decrypt", 64] == 1
 
 
-def test_thorough_ssh_series_stop_early_too(sshd: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    progress, channel = agent.Progress("none"), agent.Channel("a")
-    server = agent.PrivateServer("ssh", sshd)
-    plan = agent.SshPlan(server, [channel], agent.THOROUGH, agent.Skipped(), progress)
-    plan.rates[channel] = 100e6
-    plan.series[channel, "steady"] = series_of([100e6] * 5)
-    made: list[object] = []
-    monkeypatch.setattr(plan, "attempt", lambda *words: made.append(words[1]))
-    for method in ("steady", "pipeline"):
-        plan.turn(channel, method)
-    assert made == ["pipeline"]
-
-
 def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
     done = run_agent(
         "run", "--tools", "openssl", "--ciphers", "aes-128-cbc", "--tries", "1", "--threads", "2",
@@ -108,11 +85,6 @@ def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
     assert sample["seconds"] == 1.0
     assert sample["bytes"] > 10e6
     assert {one["threads"] for one in document["measurements"]} == {1, 2}
-
-
-@pytest.mark.parametrize("words", (("--quick", "--thorough"), ("--threads", "0")))
-def test_contradictions_are_mistakes(run_agent: RunAgent, words: tuple[str, ...]) -> None:
-    assert run_agent("run", *words).code == 2
 
 
 def test_the_time_that_is_left_never_rises(

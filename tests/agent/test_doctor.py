@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.canned_server import ACCEPTED, Serve, http_answer
-from tests.agent.running import RunAgent, configure, write_program
+from tests.agent.running import RunAgent, configure
 
 NO_SSHD = "agent.SSHD_PLACES = ()"
 
@@ -42,23 +42,6 @@ def test_a_bare_machine_is_told_what_would_help_and_programs_too(
     assert {"name": "openssl", **facts} in told["findings"]
 
 
-def test_an_sshd_that_does_not_start_is_told_with_its_reason(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    broken = write_program(tmp_path / "sshd", "import sys; sys.exit('sshd: no such luck')")
-    done = run_agent("doctor", "--sshd", broken)
-    assert done.code == 0
-    assert "no   ssh to a private sshd" in done.out
-    assert "no such luck" in done.out
-
-
-def test_a_spool_that_cannot_be_written_is_told(run_agent: RunAgent, tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    done = run_agent("doctor", before=NO_SSHD, env={"PATH": "", "XDG_STATE_HOME": str(blocked)})
-    assert f"no   spool: {blocked}/ciphermark/spool: cannot be written" in done.out
-
-
 @pytest.mark.parametrize(
     ("answer", "able", "said"),
     (
@@ -78,9 +61,3 @@ def test_the_server_is_asked_whether_it_would_take_a_run(
     assert {one["remedy"] for one in findings if one["able"]} == {""}
     assert said in found["detail"]
     assert "cmk_x" not in done.out
-
-
-def test_a_slip_in_the_configuration_is_told(run_agent: RunAgent, tmp_path: Path) -> None:
-    settings = configure(tmp_path, "depth = deep")
-    done = run_agent("doctor", before=NO_SSHD, env={"PATH": ""})
-    assert f"no   upload: {settings}: depth: give quick, standard, thorough" in done.out

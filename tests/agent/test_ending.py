@@ -134,22 +134,3 @@ def test_kill_9_leaves_no_process_and_the_next_run_removes_the_folder(
         child.wait(timeout=60)
         assert stragglers(processes) == []
     assert list((tmp_path / "temporary").iterdir()) == []
-
-
-UNLOCKED = "import contextlib; agent.no_other_agent = lambda say: contextlib.nullcontext()"
-"""As an agent in a container that shares the folder of another one does not see its lock."""
-
-
-def test_the_folder_of_a_running_agent_stays(tmp_path: Path, sshd: str) -> None:
-    with running_agent(tmp_path, *arguments(sshd)) as first:
-        transfer_of(first)
-        before = set((tmp_path / "temporary").iterdir())
-        with running_agent(tmp_path, *arguments(sshd), before=ENDLESS + UNLOCKED) as second:
-            transfer_of(second)
-            assert before < set((tmp_path / "temporary").iterdir())
-            second.terminate()
-            second.wait(timeout=60)
-        assert set((tmp_path / "temporary").iterdir()) == before
-        first.terminate()
-        first.wait(timeout=60)
-    assert list((tmp_path / "temporary").iterdir()) == []

@@ -38,23 +38,6 @@ def test_one_failed_try_costs_no_other_and_a_second_one_says_the_reason(
     assert "rc4: openssl speed failed: out of luck" in done.err
 
 
-@pytest.mark.parametrize(("blocks", "seconds"), ((10**5, "0.0000001"), (10**13, "1.000000")))
-def test_a_rate_that_no_machine_has_is_no_figure(
-    run_agent: RunAgent, tmp_path: Path, blocks: int, seconds: str
-) -> None:
-    answer = f"if 'RC4' == name: count, lasted = {blocks}, '{seconds}'"
-    code = FAST_OPENSSL.replace("for size", f"lasted = '1.000000'\n{answer}\nfor size", 1)
-    code = code.replace("%d:%s:1.000000", "%d:%s:%s").replace(
-        "(name, size, count, name)", "(name, size, count, name, lasted)"
-    )
-    fake = write_program(tmp_path / "openssl", code)
-    document = sound(run_agent("run", *of_openssl(fake, "rc4,bf-cbc")))
-    assert {one["cipher"] for one in document["measurements"]} == {"bf-cbc"}
-    (entry,) = document["skipped"]
-    assert entry["cipher"] == "rc4"
-    assert "openssl speed answered an impossible rate: " in entry["reason"]
-
-
 def test_every_ssh_cipher_that_was_asked_for_and_is_not_offered_is_named(
     run_agent: RunAgent, tmp_path: Path
 ) -> None:

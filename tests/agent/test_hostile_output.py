@@ -1,24 +1,18 @@
 """Whatever a tool or the kernel answers, what is measured is kept, and the document is sound."""
 
-import json
-import math
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.agent import whole as agent
 from tests.agent.running import (
     FAST_OPENSSL,
-    ONCE,
     QUICK_RUN,
     STAND_IN,
     RunAgent,
-    no_json,
     of_openssl,
     reasons,
     sound,
@@ -121,33 +115,6 @@ def but_for(real, name):
 """
 
 
-@pytest.mark.parametrize("name", ("parse_speed", "run_tool"))
-def test_an_unforeseen_failure_of_a_try_costs_its_cipher_alone(
-    name: str, run_agent: RunAgent
-) -> None:
-    done = run_agent(
-        "run", *of_openssl(STAND_IN, "rc4,aes-128-cbc", tries=2), "--no-mask",
-        before=f"{BROKEN}\nagent.{name} = but_for(agent.{name}, 'rc4')",
-    )  # fmt: skip
-    document = sound(done)
-    assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
-    assert reasons(document)["rc4"] == "unforeseen: RuntimeError: nobody thought of this"
-
-
-@pytest.mark.parametrize("name", ("steady_window", "ssh_sample"))
-def test_an_unforeseen_failure_of_an_ssh_try_costs_its_series_alone(
-    name: str, run_agent: RunAgent, sshd_option: tuple[str, str]
-) -> None:
-    """And leaves no process behind: the tries after it find the machine as it was."""
-    done = run_agent(
-        "run", *sshd_option, "--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4", "--tries", "1",
-        "--seconds", "0.2", before=f"{ONCE}{BROKEN}\nagent.{name} = fail",
-    )  # fmt: skip
-    document = sound(done)
-    assert "rc4" in {one["cipher"] for one in document["measurements"]}
-    assert "unforeseen: RuntimeError" in reasons(document)["aes128-ctr"]
-
-
 FAILING = """
 def failing(*words, **options):
     print("failing {0}", file=sys.stderr)
@@ -172,18 +139,6 @@ def test_readings_that_fail_are_unknown_and_lose_no_figure(
     )
     assert sound(done)["measurements"]
     assert set(re.findall("^failing (.+)$", done.err, re.M)) == set(names)
-
-
-def test_no_number_that_json_does_not_have_is_ever_written(run_agent: RunAgent) -> None:
-    odd = (
-        "agent.load_average = lambda: [float('inf'), float('nan'), 1.0]\n"
-        "agent.max_mhz = lambda: float('-inf')"
-    )
-    done = run_agent("run", *QUICK_RUN, before=odd)
-    assert done.code == 0, done.err
-    document = json.loads(done.out, parse_constant=no_json)
-    assert document["environment"]["load_average"] == [None, None, 1.0]
-    assert document["environment"]["cpu"]["max_mhz"] is None
 
 
 # Every reader of the agent, with texts near what it reads and far from it.
@@ -217,28 +172,6 @@ LINES = st.one_of(
     st.builds("{}-{},{}".format, NUMBER, NUMBER, NUMBER),
     st.text(max_size=40),
 )  # fmt: skip
-TEXTS = st.lists(LINES, max_size=8).map("\n".join)
-
-READERS: dict[str, Callable[[str], Any]] = {
-    "parse_speed": lambda text: agent.parse_speed(text, "rc4"),
-    "parse_multi": lambda text: agent.parse_multi(text, "rc4", 3),
-    "parse_dd": agent.parse_dd,
-    "parse_proc_stat": agent.parse_proc_stat,
-    "parse_cpu_list": agent.parse_cpu_list,
-    "parse_cpuinfo": agent.parse_cpuinfo,
-    "parse_os_release": agent.parse_os_release,
-    "parse_openssl_version": agent.parse_openssl_version,
-    "parse_ssh_version": agent.parse_ssh_version,
-    "version_number": agent.version_number,
-    "parse_negotiated": agent.parse_negotiated,
-    "explain_failure": lambda text: agent.explain_failure(text, text, text),
-    "lscpu_names": agent.lscpu_names,
-    "mask_variable": lambda text: agent.mask_variable("aarch64", text),
-    "whole": agent.whole,
-    "real": agent.real,
-    "one_line": agent.one_line,
-    "parse_object": agent.parse_object,
-}
 
 
 def numbers(found: Any) -> list[float]:
@@ -248,28 +181,3 @@ def numbers(found: Any) -> list[float]:
     if isinstance(found, list | tuple | set):
         return [number for one in found for number in numbers(one)]
     return [found] if isinstance(found, int | float) else []
-
-
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(text=TEXTS)
-def test_no_text_makes_a_reader_fail_or_say_what_is_no_number(text: str) -> None:
-    for name in READERS.keys() - {"parse_object"}:
-        for number in numbers(READERS[name](text)):
-            assert math.isfinite(number), name
-            assert abs(number) <= 2**60, name
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(text=TEXTS)
-def test_samples_of_any_text_fit_the_run_document(text: str) -> None:
-    for name in ("parse_speed", "parse_multi"):
-        for size, sample in READERS[name](text).items():
-            assert 0 < size <= 2**30
-            assert 0 < sample["bytes"] <= 2**60
-            assert 0 < sample["seconds"] <= 1e7
-
-
-def test_every_reader_of_text_is_among_them() -> None:
-    """A parser that is added later is fuzzed too."""
-    parsers = {name for name in vars(agent) if name.startswith("parse_")}
-    assert parsers <= set(READERS)

@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import signal
-import subprocess
 import termios
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,11 +63,6 @@ def only_kept(home: Path) -> Path:
 
 def tried_thrice(home: Path) -> bool:
     return len(list(home.glob("tried*"))) >= 3
-
-
-def sleeps(child: "subprocess.Popen[str]") -> bool:
-    """Whether it waits in the kernel: a signal just before that would be seen only after it."""
-    return Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
 
 
 def hang_up(home: Path, words: Words, at_hang_up: Any = signal.SIG_DFL) -> int:
@@ -143,88 +137,3 @@ def test_a_standard_output_that_takes_no_document_keeps_it(
     assert f"the run is kept in {kept}\n" in done.err
     assert "Traceback" not in done.err
     assert "Exception" not in done.err
-
-
-def test_a_full_standard_output_hinders_no_upload(tmp_path: Path, serve: Serve) -> None:
-    server = serve(ACCEPTED)
-    done = by_shell(tmp_path, '"$@" >/dev/full', [*RUN, "--server", server.url])
-    assert done.code == 0, done.err
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("sink", ("| true", ">/dev/full"))
-def test_it_is_uploaded_all_the_same(tmp_path: Path, serve: Serve, sink: str) -> None:
-    server = serve(ACCEPTED)
-    words = [*RUN, "--server", server.url, "--output", "-"]
-    done = by_shell(tmp_path, f'"$@" {sink}; exit ${{PIPESTATUS[0]}}', words)
-    assert done.code == 1
-    assert "standard output cannot be written" in done.err
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("closed", "progress"),
-    (
-        ("2>/dev/full", "plain"),
-        ("2>/dev/full", "json"),
-        ("2>&-", "json"),
-        (">&-", "plain"),
-        ("<&-", "json"),
-        ("<&- >&- 2>&-", "plain"),
-    ),
-)
-def test_messages_that_nobody_can_read_hinder_no_file(
-    tmp_path: Path, closed: str, progress: str
-) -> None:
-    path = tmp_path / "o.json"
-    words = [*RUN, "-v", "--progress", progress, "--output", str(path)]
-    done = by_shell(tmp_path, f'"$@" {closed}', words)
-    assert done.code == 0, done.err
-    assert is_whole(path)
-
-
-SAYS_WHEN_IT_WRITES = """
-write = agent.write_output
-def say_and_write(path, text):
-    open(path + '.begun', 'w').close()
-    write(path, text)
-agent.write_output = say_and_write
-"""
-
-
-def test_a_run_that_waits_for_the_reader_of_a_fifo_is_kept_when_it_is_interrupted(
-    tmp_path: Path,
-) -> None:
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    words = [*RUN, "--output", str(fifo)]
-    with started(tmp_path, words, SAYS_WHEN_IT_WRITES, stderr=subprocess.PIPE) as child:
-        assert within(60, lambda: (tmp_path / "fifo.begun").exists() and sleeps(child))
-        child.send_signal(signal.SIGINT)
-        said = child.communicate(timeout=30)[1]
-    assert child.returncode == 1
-    assert is_whole(only_kept(tmp_path))
-    assert f"interrupted before it was written to {fifo}; the run is kept in" in said
-
-
-def test_an_interrupted_run_waits_for_no_reader(tmp_path: Path, endless_words: list[str]) -> None:
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    with started(tmp_path, [*endless_words, "--output", str(fifo)]) as child:
-        assert within(60, lambda: tried_thrice(tmp_path))
-        child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=30) == 1
-    assert is_whole(only_kept(tmp_path))
-
-
-@pytest.mark.parametrize("words", (("schedule",), ("run", "--dry-run", "--tools", "openssl")))
-def test_what_a_command_was_asked_for_and_could_not_print_is_no_success(
-    tmp_path: Path, words: Words
-) -> None:
-    done = by_shell(tmp_path, '"$@" >/dev/full', words)
-    assert done.code == 1
-    assert (
-        done.err == "ciphermark_agent: standard output cannot be written: No space left on device\n"
-    )
-    left_early = by_shell(tmp_path, '"$@" | true; exit ${PIPESTATUS[0]}', words)
-    assert (left_early.code, left_early.err) == (0, "")

@@ -2,16 +2,12 @@
 
 import json
 import os
-import subprocess
 import threading
 from pathlib import Path
 
 from tests.agent.running import (
     ONE_CIPHER,
-    STAND_IN,
     RunAgent,
-    agent_command,
-    agent_environment,
 )
 
 
@@ -47,29 +43,3 @@ def test_a_fifo_is_written_to_and_stays_one(run_agent: RunAgent, tmp_path: Path)
     assert done.code == 0, done.err
     assert fifo.is_fifo()
     assert has_measurements(read[0])
-
-
-def test_several_openssl_write_to_one_fifo_without_a_number(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    """As to a device: /dev/null-1 would be a file in /dev."""
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    holding = os.open(fifo, os.O_RDWR)
-    done = run_agent(*ONE_CIPHER, "--openssl", STAND_IN, "--output", str(fifo))
-    os.close(holding)
-    assert done.code == 0, done.err
-    assert not list(tmp_path.glob("fifo-*"))
-
-
-def test_the_name_of_standard_output_is_standard_output(tmp_path: Path) -> None:
-    """Also where that is a file: opened anew it would be cut off."""
-    path = tmp_path / "out"
-    with path.open("w") as out:
-        out.write("before\n")
-        out.flush()
-        command = agent_command([*ONE_CIPHER, "--output", "/dev/stdout"])
-        subprocess.run(command, stdout=out, env=agent_environment(tmp_path), check=True, timeout=60)
-    first, _, rest = path.read_text().partition("\n")
-    assert first == "before"
-    assert has_measurements(rest)

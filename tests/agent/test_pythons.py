@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,16 +16,12 @@ from documents.validation import validate_run_document
 from tests.agent.forked import Finished
 from tests.agent.running import (
     AGENT,
-    FAST_OPENSSL,
     ONCE,
     STAND_IN,
     RunAgent,
-    agent_command,
     agent_environment,
     finished,
-    of_openssl,
     sound,
-    write_program,
 )
 from tests.agent.test_ending import ENDLESS, name_of, running_agent, stragglers, transfer_of
 
@@ -95,19 +90,6 @@ def test_a_container_without_proc_gives_nulls_and_figures(
     assert all(sample["foreign_cpu"] is None for sample in samples)
 
 
-def test_tools_speak_the_c_locale_whatever_the_users_is(
-    start_agent: RunAgent, tmp_path: Path
-) -> None:
-    check = "import os, sys\nif os.environ['LC_ALL'] != 'C': sys.exit('3,14')\n"
-    fake = write_program(tmp_path / "openssl", check + FAST_OPENSSL)
-    done = start_agent(
-        "run", *of_openssl(fake), "--name", "n\u00e4s",
-        env={"LC_ALL": "de_DE.ISO-8859-1", "LANGUAGE": "de", "PYTHONUTF8": "0"},
-    )  # fmt: skip
-    document = sound(done)
-    assert document["host"]["name"] == "n\u00e4s"
-
-
 GIVEN_UP = "agent.MOST_FAILURES = 1"
 """The second transfer would end by its time limit, a minute later."""
 
@@ -130,13 +112,6 @@ def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd
     assert [entry["cipher"] for entry in document["skipped"]] == ["3des-cbc"]
 
 
-def cpu_of(command: Sequence[str], home: Path) -> float:
-    child = subprocess.Popen(command, env=agent_environment(home), stdout=subprocess.DEVNULL)
-    usage = os.wait4(child.pid, 0)[2]
-    child.returncode = 0
-    return usage.ru_utime + usage.ru_stime
-
-
 HANGING = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
@@ -151,13 +126,3 @@ print(status, time.monotonic() - began < 10)
 def test_a_tool_that_hangs_with_a_child_of_its_own_is_given_up_in_time(python: str) -> None:
     command = (python, "-c", HANGING, str(AGENT))
     assert subprocess.check_output(command, text=True, timeout=60) == "124 True\n"
-
-
-def test_starting_the_agent_takes_no_time(tmp_path: Path) -> None:
-    """It costs what a dozen bare starts of Python cost, taken in turn on whatever machine this is.
-
-    0.15 s of a core here, where a bare start takes 0.012 s.
-    """
-    commands = (agent_command(("--version",)), (sys.executable, "-c", "pass"))
-    own, bare = zip(*([cpu_of(one, tmp_path) for one in commands] for _ in range(4)), strict=True)
-    assert min(own) < 25 * min(bare)

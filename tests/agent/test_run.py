@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from tests.agent.running import (
     RunAgent,
     reasons,
     sound,
-    spool,
     write_program,
 )
 
@@ -100,12 +98,6 @@ def test_openssl_is_measured_by_cpu_time(tiny_run: dict[str, Any]) -> None:
         assert rate(rc4["samples"][0]) > 10e6
 
 
-def test_openssl_is_also_measured_where_old_tables_end(tiny_run: dict[str, Any]) -> None:
-    assert {entry["block_size"] for entry in series(tiny_run, "rc4")} == {8192, 16384}
-    masked = [entry for entry in tiny_run["measurements"] if entry["acceleration"] == "masked"]
-    assert {entry["block_size"] for entry in masked} <= {16384}
-
-
 def test_a_mask_is_a_measurement_of_its_own_or_a_reason(tiny_run: dict[str, Any]) -> None:
     found = {
         entry["acceleration"]: entry
@@ -163,22 +155,6 @@ def test_result_and_document_are_kept_apart(run_agent: RunAgent) -> None:
     done = run_agent("run", *QUICK_RUN, "--name", "x")
     assert sound(done)["host"]["name"] == "x"
     assert "rc4" in done.err
-
-
-def test_an_anonymous_run_names_nobody(run_agent: RunAgent) -> None:
-    done = run_agent(
-        "run", "--anonymous", *QUICK_RUN,
-        "--tag", "rack=b2", "--progress", "json",
-    )  # fmt: skip
-    document = json.loads(done.out)
-    assert document["host"] == {
-        "name": "anonymous-" + document["run_id"][:8],
-        "machine_id": None,
-        "named": False,
-    }
-    assert document["tags"] == {"rack": "b2"}
-    steps = [json.loads(line) for line in done.err.splitlines() if line.startswith("{")]
-    assert steps[-1]["done"] == steps[-1]["total"] == 2
 
 
 def test_without_sshd_openssl_is_measured_and_the_way_to_get_it_told(
@@ -282,21 +258,6 @@ def test_a_dry_run_starts_nothing(run_agent: RunAgent, ssh: str) -> None:
     assert shape["schema"] == "ciphermark/run/1"
 
 
-def test_a_dry_run_shows_the_shape_of_a_real_document(
-    run_agent: RunAgent, tiny_run: dict[str, Any]
-) -> None:
-    done = run_agent("run", "--dry-run")
-    shape = json.loads(done.out.split("# the run document\n")[1])
-    assert shape.keys() | {"said"} == tiny_run.keys() | {"said"}
-    for part in ("cpu", "os", "openssl", "openssh"):
-        assert shape["environment"][part].keys() == tiny_run["environment"][part].keys()
-    assert shape["environment"].keys() == tiny_run["environment"].keys()
-    for shown in shape["measurements"]:
-        real = next(one for one in tiny_run["measurements"] if one["tool"] == shown["tool"])
-        assert shown.keys() == real.keys()
-        assert shown["samples"][0].keys() == real["samples"][0].keys()
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     (
@@ -328,13 +289,6 @@ def test_mistakes_are_told_in_one_sentence(
     assert "Traceback" not in done.err
 
 
-def test_an_unwritable_output_keeps_the_run(run_agent: RunAgent, tmp_path: Path) -> None:
-    done = run_agent("run", *QUICK_RUN, "--output", str(tmp_path / "missing" / "run.json"))
-    assert done.code == 1
-    (kept,) = spool(tmp_path).iterdir()
-    assert str(kept) in done.err
-
-
 def test_show_prints_tables(run_agent: RunAgent, tiny_run: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps({**tiny_run, "host": {"name": "n\x1b[2Jas"}}))
@@ -343,14 +297,6 @@ def test_show_prints_tables(run_agent: RunAgent, tiny_run: dict[str, Any], tmp_p
     assert "3des-cbc" in done.out
     assert "CPU s/GB" in done.out
     assert "\x1b" not in done.out
-
-
-def test_it_runs_in_an_ascii_locale_without_a_home(start_agent: RunAgent) -> None:
-    done = start_agent(
-        "run", *QUICK_RUN, "--name", "n\u00e4s",
-        env={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": ""},
-    )  # fmt: skip
-    assert sound(done)["measurements"]
 
 
 def test_each_openssl_gives_a_run_of_its_own(run_agent: RunAgent, tmp_path: Path) -> None:
@@ -369,19 +315,3 @@ def test_each_openssl_gives_a_run_of_its_own(run_agent: RunAgent, tmp_path: Path
         assert validate_run_document(document) == []
         assert version in document["environment"]["openssl"]["version_text"]
     assert documents[0]["run_id"] != documents[1]["run_id"]
-
-
-def test_an_openssl_without_any_figure_does_not_spoil_the_others(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    broken = write_program(tmp_path / "broken", "import sys; sys.exit('cannot start')")
-    done = run_agent("run", "--openssl", broken, *QUICK_RUN)
-    assert sound(done)["measurements"]
-    assert "nothing could be measured; rc4: openssl speed failed: cannot start" in done.err
-
-
-def test_several_openssl_need_openssl_among_the_tools(run_agent: RunAgent) -> None:
-    words = ("--openssl", sys.executable, "--openssl", sys.executable)
-    done = run_agent("run", *words, "--tools", "ssh")
-    assert done.code == 2
-    assert "--openssl is given 2 times, but --tools leaves it out" in done.err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.forked import Finished
-from tests.agent.running import AGENT, RunAgent, configure, write_program
+from tests.agent.running import AGENT, RunAgent, write_program
 from tests.agent.stand_in_systemctl import Systemctl
 
 UNITS = ["ciphermark_agent.service", "ciphermark_agent.timer"]
@@ -36,15 +36,6 @@ def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) 
         assert text in done.out
     done = run_agent(*words[2:], "--dry-run")
     assert done.code == 0
-
-
-def test_a_backslash_in_the_path_is_escaped_for_systemd(run_agent: RunAgent) -> None:
-    before = r"import sys; sys.executable = '/opt/a \\b$/100%/python3'"
-    assert r"ExecStart='/opt/a \\b$$/100%%/python3' " in run_agent("schedule", before=before).out
-
-
-def test_without_a_depth_the_configuration_decides_it_at_each_run(run_agent: RunAgent) -> None:
-    assert " run --progress none\n" in run_agent("schedule").out
 
 
 def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
@@ -111,20 +102,6 @@ def test_the_units_are_installed_as_printed(account: Account) -> None:
     assert ("loginctl enable-linger" in said) is bool(account.typed)
 
 
-def test_a_second_installation_changes_nothing(root: Account) -> None:
-    root.schedule("--install")
-    assert root.schedule("--install").endswith(f"already installed in {root.units}\n")
-    assert "already" not in root.schedule("--install", "--thorough")
-    assert "run --thorough" in (root.units / UNITS[0]).read_text()
-
-
-def test_a_timer_that_somebody_stopped_is_started_again(root: Account) -> None:
-    root.schedule("--install")
-    subprocess.run([root.systemctl.folder / "systemctl", "disable"], check=True)
-    root.schedule("--install")
-    assert root.systemctl.changes()[-1] == "enable --now ciphermark_agent.timer"
-
-
 def test_removing_undoes_it(account: Account) -> None:
     assert account.schedule("--remove") == f"not installed in {account.units}\n"
     account.schedule("--install")
@@ -135,27 +112,6 @@ def test_removing_undoes_it(account: Account) -> None:
         f"{account.typed}disable --now ciphermark_agent.timer",
         f"{account.typed}daemon-reload",
     ]
-
-
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    (
-        ("depth = deep", "depth: give quick, standard, thorough"),
-        ("tags = rack=b2, cellar", "tags: give KEY=VALUE"),
-        ("ciphers = aes-128-gcn", "unknown cipher aes-128-gcn; did you mean aes-128-gcm"),
-        ("token_file = /nowhere", "/nowhere cannot be read"),
-    ),
-)
-def test_a_timer_that_would_fail_is_not_installed(
-    run_agent: RunAgent, tmp_path: Path, setting: str, said: str
-) -> None:
-    """Else a slip in agent.ini would show on Sunday, in a log."""
-    configure(tmp_path, f"server = http://127.0.0.1:9\n{setting}")
-    account = Account(run_agent, tmp_path, root=False)
-    done = account.run("--install")
-    assert done.code == 2
-    assert said in done.err
-    assert not account.units.exists()
 
 
 def test_without_systemd_nothing_is_written(root: Account) -> None:

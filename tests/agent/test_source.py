@@ -2,14 +2,9 @@
 
 import ast
 import hashlib
-import re
-import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
-
-import pytest
 
 from ingest.agent_archive import build_agent
 from tests.agent.running import AGENT, PACKAGE, RunAgent
@@ -66,29 +61,6 @@ def test_nothing_newer_than_36_is_used() -> None:
     assert not used & NEWER_THAN_36
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_the_sources_are_plain_ascii(name: str) -> None:
-    assert SOURCES[name].isascii()
-
-
-def test_the_same_sources_give_the_same_file(tmp_path: Path) -> None:
-    """Whatever a clone does to times, modes and the order of a folder."""
-    clone = tmp_path / "ciphermark_agent"
-    clone.mkdir(mode=0o700)
-    for path in sorted(PACKAGE.glob("*.py"), reverse=True):
-        shutil.copy(path, clone)
-        (clone / path.name).chmod(0o600)
-    (clone / "__pycache__").mkdir()
-    assert build_agent(clone) == build_agent(PACKAGE) == AGENT.read_bytes()
-
-
-def test_the_one_file_is_a_zip_of_the_sources_as_they_are() -> None:
-    with zipfile.ZipFile(AGENT) as archive:
-        for name, text in SOURCES.items():
-            assert archive.read(f"ciphermark_agent/{name}.py").decode() == text
-        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-
-
 def run(*words: str | Path) -> "subprocess.CompletedProcess[str]":
     command = (sys.executable, "-W", "error", "-B", *words)
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -112,20 +84,3 @@ def test_source_unpacks_what_runs(run_agent: RunAgent, tmp_path: Path) -> None:
     again = run_agent("source", str(folder))
     assert again.code == 2
     assert "cannot be written: File exists" in again.err
-
-
-def test_a_checkout_runs_as_a_folder_and_as_a_module() -> None:
-    for path in (PACKAGE, PACKAGE / "__main__.py"):
-        done = run(path, "schedule")
-        assert done.returncode == 0, done.stderr
-        assert f"{PACKAGE} run --progress none" in done.stdout
-
-
-def test_the_readme_lists_the_modules_in_an_order_in_which_each_imports_those_before() -> None:
-    table = (PACKAGE.parent / "README.md").read_text().split("## Its modules")[1]
-    rows = re.findall(r"^\| [^|]+ \| (.*) \|$", table, re.M)
-    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    assert sorted(["__init__", *listed]) == sorted(SOURCES)
-    for at, name in enumerate(listed):
-        used = set(re.findall(r"^\s*from ciphermark_agent\.(\w+) import", SOURCES[name], re.M))
-        assert used <= set(listed[:at]), name

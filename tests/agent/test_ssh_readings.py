@@ -97,12 +97,6 @@ def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:
     assert cpu_seconds(transfer(1000, 1.88, 3.82), *PILOTS) == (0.5, 1.0)
 
 
-def test_what_a_stream_costs_once_is_in_no_figure() -> None:
-    """Half a second more for the start of every stream, pilots as tries, changes nothing."""
-    dear = [transfer(100, 0.58, 0.72)]
-    assert cpu_seconds(transfer(1000, 2.38, 4.32), *dear) == (0.5, 1.0)
-
-
 @pytest.mark.parametrize(
     "tried",
     (
@@ -114,51 +108,6 @@ def test_what_a_stream_costs_once_is_in_no_figure() -> None:
 )
 def test_cpu_seconds_that_cannot_be_told_are_null(tried: agent.Tried) -> None:
     assert cpu_seconds(tried, *PILOTS) == (None, None)
-
-
-SHORT_PILOT = transfer(8 * agent.MIB, 0.38, 0.46)
-"""Of 3des-cbc, 0.036 s a MiB and end; sshd's buffer grows on for 0.08 s."""
-
-
-def after_short_pilot(mib: int, growth: float) -> list[float | None]:
-    """CPU seconds of a pipeline's ends, when the rest of that growth costs so much."""
-    beyond = (mib - 8) * 0.036
-    moved = mib * agent.MIB
-    tried = transfer(moved, 0.38 + beyond, 0.46 + beyond + growth, moved)
-    return list(agent.cpu_of_bytes(tried, agent.reference_of([SHORT_PILOT])))
-
-
-def seconds_of_a_try(cipher: str, pilot: agent.Tried, rate: float, label: str = "") -> float:
-    """How long a try of 0.8 s lasts after this pilot; the label is that of a remote end."""
-    server, channel = agent.SshEnd("ssh"), agent.Channel(cipher)
-    server.connection_cpu, server.label = 0.07, label
-    plan = agent.SshPlan(server, [channel], *CONTEXT)
-    plan.pilots[channel] = [pilot]
-    plan.rates[channel] = rate
-    return plan.try_seconds(channel, 0.8)
-
-
-@pytest.mark.parametrize("mib", (16, 24))
-def test_after_a_short_pilot_a_short_try_states_no_figure(mib: int) -> None:
-    """16 MiB would cost 12 % more than they do in a long stream."""
-    assert after_short_pilot(mib, 0.08) == [None, None]
-
-
-@pytest.mark.parametrize("mib", (36, 100))
-def test_after_a_short_pilot_a_figure_is_within_5_percent(mib: int) -> None:
-    known = [one for one in after_short_pilot(mib, 0.08) if one]
-    assert sum(known) == pytest.approx(2 * 0.036 * mib, rel=0.05)
-
-
-def test_tries_of_a_slow_cipher_last_until_their_cost_can_be_told() -> None:
-    seconds = seconds_of_a_try("3des-cbc", SHORT_PILOT, 28 * agent.MIB)
-    assert None not in after_short_pilot(round(seconds * 28), 0.0)
-
-
-def test_a_server_whose_cpu_is_unknown_leaves_that_of_the_client() -> None:
-    remote = transfer(100, 0.08, None)
-    assert cpu_seconds(transfer(1000, 1.88, None), remote) == (0.5, None)
-    assert cpu_seconds(transfer(1000, 1.88, 3.82), remote) == (0.5, None)
 
 
 @pytest.mark.parametrize(
@@ -195,32 +144,3 @@ def test_disturbed_tries_are_repeated_and_all_kept(
     plan.repeat_seconds = repeat_seconds
     plan.until_quiet(lambda: next(attempts), samples)
     assert len(samples) == kept
-
-
-def test_a_try_is_kept_though_its_repeat_fails() -> None:
-    def attempt() -> agent.Json:
-        if samples:
-            raise agent.TryFailed("the second one")
-        return {"bytes": 1, "seconds": 1.0, "foreign_cpu": 0.9}
-
-    samples: list[agent.Json] = []
-    with pytest.raises(agent.TryFailed):
-        agent.Plan(*CONTEXT).until_quiet(attempt, samples)
-    assert len(samples) == 1
-
-
-@pytest.mark.parametrize(
-    ("rate", "client", "seconds"),
-    (
-        (1000e6, 0.10, 0.8),  # a quiet machine
-        (300e6, 0.105, 1.28),  # 384 MB: 0.3 s of CPU beyond the pilot, at 0.9 s/GB
-        (20e6, 0.105, 1.6),  # not for ever
-        (200e6, 0.0, 1.6),  # a pilot that tells nothing
-    ),
-)
-def test_on_a_busy_machine_tries_last_until_their_cost_can_be_told(
-    rate: float, client: float, seconds: float
-) -> None:
-    tried = ("aes128-ctr", transfer(40_000_000, client, 0.2), rate)
-    assert seconds_of_a_try(*tried) == pytest.approx(seconds, rel=0.1)
-    assert seconds_of_a_try(*tried, label="nas") == 0.8  # a slow line is no busy machine

@@ -112,19 +112,6 @@ def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
     assert "ssh to stranger is not measured: " + unknown in done.err
 
 
-def test_an_anonymous_run_does_not_name_the_remote_end(
-    run_agent: RunAgent, configured_ssh: str
-) -> None:
-    done = run_agent(*words(configured_ssh, "far"), "--anonymous", before=ONCE)
-    document = sound(done)
-    names = {one["target"]["name"] for one in document["measurements"]}
-    assert names == {"remote 1"}
-    openssh = document["environment"]["openssh"]
-    assert openssh["server"].startswith("OpenSSH_")
-    assert openssh["library"].startswith("OpenSSL ")
-    assert openssh["server_library"] is None
-
-
 def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
     done = run_agent(
         "run", "--target", "nobody@127.0.0.1:9", "--ciphers", "aes128-ctr,rc4", "--tries", "1",
@@ -167,12 +154,6 @@ def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
         assert "ssh to far is not measured: the far end made ssh write a log of 8 MiB" in done.err
 
 
-def test_a_flooded_log_gives_no_endless_names() -> None:
-    log = "debug1: kex: algorithm: %s\ndebug1: kex: client->server cipher: %s MAC: x compression: y"
-    found = agent.parse_negotiated(log % ("k" * 5000, "c" * 5000))
-    assert all(len(name) <= 100 for name in found if name)
-
-
 def test_a_jump_hosts_own_algorithms_are_not_taken_for_those_of_the_target() -> None:
     log = (
         "debug1: kex: client->server cipher: aes256-ctr MAC: hmac-sha1 compression: none\n"
@@ -186,10 +167,3 @@ def test_what_ssh_would_take_for_an_option_is_no_target(run_agent: RunAgent, tar
     done = run_agent("run", f"--target={target}")
     assert done.code == 2
     assert "give USER@HOST" in done.err
-
-
-def test_a_dry_run_shows_the_command_to_the_remote_end(run_agent: RunAgent) -> None:
-    done = run_agent("run", "--dry-run", "--target", "me@far")
-    assert "-o BatchMode=yes" in done.out
-    assert "me@far 'printf" in done.out
-    assert "sshd_config" not in done.out

@@ -1,6 +1,5 @@
 """What a person at a terminal sees: tables, one sentence for each mistake, the host's name."""
 
-import ast
 import json
 import os
 import re
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.agent import whole as agent
-from tests.agent.canned_server import Serve, http_answer
 from tests.agent.running import (
     AGENT,
     ONE_CIPHER,
@@ -56,11 +54,6 @@ def test_a_run_at_a_terminal_prints_tables_and_no_json(tmp_path: Path) -> None:
     assert len(said.splitlines()) < 20
 
 
-def test_a_dash_at_a_terminal_prints_json(tmp_path: Path) -> None:
-    said = at_a_terminal(tmp_path, "--output", "-")
-    assert json.loads(said)["measurements"]
-
-
 BROKEN: tuple[Any, ...] = (
     {"measurements": []},
     {"host": {}, "environment": {"cpu": None}, "measurements": {}, "started_at": 0},
@@ -92,65 +85,6 @@ def test_show_of_a_broken_file_is_one_sentence(
     assert f"{path} is broken" in done.err
 
 
-NO_JSON, NO_RUN = "is not JSON", f"is not a run document ({agent.SCHEMA}, with a run_id)"
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    (
-        ("[" * 100_000, NO_JSON),
-        ('{"a":' * 100_000, NO_JSON),
-        ("\udc80", NO_JSON),
-        ("{", NO_JSON),
-        ("nul\0", NO_JSON),
-        ("", NO_JSON),
-        ("[]", NO_RUN),
-        ("{}", NO_RUN),
-        ('{"schema": "ciphermark/run/1"}', NO_RUN),
-    ),
-)
-def test_show_of_something_else_is_one_sentence(
-    run_agent: RunAgent, tmp_path: Path, text: str, words: str
-) -> None:
-    path = tmp_path / "run.json"
-    path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    done = run_agent("show", str(path))
-    assert done.code == 2
-    assert len(done.err.splitlines()) == 1
-    assert f"{path} {words}" in done.err
-
-
-@pytest.mark.parametrize(
-    ("host", "told"),
-    (
-        ({"name": "old"}, "the server lists this machine as old, not as new: "),
-        ({"name": "new"}, ""),
-        ({}, ""),
-        (None, ""),
-        ("old", ""),
-        ({"name": "\x1b[2Jold"}, "lists this machine as ?[2Jold, not as new"),
-    ),
-)
-def test_a_name_that_the_server_does_not_follow_is_told(
-    run_agent: RunAgent, serve: Serve, host: object, told: str
-) -> None:
-    server = serve(http_answer(202, {"run_id": "RUN_ID", "host": host}))
-    done = run_agent(*ONE_CIPHER, "--name", "new", "--server", server.url, "--token", "x")
-    assert done.code == 0, done.err
-    assert "\x1b" not in done.out
-    assert ("lists this machine" in done.out) == bool(told)
-    assert told in done.out
-
-
-@pytest.mark.parametrize(("name", "named"), (("nas", True), (None, False)))
-def test_the_document_says_whether_the_name_was_given(
-    run_agent: RunAgent, name: str | None, named: bool
-) -> None:
-    """The server tells a wanted name from one that a machine happens to have."""
-    done = run_agent(*ONE_CIPHER, *(("--name", name) if name else ()))
-    assert json.loads(done.out)["host"]["named"] is named
-
-
 def old_pythons() -> list[str]:
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     return [str(path) for path in root.glob("versions/2.*/bin/python")]
@@ -163,15 +97,3 @@ def test_an_old_python_says_what_is_needed(start: Path) -> None:
         done = subprocess.run((python, str(start)), capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert re.fullmatch(sentence, done.stderr)
-
-
-def test_what_starts_first_has_the_syntax_of_every_python() -> None:
-    """There may be no Python 2 here to try it."""
-    for name in ("__init__", "__main__"):
-        for node in ast.walk(ast.parse((PACKAGE / f"{name}.py").read_text())):
-            newer = ast.AnnAssign | ast.JoinedStr | ast.Starred | ast.Nonlocal | ast.YieldFrom
-            assert not isinstance(node, newer), ast.dump(node)
-            if isinstance(node, ast.FunctionDef):
-                assert node.returns is None
-                assert not node.args.kwonlyargs
-                assert not any(one.annotation for one in node.args.args)

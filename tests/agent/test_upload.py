@@ -2,11 +2,9 @@
 
 import json
 import os
-import shlex
 import ssl
 import subprocess
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -94,32 +92,6 @@ def test_what_the_server_asks_to_wait_is_waited() -> None:
     assert 0.25 <= agent.pause(agent.Answer(503, "", None), 0.5) <= 0.5
 
 
-@pytest.mark.parametrize(
-    "asked", ("0", "-5", "soon", "", "\u0663", "9" * 5000 + "x", "Thu, 01 Jan 1970 00:00:00 GMT")
-)
-def test_what_asks_for_no_wait_leaves_the_pauses_as_they_are(asked: str) -> None:
-    assert 0.25 <= agent.pause(agent.Answer(503, "", asked), 0.5) <= 0.5
-
-
-def test_pauses_double_and_differ_from_host_to_host() -> None:
-    for earlier, later in pairwise(agent.RETRY_DELAYS):
-        assert later == 2 * earlier
-    answer = agent.Answer(503, "", None)
-    pauses = {agent.pause(answer, 8.0) for _ in range(50)}
-    assert len(pauses) > 40
-    assert all(4.0 <= one <= 8.0 for one in pauses)
-
-
-@pytest.mark.parametrize("host", ([], ["nas"], "nas", 7))
-def test_a_run_without_a_proper_host_is_sent(
-    run_agent: RunAgent, serve: Serve, saved_run: Path, host: Any
-) -> None:
-    saved_run.write_text(json.dumps({**json.loads(saved_run.read_text()), "host": host}))
-    site = serve(http_answer(201, {"run_id": "RUN_ID", "host": {"name": "nas"}}))
-    done = send(run_agent, site, saved_run)
-    assert done.code == 0, done.err
-
-
 def test_an_unreachable_server_leaves_the_run_in_the_spool(
     run_agent: RunAgent, tmp_path: Path
 ) -> None:
@@ -132,38 +104,6 @@ def test_an_unreachable_server_leaves_the_run_in_the_spool(
     assert TOKEN not in kept.read_text() + done.out + done.err
 
 
-TAKEN_BY_ANOTHER = (
-    FAST
-    + """
-import os
-send = agent.upload
-def send_and_lose(site, document):
-    words = send(site, document)
-    for path in agent.spooled_runs()[:count]: os.unlink(path)
-    return words
-agent.upload = send_and_lose
-"""
-)
-
-
-@pytest.mark.parametrize(("taken", "sent"), ((1, 3), (2, 2)))
-def test_runs_that_another_agent_sends_at_the_same_time_hold_back_no_other(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path, taken: int, sent: int
-) -> None:
-    spool(tmp_path).mkdir(parents=True)
-    for number in range(3):
-        path = spool(tmp_path) / f"run-{number}.json"
-        path.write_text(json.dumps({"schema": agent.SCHEMA, "run_id": str(uuid4())}))
-        os.utime(path, (number, number))
-    site = serve(*[ACCEPTED] * 3)
-    words = ("upload", "--server", site.url)
-    before = f"count = {taken}\n{TAKEN_BY_ANOTHER}"
-    done = run_agent(*words, before=before, env={"CIPHERMARK_TOKEN": TOKEN})
-    assert (done.code, done.err) == (0, "")
-    assert len(site.requests) == sent
-    assert list(spool(tmp_path).iterdir()) == []
-
-
 @pytest.mark.parametrize("server", ("https://[::1", "https://[x]:1", "http://h:port", "http://h:0"))
 def test_an_address_that_is_none_is_told_in_one_sentence(run_agent: RunAgent, server: str) -> None:
     done = run_agent("upload", "--server", server, env={"CIPHERMARK_TOKEN": TOKEN})
@@ -171,19 +111,6 @@ def test_an_address_that_is_none_is_told_in_one_sentence(run_agent: RunAgent, se
     assert done.err == (
         f"ciphermark_agent: --server {server}: give an address such as https://ciphermark.example\n"
     )
-
-
-def test_a_configuration_written_by_an_editor_of_windows_is_read(
-    run_agent: RunAgent, serve: Serve, saved_run: Path, tmp_path: Path
-) -> None:
-    site = serve(ACCEPTED)
-    token = tmp_path / "token"
-    token.write_text(TOKEN + "\r\n", encoding="utf-8-sig")
-    text = f"[agent]\r\nserver = {site.url}\r\ntoken_file = {token}\r\n"
-    configure(tmp_path, "").write_text(text, encoding="utf-8-sig")
-    done = run_agent("upload", str(saved_run))
-    assert done.code == 0, done.err
-    assert site.requests[0].authorization == "Bearer " + TOKEN
 
 
 def test_a_bad_document_shows_every_error(
@@ -215,23 +142,6 @@ def test_the_token_is_not_carried_to_another_host(
     assert done.code == 1
     assert "redirects to " + other.url in done.err
     assert other.requests == []
-
-
-def test_an_uploaded_run_leaves_nothing_in_the_spool(
-    run_agent: RunAgent, serve: Serve, tmp_path: Path
-) -> None:
-    site = serve(ACCEPTED)
-    token_file = tmp_path / "token"
-    token_file.write_text(TOKEN + "\n")
-    output = tmp_path / "run.json"
-    done = run_agent(
-        *ONE_CIPHER, "--server", site.url, "--token-file", str(token_file), "--output", str(output)
-    )
-    assert done.code == 0, done.err
-    assert site.requests[0].document == json.loads(output.read_text())
-    assert site.requests[0].authorization == "Bearer " + TOKEN
-    assert list(spool(tmp_path).iterdir()) == []
-    assert TOKEN not in output.read_text() + done.out + done.err
 
 
 def command_lines_with(text: str) -> set[bytes]:
@@ -305,24 +215,6 @@ def test_the_server_is_verified_by_the_given_authority_or_not_at_all_trusted(
     assert len(site.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "words"), ((None, "No such file"), ("nothing", "holds no certificates"))
-)
-def test_a_file_without_certificates_is_a_mistake(
-    run_agent: RunAgent, saved_run: Path, tmp_path: Path, text: str | None, words: str
-) -> None:
-    path = tmp_path / "ca.pem"
-    if text:
-        path.write_text(text)
-    done = run_agent(
-        "upload", str(saved_run), "--server", "https://127.0.0.1:9", "--token", "x",
-        "--ca-file", str(path),
-    )  # fmt: skip
-    assert done.code == 2
-    assert f"--ca-file {path} cannot be used" in done.err
-    assert words in done.err
-
-
 def test_server_token_and_name_may_stand_in_a_configuration_file(
     run_agent: RunAgent, serve: Serve, tmp_path: Path
 ) -> None:
@@ -334,30 +226,6 @@ def test_server_token_and_name_may_stand_in_a_configuration_file(
     assert done.code == 0, done.err
     assert site.requests[0].authorization == "Bearer " + TOKEN
     assert site.requests[0].document["host"]["name"] == "50% nas"
-
-
-def test_tags_depth_and_ciphers_may_stand_in_a_configuration_file(
-    run_agent: RunAgent, tmp_path: Path
-) -> None:
-    tags = "tags = rack=b2, room=the cellar"
-    configure(tmp_path, f"{tags}\ndepth = standard\nciphers = 3des-cbc, rc4")
-    said = run_agent("run", "--dry-run", "--tag", "rack=c3").out
-    assert '"rack": "c3"' in said
-    assert '"room": "the cellar"' in said
-    assert "3des-cbc" in said
-    assert "aes128-gcm" not in said
-    assert "5 tries of each method" in said
-    assert "3 tries of each method" in run_agent("run", "--dry-run", "--quick").out
-    assert "aes128-ctr" in run_agent("run", "--dry-run", "--ciphers", "aes128-ctr").out
-    assert "--standard" not in run_agent("schedule").out  # it is read at each run
-
-
-@pytest.mark.parametrize("line", ("depth = deep", "tags = rack", "ciphers = ,"))
-def test_what_no_option_could_say_the_configuration_cannot(
-    run_agent: RunAgent, tmp_path: Path, line: str
-) -> None:
-    configure(tmp_path, line)
-    assert run_agent("run", "--dry-run").code == 2
 
 
 def test_an_option_counts_before_the_configuration(
@@ -426,35 +294,3 @@ def test_with_a_full_disk_the_run_is_uploaded_all_the_same(
     assert done.code == 0, done.err
     assert "No space left on device" in done.err
     assert len(site.requests) == 1
-
-
-@pytest.mark.parametrize("output", ((), ("--output", "run.json")))
-def test_with_a_full_disk_and_no_server_the_run_alone_is_printed(
-    run_agent: RunAgent, tmp_path: Path, output: tuple[str, ...]
-) -> None:
-    env = {"CIPHERMARK_TOKEN": TOKEN}
-    words = ("--server", "http://127.0.0.1:9", *output)
-    before = f"import os; os.chdir({str(tmp_path)!r})\n{FULL}{FAST}"
-    done = run_agent(*ONE_CIPHER, *words, before=before, env=env)
-    assert done.code == 1
-    assert "No space left on device" in done.err
-    assert "here it is, on standard output" in done.err
-    assert json.loads(done.out)["measurements"]
-    assert list(tmp_path.glob("run.json*")) == []
-    assert not list(spool(tmp_path).iterdir())
-
-
-@pytest.mark.parametrize(
-    ("given", "repeated"),
-    (
-        (("--server", "http://s", "--token", "x"), "--server http://s --token TOKEN"),
-        (("--server", "http://s", "--token-file", "/a b"), "--server http://s --token-file '/a b'"),
-        (("--ca-file", "/c"), "--ca-file /c"),
-        ((), ""),
-    ),
-)
-def test_the_command_to_send_a_run_later_has_what_was_typed_and_no_token(
-    given: tuple[str, ...], repeated: str
-) -> None:
-    words = agent.upload_again(agent.command_line().parse_args(["run", *given]))
-    assert shlex.split(words)[2:] == ["upload", *shlex.split(repeated)]

@@ -38,9 +38,3 @@ def test_it_says_which_openssh_has_a_cipher_and_which_weaknesses_count(reader: A
     assert terrapin["affected"]["until"] == "9.6"
     arcfour = cipher(answer, "arcfour")
     assert arcfour["openssh"]["present"]["until"] == "7.6"
-
-
-def test_an_unknown_tool_is_refused(reader: ApiClient) -> None:
-    response = reader.get(URL, {"tool": "gpg"})
-    assert response.status_code == 400
-    assert response.json()["errors"][0]["attr"] == "tool"

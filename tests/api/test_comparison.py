@@ -7,13 +7,11 @@ from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
 from ingest.edits.merging import merge_hosts
-from ingest.edits.recompute import set_hidden
 from results.comparison import votes
 from store import statements
 from store.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
-from tests.histories import with_openssl
 from tests.sample_documents import (
     environment,
     openssl_measurement,
@@ -80,82 +78,6 @@ def test_normalised_by_os_equals_the_worked_example(reader: ApiClient) -> None:
     assert answer["profile"] == "2015"
 
 
-@pytest.mark.usefixtures("published")
-def test_mib_and_mb_are_kept_apart(reader: ApiClient) -> None:
-    answer = compare(reader, group_by="host", cipher="aes256-gcm@openssh.com")
-    assert medians(answer, "aes256-gcm@openssh.com") == {
-        "Proxmox guest (M. Turecki)": pytest.approx(357.143 * 1048576),
-        "MacBookPro8,2": pytest.approx(317.49e6),
-    }
-
-
-def test_a_machine_votes_once_with_its_latest_run(reader: ApiClient, store_run: StoreRun) -> None:
-    gcm = "aes128-gcm@openssh.com"
-    late = {"started_at": "2025-11-21T09:00:00Z", "finished_at": "2025-11-21T09:01:00Z"}
-    store_run(host("a", ssh_measurement(gcm, 500e6), **late))
-    store_run(host("a", ssh_measurement(gcm, 100e6)))
-    store_run(host("b", ssh_measurement(gcm, 300e6)))
-    (group,) = compare(reader)["groups"]
-    assert group["hosts"] == 2
-    assert group["values"][gcm]["n"] == 2
-    assert group["values"][gcm]["median"] == 400e6
-
-
-def test_a_machine_in_two_environments_votes_in_each(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    gcm = "aes128-gcm@openssh.com"
-    for version, rate in (("3.0.9", 200e6), ("3.0.19", 300e6)):
-        store_run(
-            host("a", ssh_measurement(gcm, rate), environment=with_openssl(f"OpenSSL {version}"))
-        )
-    answer = compare(reader, group_by="openssl")
-    assert medians(answer, gcm) == {"OpenSSL 3.0.9": 200e6, "OpenSSL 3.0.19": 300e6}
-    assert [group["label"] for group in answer["groups"]] == ["OpenSSL 3.0.9", "OpenSSL 3.0.19"]
-
-
-def test_a_run_without_a_series_does_not_hide_an_earlier_one(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    late = {"started_at": "2025-11-21T09:00:00Z", "finished_at": "2025-11-21T09:01:00Z"}
-    store_run(host("a", ssh_measurement("aes128-ctr", 200e6)))
-    store_run(host("a", ssh_measurement("aes256-ctr", 100e6), **late))
-    assert set(compare(reader)["ciphers"]) == {"aes128-ctr", "aes256-ctr"}
-
-
-def test_hidden_and_implausible_figures_never_count(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(host("a", ssh_measurement("aes128-ctr", 200e6)))
-    store_run(host("b", ssh_measurement("aes128-ctr", 900e9)))
-    hidden = store_run(host("c", ssh_measurement("aes128-ctr", 300e6)))
-    set_hidden(hidden, True)
-    assert medians(compare(reader, group_by="host"), "aes128-ctr") == {"a": 200e6}
-
-
-def test_series_of_other_dimensions_stay_out(reader: ApiClient, store_run: StoreRun) -> None:
-    ctr = "aes128-ctr"
-    store_run(
-        host(
-            "a",
-            ssh_measurement(ctr, 100e6),
-            ssh_measurement(ctr, 200e6, method="steady"),
-            ssh_measurement(ctr, 300e6, compression=True),
-            ssh_measurement(ctr, 400e6, acceleration="masked"),
-            ssh_measurement(ctr, 500e6, target={"kind": "remote", "name": "b"}),
-            ssh_measurement(ctr, 600e6, mac="hmac-sha2-256-etm@openssh.com"),
-        )
-    )
-    for query, rate in (
-        ({}, 100e6),
-        ({"method": "steady"}, 200e6),
-        ({"compression": "1"}, 300e6),
-        ({"acceleration": "masked"}, 400e6),
-        ({"target_kind": "remote"}, 500e6),
-        ({"mac": "hmac-sha2-256-etm@openssh.com"}, 600e6),
-    ):
-        answer = compare(reader, **query)
-        assert answer["groups"][0]["values"][ctr]["median"] == rate, query
-
-
 def test_openssl_compares_at_the_largest_block_that_all_groups_have(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
@@ -199,25 +121,6 @@ def test_cpu_cost_is_compared_where_both_ends_were_measured(
     assert answer["unit"] == "s/GB"
     answer = compare(reader, group_by="host", metric="cpu_bound_throughput")
     assert medians(answer, "aes128-ctr") == {"costed": pytest.approx(500e6)}
-
-
-def test_the_cpu_bound_rate_is_normalised_by_the_baselines_own(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    """A busy machine: its rates are half of what they could be, its CPU time says the truth."""
-    cipher, baseline = ssh_measurement("aes128-ctr", 100e6), ssh_measurement("3des-cbc", 9.563e6)
-    for measurement, seconds in ((cipher, 0.5), (baseline, 0.5)):
-        for sample in measurement["samples"]:
-            whole = sample["seconds"]
-            sample.update(client_cpu_seconds=whole * 0.1, server_cpu_seconds=whole * seconds)
-    bare = ssh_measurement("aes128-ctr", 100e6)
-    store_run(host("busy", cipher, baseline))
-    store_run(host("bare", bare, ssh_measurement("3des-cbc", 9.563e6)))
-    answer = compare(reader, group_by="host", metric="cpu_bound_normalised", cipher="aes128-ctr")
-    # 3DES bound: 19.126e6, the level of the profile 2015, so the index is 1.
-    assert medians(answer, "aes128-ctr") == {"busy": pytest.approx(200e6, rel=1e-4)}
-    assert answer["profile"] == "2015"
-    assert answer["excluded"] == {"no_baseline": 0}
 
 
 @pytest.fixture
@@ -275,15 +178,6 @@ def test_filters_keep_what_matches(reader: ApiClient, name: str, matching: str, 
     assert compare(reader, **{name: other})["groups"] == []
 
 
-def test_a_repeated_filter_matches_any_of_its_values(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    for name in ("a", "b", "c"):
-        store_run(host(name, ssh_measurement("aes128-ctr", 2e8)))
-    answer = compare(reader, group_by="host", host=["a", "c"])
-    assert [group["key"] for group in answer["groups"]] == ["a", "c"]
-
-
 @each(
     ("query", "attr"),
     (
@@ -317,38 +211,6 @@ def test_a_parameter_that_makes_no_sense_is_named(
 @each("name", ("since", "until"))
 def test_a_moment_may_name_any_zone(reader: ApiClient, name: str, offset: str) -> None:
     assert compare(reader, **{name: f"2026-01-01T00:00:00{offset}"})["groups"] == []
-
-
-def test_a_host_votes_in_each_group_that_it_was_measured_in(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(host("a", ssh_measurement("aes128-ctr", 1e8), tags={"rack": "old"}))
-    store_run(
-        host(
-            "a",
-            ssh_measurement("aes128-ctr", 2e8),
-            tags={"rack": "new"},
-            started_at="2025-11-21T09:00:00Z",
-            finished_at="2025-11-21T09:01:00Z",
-        )
-    )
-    groups = compare(reader, group_by="tag:rack")["groups"]
-    assert [(group["key"], group["hosts"]) for group in groups] == [("new", 1), ("old", 1)]
-    assert medians(compare(reader), "aes128-ctr") == {"AMD EPYC 9R14": 2e8}
-
-
-def test_cpus_that_we_cannot_spell_stay_apart(reader: ApiClient, store_run: StoreRun) -> None:
-    rates = {"Эльбрус-8С": 1e8, "Эльбрус-8СВ": 2e8, "飞腾 8": 3e8}
-    for model, rate in rates.items():
-        described = environment(model=model)
-        store_run(host(model, ssh_measurement("aes128-ctr", rate), environment=described))
-    assert medians(compare(reader), "aes128-ctr") == rates
-
-
-def test_of_one_run_the_unpinned_series_counts(reader: ApiClient, store_run: StoreRun) -> None:
-    pinned = ssh_measurement("aes128-ctr", 1e8, pinned=True)
-    store_run(host("a", pinned, ssh_measurement("aes128-ctr", 3e8)))
-    assert medians(compare(reader, group_by="host"), "aes128-ctr") == {"a": 3e8}
 
 
 @pytest.mark.parametrize("path", ("/api/v1/comparison/", "/"))
@@ -394,11 +256,6 @@ def test_the_block_size_is_one_at_which_the_ciphers_asked_for_were_measured(
     assert [group["values"]["aes-128-gcm"]["median"] for group in answer["groups"]] == [1e9, 1e9]
 
 
-def test_an_empty_site_compares_nothing(reader: ApiClient) -> None:
-    for tool in ("ssh", "openssl"):
-        assert compare(reader, tool=tool)["groups"] == []
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "filtered",
@@ -428,16 +285,3 @@ def test_a_figure_of_few_hosts_says_how_many_are_doubtful(
         "Model 3": None,
         "Model 4": None,
     }
-
-
-@pytest.mark.django_db
-def test_cpu_cost_is_doubtful_by_its_own_spread(reader: ApiClient, store_run: StoreRun) -> None:
-    rates = ssh_measurement("aes128-ctr", 1e8, 2e8, 3e8)
-    for sample in rates["samples"]:
-        each = sample["bytes"] / 1e9
-        sample.update(client_cpu_seconds=each, server_cpu_seconds=each, setup_seconds=0)
-    store_run(host("a", rates, conditions=[]))
-    (by_rate,) = compare(reader)["groups"]
-    (by_cost,) = compare(reader, metric="cpu_seconds_per_gb")["groups"]
-    assert by_rate["doubtful"] == {"aes128-ctr": 1}
-    assert "doubtful" not in by_cost

@@ -1,17 +1,12 @@
 """Who has the present answer is told so; who takes gzip gets a tenth of the bytes."""
 
-import gzip
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from django.utils.http import http_date, parse_http_date
 
-from api.http import conditional
 from ingest.edits.recompute import set_hidden
 from store.models import DataVersion
 from tests.conftest import ApiClient, StoreRun
@@ -76,45 +71,6 @@ def test_a_change_of_the_data_is_another_answer(reader: ApiClient, store_run: St
     every_answer_is_new()
 
 
-def test_a_304_takes_one_statement(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(run_document(ssh_measurement(CTR, 1e8)))
-    etag = ask(reader, f"{COMPARISON}?cpu=x")["ETag"]
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
-        assert ask(reader, f"{COMPARISON}?cpu=x", if_none_match=etag).status_code == 304
-    assert [one["sql"] for one in asked if "apitoken" not in one["sql"]] == [
-        "SELECT version, changed_at FROM runs_dataversion"
-    ]
-
-
-@pytest.mark.parametrize("path", BY_DATA)
-def test_dates_of_the_last_change(
-    reader: ApiClient, store_run: StoreRun, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store_run(run_document(ssh_measurement(CTR, 1e8)))
-    with monkeypatch.context() as still:  # a busy machine needs longer to ask
-        still.setattr(conditional, "SETTLED_SECONDS", 600.0)
-        assert "Last-Modified" not in ask(reader, path)  # more may happen within this second
-    changed(timedelta(seconds=3))
-    date = ask(reader, path)["Last-Modified"]
-    assert ask(reader, path, if_modified_since=date).status_code == 304
-    # A caller has seen a later state than the present one: a backup was restored.
-    later = http_date(parse_http_date(date) + 3600)
-    assert ask(reader, path, if_modified_since=later).status_code == 200
-    store_run(run_document(ssh_measurement(CTR, 2e8), host={"name": "another"}))
-    assert ask(reader, path, if_modified_since=date).status_code == 200
-
-
-def test_other_questions_and_other_sites_have_other_names(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(run_document(ssh_measurement(CTR, 1e8)))
-    first = ask(reader, COMPARISON)["ETag"]
-    assert ask(reader, f"{COMPARISON}?group_by=os", if_none_match=first).status_code == 200
-    assert ask(reader, COMPARISON, host="localhost", if_none_match=first).status_code == 200
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", (COMPARISON, "/api/v1/hosts/"))
 def test_nobody_learns_from_an_etag_what_may_not_be_read(
@@ -125,22 +81,3 @@ def test_nobody_learns_from_an_etag_what_may_not_be_read(
     stranger = ask(Client(), path, if_none_match=etag)
     assert stranger.status_code == 401
     assert "ETag" not in stranger
-
-
-def test_texts_are_compressed_for_who_takes_that(member: Client, store_run: StoreRun) -> None:
-    for number in range(12):
-        store_run(run_document(ssh_measurement(CTR, 1e8), host={"name": f"m{number}"}))
-    for path in (*BY_DATA, *BY_BYTES, "/"):
-        plain, packed = ask(member, path), ask(member, path, accept_encoding="gzip")
-        assert "Content-Encoding" not in plain, path
-        if path.endswith(".xlsx"):
-            assert "Content-Encoding" not in packed, path
-            continue
-        assert packed["Content-Encoding"] == "gzip", path
-        assert "Accept-Encoding" in packed["Vary"], path
-        whole = gzip.decompress(packed.body)
-        if path == "/":  # its forms hold a secret that changes each time
-            assert b"</html>" in whole
-            continue
-        assert whole == plain.body, path
-        assert ask(member, path, if_none_match=packed["ETag"]).status_code == 304, path

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from store.models import AuditEntry, Host, HostAlias, ImportedText, Run, RunDocument
-from tests.conftest import ApiClient, StoreRun
-from tests.sample_documents import run_document, ssh_measurement
+from store.models import AuditEntry, Host, Run, RunDocument
+from tests.conftest import StoreRun
+from tests.sample_documents import run_document
 
 
 def change(editor: Client, method: str, path: str, **body: Any) -> Any:
@@ -55,54 +55,12 @@ def test_a_removed_run_leaves_nothing_but_the_entry_of_who_removed_it(
     assert entry.before["host_name"] == "nas"
 
 
-def test_the_text_of_an_import_goes_with_its_last_run(editor: Client, uploader: ApiClient) -> None:
-    text = "aes128-ctr: 104.167 MB/s\n"
-    answer = uploader.post("/api/v1/imports/?host=nas", text, content_type="text/plain")
-    run_id = answer.json()["run_id"]
-    assert change(editor, "delete", f"runs/{run_id}/").status_code == 204
-    assert not ImportedText.objects.exists()
-
-
 @pytest.mark.usefixtures("published")
 def test_a_published_run_is_hidden_not_removed(editor: Client) -> None:
     run = Run.objects.all()[0]
     answer = change(editor, "delete", f"runs/{run.run_id}/")
     assert answer.status_code == 409
     assert "hide it" in answer.json()["errors"][0]["detail"]
-
-
-def test_the_verdict_of_other_runs_forgets_a_hidden_witness(
-    editor: Client, store_run: StoreRun
-) -> None:
-    plain = store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 900e6)))
-    masked = store_run(
-        run_document(ssh_measurement("aes128-gcm@openssh.com", 100e6, acceleration="masked"))
-    )
-
-    def verdict() -> tuple[str, float | None]:
-        plain.refresh_from_db()
-        return plain.acceleration, plain.acceleration_factor
-
-    together = verdict()
-    assert together == ("hardware", 9.0)
-    for hidden, found in ((True, ("unknown", None)), (False, together)):
-        change(editor, "patch", f"runs/{masked.run_id}/", hidden=hidden)
-        assert verdict() == found
-    change(editor, "delete", f"runs/{masked.run_id}/")
-    assert verdict() == ("unknown", None)
-
-
-def test_merged_hosts_are_judged_together(editor: Client, store_run: StoreRun) -> None:
-    plain, masked = (
-        store_run(run_document(measured, host={"name": name, "machine_id": None}))
-        for name, measured in (
-            ("a", ssh_measurement("aes128-gcm@openssh.com", 900e6)),
-            ("b", ssh_measurement("aes128-gcm@openssh.com", 100e6, acceleration="masked")),
-        )
-    )
-    assert {plain.acceleration, masked.acceleration} == {"unknown"}
-    change(editor, "post", f"hosts/{plain.host_id}/merge/", other=masked.host_id)
-    assert set(Run.objects.values_list("acceleration", flat=True)) == {"hardware"}
 
 
 def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(
@@ -120,23 +78,6 @@ def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(
     assert (last_entry().before, last_entry().after) == ({"name": "nas"}, {"name": "Cellar"})
     change(editor, "patch", f"hosts/{host.pk}/", name="nas")
     assert store_run(run_document(host={"name": "Cellar"})).host == host
-
-
-def test_a_name_that_another_host_goes_by_is_refused(editor: Client, store_run: StoreRun) -> None:
-    first, second = (
-        store_run(run_document(host={"name": name})).host_id for name in ("nas", "router")
-    )
-    answer = change(editor, "patch", f"hosts/{first}/", name="router")
-    assert answer.status_code == 409
-    assert "merge them" in answer.json()["errors"][0]["detail"]
-    change(editor, "patch", f"hosts/{second}/", name="gate")
-    assert change(editor, "patch", f"hosts/{first}/", name="router").status_code == 409
-
-
-@pytest.mark.parametrize("name", ("", "   ", "x" * 201, "a\nb", None))
-def test_what_is_no_name_is_a_400(editor: Client, store_run: StoreRun, name: str | None) -> None:
-    host = store_run(run_document()).host_id
-    assert change(editor, "patch", f"hosts/{host}/", name=name).status_code == 400
 
 
 def test_two_hosts_become_one_and_later_uploads_follow(editor: Client, store_run: StoreRun) -> None:
@@ -196,16 +137,6 @@ def answered(client: Client, address: str) -> str:
     text = text.replace("%3A", ":")  # in the addresses of what was made
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)", "", text)  # when it was made
     return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
-
-
-def test_what_was_merged_before_moves_on(editor: Client, store_run: StoreRun) -> None:
-    first, second, third = (
-        store_run(run_document(host={"name": name})).host_id for name in ("a", "b", "c")
-    )
-    change(editor, "post", f"hosts/{second}/merge/", other=first)
-    change(editor, "post", f"hosts/{third}/merge/", other=second)
-    assert store_run(run_document(host={"name": "a"})).host_id == third
-    assert set(HostAlias.objects.values_list("name", "host")) == {("a", third), ("b", third)}
 
 
 @pytest.mark.usefixtures("published")

@@ -62,7 +62,3 @@ def test_a_published_host_never_joins_an_uploaded_one_of_its_name(
     store_run(run_document(host={"name": "MacBookPro8,2"}))
     rows = reader.get(URL).json()["results"]
     assert sorted((row["published"], row["runs"]) for row in rows) == [(False, 1), (True, 1)]
-
-
-def test_an_unknown_host_is_a_404(reader: ApiClient) -> None:
-    assert reader.get(f"{URL}4711/").status_code == 404

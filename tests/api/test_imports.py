@@ -1,13 +1,11 @@
 """POST imports/: previewed, stored once, processed, and refused with a reason."""
 
 import gzip
-import json
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from access.tokens import create_token
 from ingest.processing.run_processing import process_run
@@ -15,7 +13,6 @@ from store.models import ImportedText, Measurement, Run
 from tests.cases import each
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
-from texts.received import MAX_BYTES
 
 TABLE = """\
 OpenSSL 3.0.13 30 Jan 2024 (Library: OpenSSL 3.0.13 30 Jan 2024)
@@ -26,10 +23,6 @@ AES-128-CBC     901234.56k  1301234.56k  1401234.56k  1421234.56k  1431234.56k  
 """
 TWO = TABLE + TABLE.replace("3.0.13", "1.1.1w").replace("1234.56k", "1235.56k")
 LOOP = "aes128-ctr: 104.167 MB/s\n3des-cbc: 20.5 MB/s\n"
-DD = """\
-$ dd if=/dev/zero bs=1M count=100 | ssh -c aes128-ctr localhost 'cat > /dev/null'
-104857600 bytes (105 MB) copied, 0.5 s, 210 MB/s
-"""
 FAST = "aes256-ctr: 900 GB/s\n"
 """A rate that memory cannot reach: read, and uncertain."""
 
@@ -182,35 +175,6 @@ def test_without_results_the_nearest_lines_are_named(
     assert not ImportedText.objects.exists()
 
 
-def test_a_taken_run_id_is_named_and_nothing_is_stored(
-    uploader: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = timezone.now()
-    monkeypatch.setattr("ingest.arrival.importing.timezone.now", lambda: now)
-    same = preview(uploader, DD)["documents"][0]
-    other = run_document(run_id=preview(uploader, TWO)["documents"][1]["run_id"])
-    for text, document in ((DD, same), (TWO, other)):
-        assert uploader.upload(document).status_code == 202
-        error = error_of(uploader, text, 409)
-        assert error["code"] == "conflict"
-        assert document["run_id"] in error["detail"]
-        assert Run.objects.count() == 1
-        assert not ImportedText.objects.exists()
-        Run.objects.all().delete()
-    assert len(send(uploader, TWO)["runs"]) == 2
-
-
-@each(
-    ("body", "status", "words"),
-    (
-        (gzip.compress(TABLE.encode()), 400, "Unpack an archive"),
-        (b"x" * (MAX_BYTES + 1), 413, "at most"),
-    ),
-)
-def test_other_files_are_refused(uploader: ApiClient, body: bytes, status: int, words: str) -> None:
-    assert words in error_of(uploader, body, status)["detail"]
-
-
 @each(
     ("name", "value"),
     (
@@ -230,10 +194,3 @@ def test_requests_come_in_several_forms(uploader: ApiClient) -> None:
     assert bytes(ImportedText.objects.get().body) == LOOP.encode()
     form = "application/x-www-form-urlencoded"
     assert "text/plain" in error_of(uploader, LOOP, 415, content_type=form)["detail"]
-
-
-def test_the_answer_of_a_long_text_is_bounded(uploader: ApiClient) -> None:
-    answer = preview(uploader, FAST * 1_500 + "neither here nor there\n" * 5_000)
-    assert (answer["unrecognised_count"], len(answer["unrecognised"])) == (5_000, 1_000)
-    assert (answer["uncertain_count"], len(answer["uncertain"])) == (1_500, 1_000)
-    assert len(json.dumps(answer)) < 400_000

@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.http import QueryDict
 
-from exports.columns import MEASUREMENTS
 from ingest.edits.recompute import set_hidden
 from questions.parameters import MAX_LENGTH
 from reports import export_rows
@@ -26,7 +24,6 @@ HOSTILE = (
     *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x","y")'),
     *("a;=1+1", "a\t=1+1", "a,=1+1", 'a;"=1+1', 'a";=1+1;"', "a\r\n=1+1", 'a\t"";@SUM(A1)'),
 )
-SEPARATORS = (",", ";", "\t")
 AWKWARD = 'Büro, "oben"; links\r\nunten \\N \\. 日本 🔐'
 
 
@@ -86,21 +83,6 @@ def test_the_figures_are_those_of_the_api_to_the_last_digit(reader: ApiClient) -
             assert found in [one[name] for one in same], (row["run_id"], row["cipher"], column)
 
 
-def test_text_from_outside_never_becomes_a_formula(reader: ApiClient, store_run: StoreRun) -> None:
-    for hostile in HOSTILE:
-        document = run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": hostile + "x"})
-        document["agent"]["version"] = hostile
-        store_run(document)
-    for query in ({}, {"excel": "1"}):
-        written = text(reader, MEASUREMENTS_URL, **query).removeprefix("\ufeff")
-        # Programs take the separator from the reader's language, not from the file.
-        for separator in SEPARATORS:
-            for line in csv.reader(io.StringIO(written, newline=""), delimiter=separator):
-                assert not [cell for cell in line if cell.startswith(tuple("=+-@"))], separator
-    versions = [row["agent_version"].replace("'", "") for row in rows(reader)]
-    assert sorted(versions) == sorted(HOSTILE)
-
-
 def test_awkward_text_and_any_number_come_back_as_they_were(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
@@ -118,20 +100,6 @@ def test_awkward_text_and_any_number_come_back_as_they_were(
     number = excel["throughput_bytes_per_second"]
     assert float(number.replace(",", ".")) == stored.median
     assert "," in number
-
-
-def test_the_mark_for_excel_comes_only_when_it_is_asked_for(reader: ApiClient) -> None:
-    assert text(reader, MEASUREMENTS_URL, bom="1").startswith("\ufeffrun_id,")
-    assert text(reader, MEASUREMENTS_URL, excel="1").startswith("\ufeffrun_id;")
-    assert text(reader, MEASUREMENTS_URL).startswith("run_id,")
-
-
-def test_every_line_ends_as_the_standard_says(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(run_document())
-    written = text(reader, MEASUREMENTS_URL)
-    assert written.count("\r\n") == 2
-    assert written.endswith("\r\n")
-    assert "\n" not in written.replace("\r\n", "")
 
 
 def test_filters_choose_as_they_do_elsewhere(reader: ApiClient, store_run: StoreRun) -> None:
@@ -210,20 +178,3 @@ def test_the_first_line_is_there_before_the_database_is_asked(
     # The first row is here while the others are still to be read.
     assert next(chunks).count(b"\r\n") == 1
     assert b"".join(chunks).count(b"\r\n") == 2
-
-
-def test_a_reader_who_leaves_leaves_the_connection_usable(store_run: StoreRun) -> None:
-    store_run(run_document())
-    store_run(run_document(host={"name": "b"}))
-    chunks = csv_chunks(export_of("measurements", QueryDict(), "http://testserver"))
-    next(chunks)
-    next(chunks)
-    chunks.close()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-
-
-def test_column_names_are_plain_and_met_once() -> None:
-    names = [column.name for column in MEASUREMENTS]
-    assert len(set(names)) == len(names)
-    assert all(name.replace("_", "").isalnum() and name == name.lower() for name in names)

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock
 
 import pytest
@@ -65,38 +64,6 @@ def test_a_probe_by_ip_over_plain_http_is_answered(
     stranger = {"host": "10.0.0.7", "x-forwarded-proto": "https"}
     settings.SECURE_SSL_REDIRECT = False
     assert Client().get("/accounts/login/", headers=stranger).status_code == 400
-
-
-def test_a_flood_of_probes_looks_once_a_second(
-    parts: Parts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ThreadPoolExecutor(20) as pool, monkeypatch.context() as still:
-        still.setattr(operations, "KEPT_SECONDS", 600.0)  # however long the flood takes
-        assert set(pool.map(lambda _: status(), range(500))) == {200}
-    assert parts.looks == 1
-    parts.well = False
-    monkeypatch.setattr(operations, "KEPT_SECONDS", 0.0)
-    assert status() == 503
-    assert parts.looks == 2
-
-
-def test_while_one_looks_long_others_are_told_what_was_found_and_then_that_nothing_answers(
-    parts: Parts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert status() == 200
-    monkeypatch.setattr(operations, "KEPT_SECONDS", 0.0)
-    monkeypatch.setattr(operations, "TRUE_SECONDS", 600.0)
-    parts.answers.clear()
-    with ThreadPoolExecutor(1) as pool:
-        looks = pool.submit(status)
-        while parts.looks < 2:
-            pass
-        assert status() == 200, "as it was a moment ago"
-        monkeypatch.setattr(operations, "TRUE_SECONDS", 0.0)
-        assert status() == 503
-        parts.answers.set()
-        assert looks.result() == 200
-    assert parts.looks == 2
 
 
 @pytest.mark.django_db

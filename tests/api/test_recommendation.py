@@ -1,7 +1,5 @@
 """GET /api/v1/recommendation/: one host, a pair, a group, and what is refused."""
 
-from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -105,38 +103,6 @@ def test_the_policy_says_what_may_be_named(
     )
 
 
-def test_what_the_run_says_is_not_offered_is_not_in_this_openssh(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    skipped = [{"tool": "ssh", "cipher": "3des-cbc", "reason": "this OpenSSH does not offer it"}]
-    store_run(usual(skipped=skipped))
-    unranked = why(reader.get(URL, {"host": "nas", "policy": "everything"}).json())
-    assert "3des-cbc" not in unranked
-    assert unranked["aes128-cbc"] == "not measured on this host"
-    assert "arcfour" not in unranked
-
-
-def test_the_figures_are_those_of_plain_ssh_alone(reader: ApiClient, store_run: StoreRun) -> None:
-    others: tuple[dict[str, Any], ...] = (
-        {"mac": "hmac-sha2-256"},
-        {"compression": True},
-        {"target": {"kind": "remote", "name": "web"}},
-        {"acceleration": "masked"},
-    )
-    store_run(
-        machine(
-            "nas",
-            series(GCM256, 600),
-            *(series(CHACHA, 900 + place, **one) for place, one in enumerate(others)),
-            series(CHACHA, 200e6),
-            openssl_measurement("aes-256-gcm", 5e9),
-        )
-    )
-    answer = reader.get(URL, {"host": "nas"}).json()
-    assert names(answer) == [GCM256]
-    assert answer["today"]["gain_unknown"] == f"{CHACHA}, this host's default, was not measured"
-
-
 def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: StoreRun) -> None:
     store_run(usual(gcm=100, chacha=900, environment=facts("OpenSSH_9.8p1")))
     first = store_run(usual(gcm=610, chacha=300) | LATE)
@@ -152,36 +118,6 @@ def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: 
     earlier = reader.get(URL, {"host": "nas", "until": "2025-11-21"}).json()
     assert names(earlier) == [CHACHA, GCM256]
     assert "9.8" in earlier["hosts"][0]["client"]
-
-
-def test_the_two_methods_never_mix(reader: ApiClient, store_run: StoreRun) -> None:
-    store_run(
-        machine(
-            "nas",
-            series(GCM256, 600),
-            series(CHACHA, 300),
-            series(GCM256, 900, method="steady"),
-        )
-    )
-    assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
-    steady = reader.get(URL, {"host": "nas", "method": "steady"}).json()
-    assert [(place["cipher"], place["median"]) for place in steady["order"]] == [(GCM256, 900e6)]
-    assert steady["method"] == "steady"
-
-
-def test_the_permalink_leads_to_the_same_figures_after_the_next_run(
-    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store_run(usual())
-    clock = SimpleNamespace(now=lambda: datetime(2025, 11, 22, tzinfo=UTC))
-    monkeypatch.setattr("api.recommendation.timezone", clock)
-    first = reader.get(URL, {"host": "nas", "policy": "compatible"}).json()
-    assert first["permalink"].startswith("http://testserver/recommend/?host=nas&policy=compatible")
-    store_run(usual(gcm=900) | LATE)
-    query = first["permalink"].partition("?")[2]
-    again = reader.get(f"{URL}?{query}").json()
-    assert again["order"] == first["order"]
-    assert reader.get(URL, {"host": "nas"}).json()["order"][0]["median"] == 900e6
 
 
 def test_what_is_not_known_is_said(reader: ApiClient, store_run: StoreRun) -> None:
@@ -280,16 +216,6 @@ def test_a_group_has_one_order_and_each_host_its_loss(
     assert [one["host"] for one in both["losses"]] == ["arm"]
 
 
-def test_a_host_is_of_the_group_that_its_latest_run_belongs_to(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(usual(environment=facts("OpenSSH_9.2p1"), tags={"ring": "old"}))
-    store_run(usual(tags={"ring": "new"}) | LATE)
-    assert reader.get(URL, {"openssh": "openssh-9.2p1"}).json()["hosts"] == []
-    assert reader.get(URL, {"tag": "ring:old"}).json()["hosts"] == []
-    assert len(reader.get(URL, {"tag": "ring:new"}).json()["hosts"]) == 1
-
-
 def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
@@ -334,58 +260,9 @@ def test_nonsense_is_refused_in_words(
     assert words in error["detail"]
 
 
-def test_every_fault_is_named(reader: ApiClient) -> None:
-    query = {"policy": "lax", "method": "guess", "link": "fast"}
-    errors = reader.get(URL, query).json()["errors"]
-    assert {error["attr"] for error in errors} == {"policy", "method", "link"}
-
-
-@pytest.mark.parametrize(
-    "query", ({"host": "who"}, {"host": ["nas", "who"]}, {"client": "nas", "server": "who"})
-)
-def test_an_unknown_host_is_a_404(
-    reader: ApiClient, store_run: StoreRun, query: dict[str, Any]
-) -> None:
-    store_run(usual())
-    response = reader.get(URL, query)
-    assert response.status_code == 404
-    assert response.json()["errors"][0]["detail"] == "There is no host with the key who."
-
-
 def test_hidden_runs_say_nothing(reader: ApiClient, store_run: StoreRun) -> None:
     run = store_run(usual())
     store_run(usual("other"))
     set_hidden(run, True)
     assert reader.get(URL, {"host": "nas"}).status_code == 404
     assert [one["host"] for one in reader.get(URL, {"tag": "rack:b2"}).json()["hosts"]] == ["other"]
-
-
-def test_a_document_with_a_byte_order_mark_is_read(reader: ApiClient, store_run: StoreRun) -> None:
-    run = store_run(usual())
-    run.document.body = b"\xef\xbb\xbf" + run.document.received
-    run.document.save()
-    assert names(reader.get(URL, {"host": "nas"}).json()) == [GCM256, CHACHA]
-
-
-def test_an_excluded_cipher_that_would_be_faster_says_by_how_much_and_why(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(machine("nas", series(GCM256, 600), series(CHACHA, 300), series("aes128-ctr", 900)))
-    answer = reader.get(URL, {"host": "nas"}).json()
-    faster = [one for one in answer["unranked"] if one["would_be_faster"]]
-    assert [(one["cipher"], one["rate"]) for one in faster] == [("aes128-ctr", 900e6)]
-    assert faster[0]["reason"] == "rated acceptable; the modern policy excludes it"
-    assert (faster[0]["over_first"]["over"], faster[0]["over_first"]["ratio"]) == (GCM256, 1.5)
-    said = answer["ssh_config"].replace("\n# ", " ")
-    assert f"Faster, but left out: aes128-ctr, 1.50 times the rate of {GCM256}; rated" in said
-    unmeasured = next(one for one in answer["unranked"] if one["cipher"] == GCM128)
-    assert (unmeasured["rate"], unmeasured["would_be_faster"]) == (None, False)
-
-
-def test_a_group_says_what_it_gains_over_the_defaults_of_its_hosts(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(usual("a", gcm=600, chacha=300))
-    store_run(usual("b", gcm=1200, chacha=150))
-    today = reader.get(URL, {"tag": "rack:b2"}).json()["today"]
-    assert today["gain_of_hosts"] == {"ratio": pytest.approx(4), "hosts": 2, "slower": 0}

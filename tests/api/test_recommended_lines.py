@@ -1,20 +1,18 @@
 """The lines of an answer as real OpenSSH reads them, and an answer for a whole fleet."""
 
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import connection
-from pytest_django import DjangoAssertNumQueries
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from ciphermark_agent.children import run_tool
 from ciphermark_agent.ssh_server import PrivateServer
 from store.models import Host, Measurement, Run, RunDocument
-from tests.api.test_recommendation import URL, facts, machine, series, usual
+from tests.api.test_recommendation import URL, facts, machine, series
 from tests.conftest import ApiClient, StoreRun
 
 HOSTILE = "nas\u2028ProxyCommand touch owned \x1b[2J Ciphers none"
@@ -106,26 +104,3 @@ def copies(first: Run, count: int) -> None:
     )
     with connection.cursor() as cursor:  # as autovacuum does it, which does not see into a test
         cursor.execute("ANALYZE")
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_fleet_of_a_thousand_hosts_is_answered_and_more_are_refused(
-    reader: ApiClient, store_run: StoreRun, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    first = store_run(everything("OpenSSH_9.9p1"))
-    copies(first, FLEET)
-    # The token's first use is written down, and the analytics copy follows.
-    reader.get(URL, {"tag": "fleet:small"})
-    token, version, figures, left_out = 1, 1, 4, 2
-    begun = time.process_time()
-    with django_assert_num_queries(token + version + figures + left_out):
-        answer = reader.get(URL, {"tag": "fleet:big", "policy": "everything"}).json()
-    took = time.process_time() - begun  # of this process: a busy machine takes longer
-    assert (len(answer["hosts"]), len(answer["losses"])) == (FLEET, FLEET)
-    assert len(answer["order"]) == 10
-    assert took < 10, f"{took:.1f} s"
-    assert answer["measured"].startswith("1000 runs on 1000 hosts, of 2025-11-21, ssh pipeline")
-    store_run(usual("one more", tags={"fleet": "big"}))
-    refused = reader.get(URL, {"tag": "fleet:big"})
-    assert refused.status_code == 400
-    assert "more than 1000 hosts" in refused.json()["errors"][0]["detail"]

@@ -7,7 +7,6 @@ import pytest
 from store.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
-from tests.sample_documents import environment, openssl_measurement, run_document
 from tests.upgraded_fleet import AES, DES, EPYC, HOSTS, XEON, upgraded_fleet
 
 URL = "/api/v1/comparison/"
@@ -75,19 +74,6 @@ def test_the_file_has_the_same_ratios(reader: ApiClient) -> None:
 
 
 @pytest.mark.usefixtures("fleet")
-def test_unmatched_groups_hold_other_hosts_and_their_medians_stand_against_each_other(
-    reader: ApiClient,
-) -> None:
-    old, new = asked(reader, relative_to="1.1.1")["groups"]
-    assert (old["hosts"], new["hosts"]) == (2 * HOSTS, 2 * HOSTS + 1)
-    ratio = new["relative"][AES]
-    medians = new["values"][AES]["median"] / old["values"][AES]["median"]
-    assert ratio["ratio"] == pytest.approx(medians)
-    assert ratio["low"] < ratio["ratio"] < ratio["high"]
-    assert ratio["beyond_noise"] is False
-
-
-@pytest.mark.usefixtures("fleet")
 @each("key", ("fast", None))
 def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | None) -> None:
     wanted = key or Host.objects.get(slug="fast").pk
@@ -96,34 +82,6 @@ def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | Non
     (new,) = [group for group in answer["groups"] if group["key"] == "3.0"]
     assert new["relative"][AES]["ratio"] == pytest.approx(new["values"][AES]["median"] / 9e9)
     assert DES not in new["relative"]
-
-
-@pytest.mark.usefixtures("fleet")
-def test_hosts_stand_against_one_of_them(reader: ApiClient) -> None:
-    answer = asked(reader, group_by="host", relative_to="fast", cipher=AES)
-    ratios = {group["key"]: group.get("relative", {}).get(AES) for group in answer["groups"]}
-    assert ratios["fast"] is None
-    assert ratios["amd-0"]["ratio"] == pytest.approx(1.004 / 9)
-    assert ratios["amd-0"]["beyond_noise"] is None
-
-
-@pytest.mark.usefixtures("fleet")
-def test_a_baseline_without_figures_here_is_named_and_nothing_is_relative(
-    reader: ApiClient,
-) -> None:
-    answer = asked(reader, relative_to="1.1.1", since="2026-01-02")
-    assert answer["relative_to"] == {"key": "1.1.1", "label": None, "is_host": False}
-    assert [group["key"] for group in answer["groups"]] == ["3.0"]
-    assert "relative" not in answer["groups"][0]
-
-
-@pytest.mark.usefixtures("fleet")
-def test_a_split_has_at_most_twelve_values_unless_some_are_chosen(reader: ApiClient) -> None:
-    said = refused(reader, split_by="host")["split_by"]
-    assert said == "host has 17 values here; choose at most 12 by a filter."
-    chosen = [f"amd-{number}" for number in range(HOSTS)]
-    answer = asked(reader, split_by="host", host=chosen)
-    assert len(answer["groups"]) == 2 * HOSTS
 
 
 @pytest.mark.usefixtures("fleet")
@@ -143,12 +101,3 @@ def test_what_cannot_be_is_said(
     reader: ApiClient, query: dict[str, Any], parameter: str, said: str
 ) -> None:
     assert said in refused(reader, **query)[parameter]
-
-
-@pytest.mark.usefixtures("fleet")
-def test_no_host_in_all_groups_leaves_none(reader: ApiClient, store_run: StoreRun) -> None:
-    stated = {**environment(model=EPYC), "openssl": {"version_text": "LibreSSL 3.8.2"}}
-    store_run(run_document(openssl_measurement(AES, 5e8), host={"name": "bsd"}, environment=stated))
-    assert asked(reader, matched=1)["groups"] == []
-    pair = asked(reader, matched=1, openssl_series=["1.1.1", "3.0"])["groups"]
-    assert [group["hosts"] for group in pair] == [2 * HOSTS, 2 * HOSTS]

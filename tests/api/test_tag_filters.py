@@ -4,14 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from django.test import Client
-from pytest_django.fixtures import Settings
 
-from results.comparison.facets import facets
-from results.selection import ComparisonQuery
 from tests.api.test_comparison import compare
 from tests.conftest import ApiClient, StoreRun, csv_rows
-from tests.pages.test_lists import options
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 FLEET = {
@@ -74,23 +69,3 @@ def test_every_place_with_a_tag_filter_narrows_by_key_and_widens_by_value(
             assert sorted({row["host"] for row in rows}) == hosts, asked
         advised = reader.get("/api/v1/recommendation/", {"tag": asked}).json()
         assert sorted(one["host"] for one in advised["hosts"]) == hosts, asked
-
-
-@pytest.mark.usefixtures("fleet")
-def test_each_count_of_a_value_is_what_choosing_it_beside_the_others_gives(
-    reader: ApiClient,
-) -> None:
-    for asked in ((), *SETS):
-        for facet in facets(ComparisonQuery(filters={"tag": asked})):
-            others = [one for one in asked if not one.startswith(f"{facet.tag}:")]
-            for option in facet.options if facet.tag else ():
-                answer = compare(reader, group_by="host", tag=[*others, option.key])
-                assert option.count == len(answer["groups"]), (asked, option)
-
-
-@pytest.mark.usefixtures("fleet")
-def test_the_page_counts_a_tag_under_the_other_tags(client: Client, settings: Settings) -> None:
-    settings.CIPHERMARK_PUBLIC = True
-    html = client.get("/", {"tag": "env:test"}).content.decode()
-    assert options(html, "tag-dc") == [("fra", "1")]
-    assert options(html, "tag-env") == [("test", "1"), ("prod", "3")]

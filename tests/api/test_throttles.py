@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.throttling import SimpleRateThrottle
 
-from access.client_address import client_address, client_network
+from access.client_address import client_address
 from access.tokens import create_token
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
@@ -86,17 +86,3 @@ def test_the_address_is_the_one_that_our_own_proxy_saw(
     request = Client().get("/healthz").wsgi_request
     request.META |= {"HTTP_X_FORWARDED_FOR": forwarded, "REMOTE_ADDR": direct}
     assert client_address(request) == found
-
-
-@pytest.mark.parametrize(
-    ("address", "network"),
-    (
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("192.0.2.1", "192.0.2.1"),
-    ),
-)
-def test_a_customer_has_a_whole_ipv6_network(address: str, network: str) -> None:
-    request = Client().get("/healthz").wsgi_request
-    request.META["REMOTE_ADDR"] = address
-    assert client_network(request) == network

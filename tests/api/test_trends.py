@@ -73,16 +73,6 @@ def test_a_change_is_told_with_what_changed_in_the_environment(
     ]
 
 
-def test_the_latest_run_alone_is_an_unconfirmed_change(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_days(store_run, 400e6, 404e6, 396e6, 600e6)
-    (change,) = ask(reader, SSH)["changes"]
-    assert (change["direction"], change["confirmed"]) == ("faster", False)
-    assert change["doubt"] == "one run shows it so far"
-    assert change["environment_changes"] == []
-
-
 def test_a_change_of_openssl_speed_is_a_break_and_no_change(
     reader: ApiClient, store_run: StoreRun
 ) -> None:
@@ -106,43 +96,6 @@ def test_a_change_of_openssl_speed_is_a_break_and_no_change(
     # The cipher that openssl speed measures as before did fall.
     cbc = ask(reader, OPENSSL, cipher="aes-128-cbc")
     assert (len(cbc["changes"]), cbc["breaks"]) == (1, [])
-
-
-def test_the_block_size_is_what_most_runs_have(reader: ApiClient, store_run: StoreRun) -> None:
-    for day in range(2):
-        store_run(run_of_day(day, openssl_measurement("aes-128-gcm", 1e9)))
-    store_run(
-        run_of_day(
-            3,
-            openssl_measurement("aes-128-gcm", 2e9, block_size=65536),
-            openssl_measurement("aes-128-gcm", 1e9),
-        )
-    )
-    found = ask(reader, OPENSSL)
-    assert found["series"]["block_size"] == 16384
-    assert len(found["points"]) == 3
-    assert len(ask(reader, OPENSSL, block_size=65536)["points"]) == 1
-
-
-def test_cost_falls_to_be_cheaper_and_has_its_own_spread(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    for day, seconds in enumerate((2.0, 2.0, 2.0, 1.0, 1.0)):
-        costs = [
-            {
-                "bytes": 10**9,
-                "seconds": 3.0,
-                "client_cpu_seconds": seconds / 2,
-                "server_cpu_seconds": seconds / 2,
-            }
-        ] * 3
-        store_run(run_of_day(day, ssh_measurement(GCM, samples=costs)))
-    found = ask(reader, SSH, metric="cpu_seconds_per_gb")
-    assert found["unit"] == "s/GB"
-    assert [one["median"] for one in found["points"]] == [2.0, 2.0, 2.0, 1.0, 1.0]
-    assert [one["direction"] for one in found["changes"]] == ["cheaper"]
-    bound = ask(reader, SSH, metric="cpu_bound_throughput")
-    assert bound["points"][0]["median"] == 1e9
 
 
 def test_normalised_rates_need_a_baseline_and_say_how_many_runs_have_none(
@@ -186,23 +139,6 @@ def test_one_history_is_one_series(reader: ApiClient, store_run: StoreRun) -> No
     assert ask(reader, SSH, target_kind="remote")["points"] == []
 
 
-def test_what_does_not_count_is_in_no_history(reader: ApiClient, store_run: StoreRun) -> None:
-    runs = store_days(store_run, 4e8, 4e8, 4e8, 1e15)
-    Run.objects.filter(pk=runs[0].pk).update(hidden=True)
-    Run.objects.filter(pk=runs[1].pk).update(started_at=None)
-    store_run(run_of_day(9, ssh_measurement(GCM, 1e8), host={"name": "other"}))
-    found = ask(reader, SSH)
-    assert [one["run_id"] for one in found["points"]] == [str(runs[2].run_id)]
-    assert found["undated"] == 1
-
-
-def test_dates_and_filters_narrow_a_history(reader: ApiClient, store_run: StoreRun) -> None:
-    store_days(store_run, 1e8, 2e8, 3e8)
-    found = ask(reader, SSH, since="2025-03-02", until="2025-03-02")
-    assert [one["median"] for one in found["points"]] == [2e8]
-    assert ask(reader, SSH, openssl="openssl-1.1.1w")["points"] == []
-
-
 def test_a_history_is_cut_to_its_latest_runs_and_says_so(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,15 +147,6 @@ def test_a_history_is_cut_to_its_latest_runs_and_says_so(
     found = ask(reader, SSH)
     assert [one["median"] for one in found["points"]] == [2e8, 3e8]
     assert found["cut"] is True
-
-
-def test_old_changes_are_listed_without_their_environments(
-    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("results.hosts.history.EXPLAINED_CHANGES", 1)
-    store_days(store_run, 1e8, 1e8, 1e8, 2e8, 2e8, 2e8, 4e8, 4e8)
-    first, second = ask(reader, SSH)["changes"]
-    assert (first["environment_changes"], second["environment_changes"]) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -255,50 +182,5 @@ def test_an_unknown_host_is_a_404_and_a_series_it_has_not_is_empty(
     assert (found["points"], found["changes"], found["breaks"]) == ([], [], [])
 
 
-def test_the_cpu_bound_rate_is_normalised_by_cpu_bound_levels(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    def series(cipher: str, bound: float) -> dict[str, Any]:
-        cost = 1e9 / bound
-        sample = {"bytes": 10**9, "seconds": 9.0}
-        both = {"client_cpu_seconds": cost, "server_cpu_seconds": cost}
-        return ssh_measurement(cipher, samples=[{**sample, **both}] * 3)
-
-    store_run(run_of_day(0, series(GCM, 4e8), series("3des-cbc", 38.252e6)))
-    found = ask(reader, SSH, metric="cpu_bound_normalised")
-    assert found["profile"] == "2015"
-    assert found["points"][0]["median"] == pytest.approx(2e8, rel=1e-3)
-
-
 def tries(rate: float, seconds: float, n: int) -> list[dict[str, Any]]:
     return [{"bytes": round(rate * seconds), "seconds": seconds}] * n
-
-
-def test_a_change_of_depth_is_no_change_of_the_host(reader: ApiClient, store_run: StoreRun) -> None:
-    """Earlier agents made tries of 0.9 s in a quick run and of 3 s in a thorough one."""
-    for day in range(8):
-        samples = tries(107e6, 3.0, 15) if day > 3 else tries(100e6, 0.9, 3)
-        steady = ssh_measurement(GCM, method="steady", samples=samples)
-        store_run(run_of_day(day, ssh_measurement(GCM, samples=samples), steady))
-    assert ask(reader, SSH)["changes"] == []
-    # The start of a stream is in no steady rate.
-    assert len(ask(reader, SSH, method="steady")["changes"]) == 1
-
-
-def test_of_an_older_agent_only_long_transfers_tell_the_cost_of_a_byte(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    """256 MiB: 2.69 s/GB with what sshd spends once a stream, where 2.0 is right."""
-
-    def series(mib: int, **facts: Any) -> dict[str, Any]:
-        size = mib << 20
-        ends = {"client_cpu_seconds": size / 1e9, "server_cpu_seconds": size / 1e9 + 0.185}
-        return ssh_measurement(GCM, samples=[{"bytes": size, "seconds": 1.0, **ends}] * 3, **facts)
-
-    older = {"settings": {"depth": "quick", "tries": 3, "pinned_cpus": None}}
-    store_run(run_of_day(0, series(256), **older))
-    store_run(run_of_day(1, series(2048), **older))
-    store_run(run_of_day(2, series(256, reference_bytes=32 << 20), **older))
-    found = ask(reader, SSH, metric="cpu_seconds_per_gb")
-    assert [round(one["median"], 2) for one in found["points"]] == [2.09, 2.69]
-    assert found["without_value"] == 1

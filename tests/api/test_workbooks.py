@@ -3,22 +3,17 @@
 import io
 import re
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from django.db import connection
 from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart
 
-from exports.csv_dialect import CELL_UNITS, for_cell
 from reports import exporting
-from results.comparison.comparison import compare
-from results.selection import ComparisonQuery
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun, csv_rows
+from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, run_document, ssh_measurement
 from tests.upgraded_fleet import AES, DES, HOSTS, upgraded_fleet
 
@@ -74,27 +69,6 @@ def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
         *("Lowest (MB/s)", "Highest (MB/s)", "Hosts", "Low confidence"),
     ]
     assert book["Comparison"]["A1"].font.bold
-
-
-@pytest.mark.usefixtures("published")
-def test_its_rows_are_those_of_the_csv(reader: ApiClient) -> None:
-    query = {"group_by": "os_version", "metric": "normalised"}
-    lines = csv_rows(reader.get("/api/v1/exports/comparison.csv", query))
-    found = table(opened(body(reader, "comparison.xlsx", **query)), "Comparison")
-    name = "normalised_bytes_per_second"
-    assert [(row["Group"], row["Cipher"], row["Median"] * 1e6, row["Hosts"]) for row in found] == [
-        (line["group"], line["cipher"], pytest.approx(float(line[name])), int(line["n"]))
-        for line in lines
-    ]
-    lines = csv_rows(reader.get("/api/v1/exports/measurements.csv"))
-    found = table(opened(body(reader, "measurements.xlsx")), "Measurements")
-    name = "throughput_bytes_per_second"
-    assert [
-        (row["Run"], row["Cipher"], row["Throughput"] * 1e6, row["Tries"]) for row in found
-    ] == [
-        (line["run_url"], line["cipher"], pytest.approx(float(line[name])), int(line["n"]))
-        for line in lines
-    ]
 
 
 def test_columns_that_are_named_are_those_of_the_csv(
@@ -155,30 +129,6 @@ def test_more_measurements_than_a_workbook_holds_are_told_to_use_csv(
     assert len(table(opened(body(reader, f"{form}.xlsx", cipher="a")), "Measurements")) == 1
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("late", ("decided", "compare", "_contents"))
-def test_a_run_that_comes_meanwhile_is_in_all_sheets_or_in_none(
-    reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch, late: str
-) -> None:
-    store_run(run_document(ssh_measurement("aes128-ctr", 1e8), host={"name": "nas"}))
-    step = getattr(exporting, late)
-
-    def another_run(*arguments: Any) -> Any:
-        def store() -> None:
-            store_run(run_document(ssh_measurement("aes128-ctr", 3e8), host={"name": "nas"}))
-            compare(ComparisonQuery())  # whoever asks meanwhile brings the copy up to date
-            connection.close()
-
-        with ThreadPoolExecutor(1) as elsewhere:
-            elsewhere.submit(store).result()
-        return step(*arguments)
-
-    monkeypatch.setattr(exporting, late, another_run)
-    book = opened(body(reader, "comparison.xlsx", group_by="host", tool="ssh"))
-    (compared,), (row,) = table(book, "Comparison"), table(book, "Measurements")
-    assert compared["Median"] == row["Throughput"]
-
-
 @pytest.mark.usefixtures("published")
 def test_its_chart_has_the_medians_and_quartiles_of_the_comparison(reader: ApiClient) -> None:
     ciphers = ("aes128-ctr", "3des-cbc")
@@ -214,19 +164,6 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert "Median (MB/s)" in said
 
 
-def test_measurements_of_all_tools_do_not_say_that_they_are_of_one(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(run_document())
-    for query, asked in (({}, "All measurements"), ({"tool": "openssl"}, "Measurements")):
-        book = opened(body(reader, "measurements.xlsx", **query))
-        names, values = zip(*book["Method"].iter_rows(values_only=True, max_col=2), strict=True)
-        said = dict(zip(names, values, strict=True))
-        assert said["Query"] == asked
-        assert said.get("Filter: tool") == query.get("tool")
-        assert names.index("Tool") > names.index("Compared of them")
-
-
 @pytest.mark.parametrize(("hostile", "read"), ((HOSTILE, READ_BACK), (MARKUP, MARKUP)))
 def test_text_from_outside_is_text(
     reader: ApiClient, store_run: StoreRun, hostile: str, read: str
@@ -257,16 +194,6 @@ def test_text_from_outside_is_text(
     references = re.findall(r"<c:f>(.*?)</c:f>", chart)
     assert references
     assert all(one.startswith("'Chart data'!$") for one in references)
-
-
-@pytest.mark.parametrize("text", ("x", "🔐", "x🔐", "\uffff"))
-def test_a_cell_has_all_it_can_hold_and_says_when_it_was_cut(text: str) -> None:
-    size = len(text.encode("utf-16-le")) // 2
-    fitting = text * (CELL_UNITS // size) + "." * (CELL_UNITS % size)
-    assert for_cell(fitting) == fitting.replace("\uffff", "\ufffd")
-    cell = for_cell(fitting + text)
-    assert CELL_UNITS - 100 < len(cell.encode("utf-16-le")) // 2 <= CELL_UNITS
-    assert cell.endswith(f"… [cut: {len(fitting + text)} characters in all]")
 
 
 def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> None:

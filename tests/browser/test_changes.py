@@ -79,14 +79,6 @@ def test_the_change_of_three_hosts_is_one_entry_that_leads_to_its_evidence(
     expect(page.locator("#history-title")).to_be_in_viewport()
 
 
-def test_a_filter_applies_at_once_and_is_in_the_address(open_page: OpenPage, upgraded: int) -> None:
-    page = open_page(LIST)
-    page.get_by_label("Direction").select_option("faster")
-    page.wait_for_url("**direction=faster**")
-    expect(page.locator(".fleet-change")).to_have_count(1)
-    expect(page.locator(".fleet-change")).to_contain_text("ssh 3des-cbc")
-
-
 def test_an_editor_acknowledges_a_change_without_leaving_the_list(
     open_page: OpenPage, upgraded: int, signed_in: dict[str, Any]
 ) -> None:

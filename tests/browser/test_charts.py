@@ -1,7 +1,6 @@
 """The chart in the hands of its reader, against the table below it."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import assert_accessible
 from tests.browser.site_tools import processed, upload
-from tests.live_site import PROJECT, LiveSite
+from tests.live_site import LiveSite
 from tests.sample_documents import (
     environment,
     openssl_measurement,
@@ -87,19 +86,6 @@ def test_the_chart_says_what_its_table_says(open_page: OpenPage) -> None:
 
 
 @pytest.mark.usefixtures("machines")
-def test_a_picture_is_a_png_that_is_named_for_what_it_shows(open_page: OpenPage) -> None:
-    page = open_page(COMPARE)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="PNG of the chart").click()
-    assert re.fullmatch(
-        r"ciphermark-ssh-throughput-by-cpu-\d{4}-\d\d-\d\d\.png", download.value.suggested_filename
-    )
-    png = download.value.path().read_bytes()
-    assert png.startswith(b"\x89PNG")
-    assert int.from_bytes(png[16:20]) == 2400
-
-
-@pytest.mark.usefixtures("machines")
 def test_a_mark_has_a_menu_by_keyboard(open_page: OpenPage) -> None:
     page = open_page(COMPARE, bypass_csp=True)
     page.evaluate("window.sameDocument = true")
@@ -147,36 +133,6 @@ def test_a_click_on_a_mark_or_heading_opens_its_menu(open_page: OpenPage) -> Non
     expect(menu.get_by_role("link", name="Leave it out")).to_be_visible()
 
 
-def test_two_hundred_groups_are_scrolled_inside(open_page: OpenPage, fleet: None) -> None:
-    page = open_page("/?tool=openssl&tag=fleet:big&top=all")
-    assert drawn_marks(page) == 600
-    box = page.locator(".chart-box")
-    assert box.evaluate("box => box.clientHeight") < 1200
-    assert box.evaluate("box => box.scrollHeight") > 15_000
-    canvas = page.locator("figure canvas")
-    canvas.focus()
-    canvas.press("End")
-    expect(page.locator("#chart-reading")).to_contain_text("model 199")
-    assert box.evaluate("box => box.scrollTop") > 14_000
-    assert canvas.evaluate("canvas => canvas.height / devicePixelRatio") < 1200
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert canvas.evaluate("canvas => canvas.clientHeight") > 15_000
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert canvas.evaluate("canvas => canvas.clientHeight") < 1200
-
-
-def test_many_groups_are_several_pictures(open_page: OpenPage, fleet: None) -> None:
-    page = open_page("/?tool=openssl&tag=fleet:big&top=50")
-    names: list[str] = []
-    page.on("download", lambda one: names.append(one.suggested_filename))
-    page.get_by_role("button", name="PNG of the chart (2 files)").click()
-    for _ in range(100):
-        if len(names) > 1:
-            break
-        page.wait_for_timeout(200)
-    assert [name.partition("-by-cpu-")[2][10:] for name in names] == ["-1-of-2.png", "-2-of-2.png"]
-
-
 def test_the_theme_is_chosen_kept_and_followed_by_charts(open_page: OpenPage) -> None:
     page = open_page("/?source=published", bypass_csp=True)
     background = "getComputedStyle(document.body).backgroundColor"
@@ -196,17 +152,3 @@ def test_the_theme_is_chosen_kept_and_followed_by_charts(open_page: OpenPage) ->
     page.emulate_media(media="screen", color_scheme="dark")
     page.get_by_role("radio", name="Light").check()
     page.wait_for_function(f"light => {background} === light", arg=light)
-
-
-def test_a_chart_that_cannot_be_loaded_says_so(open_page: OpenPage) -> None:
-    page = open_page("/method/", expected="Failed to")
-    page.route("**/assets/charts-*.js", lambda route: route.abort())
-    page.goto("/?source=published")
-    expect(page.get_by_text("The chart could not be loaded")).to_be_visible()
-    expect(page.locator("#comparison-table")).to_be_visible()
-
-
-def test_what_is_loaded_later_does_not_run_the_entry_again() -> None:
-    """Django serves the entry under a name with a hash: to a browser another file."""
-    for chunk in Path(PROJECT / "frontend/dist/assets").glob("*-*.js"):
-        assert "main.js" not in chunk.read_text("utf-8"), chunk.name

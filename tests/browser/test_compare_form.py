@@ -5,7 +5,6 @@ import re
 from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import OpenPage
-from tests.browser.test_first_light import table
 
 
 def test_a_choice_applies_at_once_and_keeps_the_focus(open_page: OpenPage) -> None:
@@ -35,37 +34,6 @@ def test_back_and_forward_restore_the_view(open_page: OpenPage) -> None:
     expect(page.locator("h1")).to_have_text("SSH throughput by CPU")
     page.go_forward()
     expect(page.locator("h1")).to_have_text("SSH ratio to 3DES by CPU")
-
-
-def test_a_link_reproduces_the_view(open_page: OpenPage) -> None:
-    page = open_page("/?source=published", reduced_motion="reduce")
-    page.get_by_label("Compare by").select_option("os")
-    expect(page.locator("h1")).to_have_text("SSH throughput by operating system")
-    page.get_by_label("Sort").select_option("best")
-    expect(page).to_have_url(re.compile("sort=best"))
-    expect(page.locator("#results")).to_have_attribute("aria-busy", "false")
-    again = open_page(page.url, reduced_motion="reduce")
-    assert list(table(again).items()) == list(table(page).items())
-    picture = "() => document.querySelector('figure canvas').toDataURL()"
-    page.mouse.move(0, 0)
-    assert again.evaluate(picture) == page.evaluate(picture)
-
-
-def test_ciphers_can_all_be_chosen_or_none_and_then_one(open_page: OpenPage) -> None:
-    page = open_page("/?source=published")
-    usual = len({cipher for _, cipher in table(page)})
-    page.get_by_role("link", name="All", exact=True).click()
-    expect(page.locator("tr[data-cipher='blowfish-cbc']").first).to_be_visible()
-    assert len({cipher for _, cipher in table(page)}) > usual
-    page.get_by_role("button", name="None").click()
-    expect(page.locator("input[name=cipher]:checked")).to_have_count(0)
-    page.locator("input[name=cipher][value=arcfour]").check()
-    expect(page.locator("input[name=cipher]:checked")).to_have_count(1)
-    expect(page.locator("tr[data-cipher='3des-cbc']")).to_have_count(0)
-    expect(page.locator("#results")).to_have_attribute("aria-busy", "false")
-    assert {cipher for _, cipher in table(page)} == {"arcfour"}
-    page.get_by_role("link", name="Default set").click()
-    expect(page.locator("tr[data-cipher='3des-cbc']").first).to_be_visible()
 
 
 def test_a_slow_answer_is_waited_for_behind_a_skeleton_of_the_same_size(
@@ -113,14 +81,6 @@ def test_a_filter_narrows_and_its_chip_widens_again(open_page: OpenPage) -> None
     expect(page.locator("tbody[data-group]")).to_have_count(groups)
 
 
-def test_changing_the_tool_forgets_ciphers_of_the_other(open_page: OpenPage) -> None:
-    page = open_page("/?source=published&cipher=3des-cbc&sort=cipher:3des-cbc")
-    page.get_by_label("Benchmark").select_option("openssl")
-    expect(page.locator("h1")).to_have_text("OpenSSL throughput by CPU")
-    assert "3des-cbc" not in page.url
-    assert table(page)
-
-
 def test_everything_reads_without_javascript(open_page: OpenPage) -> None:
     page = open_page("/?source=published&group_by=os", java_script_enabled=False)
     expect(page.locator("#comparison-table")).to_be_visible()
@@ -130,27 +90,3 @@ def test_everything_reads_without_javascript(open_page: OpenPage) -> None:
     page.locator("noscript button").click()
     expect(page.locator("h1")).to_have_text("SSH throughput by CPU")
     assert "source=published" in page.url
-
-
-def test_two_hundred_groups_stay_usable(open_page: OpenPage, fleet: None) -> None:
-    page = open_page("/?tool=openssl&tag=fleet:big&sort=best")
-    expect(page.get_by_text("20 of 200 groups shown.")).to_be_visible()
-    page.get_by_role("link", name="Show all 200").click()
-    expect(page.locator("tbody[data-group]")).to_have_count(200)
-    drawn = page.locator("figure[data-chart]")
-    expect(drawn).to_have_attribute("data-drawn", "600")
-    fits = "canvas => canvas.width * canvas.height <= 16777216"
-    assert page.locator("figure[data-chart] canvas").evaluate(fits) is True
-
-
-def test_the_chart_follows_theme_and_width(open_page: OpenPage) -> None:
-    page = open_page("/?source=published")
-    picture = "canvas => canvas.toDataURL()"
-    canvas = page.locator("figure[data-chart] canvas")
-    light = canvas.evaluate(picture)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function("before => document.querySelector('canvas').toDataURL() !== before",
-                           arg=light)  # fmt: skip
-    page.set_viewport_size({"width": 390, "height": 900})
-    page.wait_for_function("document.querySelector('canvas').clientWidth < 390")
-    assert page.evaluate("document.documentElement.scrollWidth") == 390

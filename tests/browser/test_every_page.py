@@ -3,18 +3,15 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from tests.browser.conftest import Contexts, OpenPage
+from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import NEXT_FRAME, assert_open_to_all
 from tests.live_site import PROJECT, LiveSite
 from tests.sample_documents import run_document
@@ -173,36 +170,7 @@ def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
     assert sum(sizes.values()) <= JAVASCRIPT_LIMIT_KB * 1000, sizes
 
 
-LEAVE = "localStorage.setItem('theme', 'dark'); document.cookie = 'left=1'"
-FOUND = """() => [
-    localStorage.length,
-    document.cookie.includes("left"),
-    performance.getEntriesByType("resource").filter(one => !one.transferSize).length,
-]"""
-"""What is stored, and how many files came from the cache."""
-
-
-def test_the_next_test_finds_an_emptied_browser(contexts: Contexts) -> None:
-    with contexts.page() as page:
-        page.goto("/method/")
-        page.evaluate(LEAVE)
-        page.reload()
-        first, left = page.context, page.evaluate(FOUND)
-    with contexts.page() as page:
-        page.goto("/method/")
-        assert page.context is first
-        assert (left[:2], page.evaluate(FOUND)) == ([1, True], [0, False, 0])
-    assert left[2] > 0
-
-
-def test_hostile_names_run_nothing(open_page: OpenPage, fleet: None) -> None:
-    page = open_page("/?tool=openssl&tag=fleet:big&top=all")
-    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
-    label = page.locator("tbody[data-group] th[scope=rowgroup]").first.text_content() or ""
-    assert label.startswith("A<script>alert(1)</script>")
-
-
-def test_paper_gets_the_results_in_light_colours(open_page: OpenPage, tmp_path: Path) -> None:
+def test_paper_gets_the_results_in_light_colours(open_page: OpenPage) -> None:
     page = open_page("/?source=published", dark=True)
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator("#compare-form").is_visible() is False
@@ -234,19 +202,3 @@ def test_a_table_wider_than_the_phone_is_scrolled_by_keyboard(open_page: OpenPag
     page.wait_for_function("document.querySelector('.table-box').scrollLeft > 0")
     shades = listed.evaluate("box => getComputedStyle(box).backgroundAttachment")
     assert shades.split(", ") == ["local", "local", "scroll", "scroll"]
-
-
-def test_the_screenshot_of_the_readme_is_made_by_the_project(
-    site: LiveSite, measured_run: str, tmp_path: Path
-) -> None:
-    picture = tmp_path / "screenshot.png"
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.browser.screenshot", f"{site.url}/", picture],
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.match(rb"\x89PNG", picture.read_bytes())
-    assert picture.stat().st_size > 20_000

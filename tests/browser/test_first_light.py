@@ -85,15 +85,6 @@ def test_this_machine_stands_in_chart_table_and_csv(
     assert json.loads(download.value.path().read_text())["groups"]
 
 
-def test_the_machine_beside_the_published_ones_normalised(
-    open_page: OpenPage, site: LiveSite, measured_run: str
-) -> None:
-    page = open_page("/?metric=normalised")
-    shown = table(page)
-    assert (group_of_this_machine(page, site), GCM) in shown
-    assert shown[("intel-core-i7-2635qm", GCM)] > 0
-
-
 def test_a_run_being_processed_appears_without_reload(open_page: OpenPage, site: LiveSite) -> None:
     measurement = openssl_measurement("aes-128-gcm", 4e9, 4.1e9, 4.2e9)
     document = run_document(measurement, host={"name": "patient"})

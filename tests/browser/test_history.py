@@ -130,36 +130,6 @@ def test_another_series_and_another_host_become_lines_that_the_keyboard_reads(
     assert "host=calm" in page.url
 
 
-def test_a_choice_is_in_the_address_and_the_way_back_works(
-    open_page: OpenPage, changing: Changing
-) -> None:
-    page = open_page(changing.address("changes"))
-    page.get_by_label("Series").focus()
-    page.get_by_label("Series").select_option("openssl/16/aes-128-gcm")
-    page.wait_for_url("**/?series=openssl**")
-    page.get_by_text("The tool changed between OpenSSL 3.0.15").first.wait_for()
-    assert page.evaluate("document.activeElement.id") == "series"
-    figure = page.locator("figure[data-history]")
-    expect(figure).to_have_attribute("data-drawn", str(len(RATES)))
-    page.go_back()
-    page.get_by_text("slower than the median of 4 runs").first.wait_for()
-    assert page.get_by_label("Series").input_value() == f"ssh/pipeline/{GCM}"
-
-
-def test_without_javascript_the_form_and_the_table_serve(
-    open_page: OpenPage, changing: Changing
-) -> None:
-    page = open_page(changing.address("changes"), java_script_enabled=False)
-    page.get_by_label("Series").select_option("openssl/16/aes-128-gcm")
-    page.get_by_role("button", name="Show", exact=True).click()
-    page.wait_for_url("**series=openssl**#history")
-    page.get_by_text("Data table").click()
-    rows = page.locator("#history-table tbody tr")
-    assert rows.count() == len(RATES)
-    assert "tool changed" in (rows.nth(3).text_content() or "")
-    assert page.locator("figure[data-history] canvas").is_visible() is False
-
-
 def test_two_runs_are_reached_from_a_run_in_two_clicks(
     open_page: OpenPage, changing: Changing
 ) -> None:

@@ -1,6 +1,5 @@
 """Choosing a host, another policy, and copying the lines, as a person does."""
 
-import re
 from typing import Any
 
 import pytest
@@ -69,33 +68,9 @@ def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
     assert_accessible(page)
 
 
-def test_the_page_works_without_javascript(open_page: OpenPage, fast_box: str) -> None:
-    page = open_page("/recommend/", java_script_enabled=False)
-    choose(page, fast_box)
-    expect(page.locator("#ssh-config")).to_be_visible()
-    assert page.locator("[data-copy]").first.is_visible() is False
-    page.get_by_role("link", name="Group").click()
-    page.get_by_label("Add a tag").fill("ring:fast")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("heading", name="Cost per host")).to_be_visible()
-    page.get_by_role("link", name="ring:fast").click()
-    expect(page).to_have_url(re.compile("host=fast-box"))
-
-
 @pytest.mark.usefixtures("fast_box")
 def test_a_group_is_open_to_all(open_page: OpenPage) -> None:
     page = open_page("/recommend/?tag=ring:fast&find=old", width=320, bypass_csp=True)
     assert page.locator("#losses-table tbody tr").count() == 1
     assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-
-
-def test_the_host_page_leads_there(open_page: OpenPage, site: LiveSite, fast_box: str) -> None:
-    host = next(
-        one
-        for one in site.get("/api/v1/hosts/?page_size=200")["results"]
-        if one["name"] == fast_box
-    )
-    page = open_page(f"/hosts/{host['id']}/")
-    page.get_by_role("link", name="Recommendation for this host").click()
-    expect(page.get_by_role("heading", name=f"Ciphers for {fast_box}")).to_be_visible()

@@ -71,27 +71,6 @@ def test_pasted_results_are_selected_corrected_saved_and_found_in_the_chart(
     expect(page.get_by_label("CPU")).to_have_value("Intel Xeon E5-2690")
 
 
-@pytest.mark.parametrize("scripts", (True, False), ids=("with scripts", "without"))
-def test_a_machine_without_a_name_is_asked_for_one(
-    open_page: OpenPage, signed_in: dict[str, Any], scripts: bool
-) -> None:
-    page = open_page("/upload/", java_script_enabled=scripts, expected="400", **signed_in)
-    page.set_viewport_size({"width": 390, "height": 600})
-    page.get_by_label("Drop files here").set_input_files([payload("list.txt", SPEED + LIST)])
-    page.get_by_role("button", name="Preview").click()
-    page.get_by_label("3des-cbc").uncheck()
-    page.get_by_role("button", name="Save").click()
-    host = page.get_by_label("Host").first
-    expect(host).to_be_focused()
-    expect(host).to_be_in_viewport()
-    expect(host).to_have_accessible_description("Enter a host name.")
-    expect(page.get_by_label("3des-cbc")).not_to_be_checked()
-    for field in page.get_by_label("Host").all():
-        field.fill("boathouse")
-    host.press("Enter")
-    expect(page.get_by_role("heading", name="Saved 13 results of 1 host")).to_be_visible()
-
-
 def test_dropped_files_are_previewed_and_joined(
     open_page: OpenPage, signed_in: dict[str, Any]
 ) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -66,14 +65,3 @@ def test_readers_are_told_to_come_back(url: str, path: str) -> None:
     assert (status, retry_after) == (503, "10")
     assert "cannot be reached" in body
     assert path.startswith("/api/") or "/static/assets/main." in body
-
-
-def test_no_log_of_the_server_has_the_secret_of_a_share(url: str) -> None:
-    secret = "s" * 43
-    refused(urllib.request.Request(f"{url}/shares/{secret}/"))
-    log, line = settings.DATA_DIR / f"{NAME}.log", '"GET /shares/[secret]/ HTTP/1.1" 503'
-    deadline = time.monotonic() + READY_WITHIN
-    while line not in log.read_text():  # written once the answer has been sent
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
-    assert secret not in log.read_text()

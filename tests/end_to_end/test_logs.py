@@ -1,18 +1,12 @@
 """Logs as JSON: a request and its run are found in the lines of the web server and the worker."""
 
 import json
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from tests.live_site import READY_WITHIN, LiveSite
 from tests.sample_documents import run_document
-
-SWEPT_AFTER = 12
-"""Seconds after which a worker has swept twice."""
 
 
 def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
@@ -55,27 +49,3 @@ def test_a_run_is_followed_from_the_request_to_the_worker(site: LiveSite) -> Non
     assert [one["logger"] for one in processed] == ["ingest.processing.run_processing"]
     assert f"run {run_id} is ready after" in processed[0]["message"]
     assert processed[0]["task"].startswith("ingest.tasks.process_")
-
-
-def test_an_id_that_is_none_is_replaced(site: LiveSite) -> None:
-    _, answered = upload(site, 'x" status=500')
-    assert len(answered) == 32
-    assert [one["status"] for one in lines(site, "web") if one.get("request_id") == answered] == [
-        202
-    ]
-
-
-def test_the_address_of_a_share_is_in_no_field(site: LiveSite) -> None:
-    secret = site.share().split("/")[2]
-    urllib.request.urlopen(f"{site.url}/shares/{secret}/?q=1", timeout=READY_WITHIN).close()
-    written = [one for one in lines(site, "web") if one.get("path") == "/shares/[secret]/?q=1"]
-    assert len(written) == 1
-    assert secret not in json.dumps(lines(site, "web"))
-
-
-def test_the_sweep_of_every_five_seconds_is_silent(site: LiveSite) -> None:
-    begun = psutil.Process(site.worker.pid).create_time()
-    time.sleep(max(0.0, begun + SWEPT_AFTER - time.time()))
-    received = [one["message"] for one in lines(site, "worker") if "ingest.tasks" in one["message"]]
-    assert received, "other tasks have their lines"
-    assert not [message for message in received if "sweep" in message]

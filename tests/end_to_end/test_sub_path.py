@@ -8,9 +8,6 @@ from email.message import Message
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
-from playwright.sync_api import sync_playwright
-
-from tests.browser.conftest import AT_REST, CHROMIUM_ARGUMENTS, chromium_path
 from tests.end_to_end.conftest import PATH
 from tests.live_site import LiveSite
 from tests.sample_documents import run_document
@@ -107,34 +104,3 @@ def test_commands_files_and_cookies_carry_the_path(below_path: LiveSite) -> None
     assert below_path.get("/api/v1/runs/?page_size=1")["next"].startswith(
         f"{below_path.url}/api/v1/runs/?"
     )
-
-
-def test_a_proxy_may_take_the_path_off(below_path: LiveSite) -> None:
-    top = below_path.url.removesuffix(PATH)
-    status, _, text, _ = opened(f"{top}/hosts/")
-    assert status == 200
-    assert f'href="{PATH}/hosts/' in text
-    assert ELSEWHERE.findall(text) == []
-    assert opened(f"{top}/healthz")[0] == 200
-    assert opened(f"{below_path.url}?group_by=os")[1] == f"{below_path.url}/?group_by=os"
-
-
-def test_the_browser_fetches_nothing_from_outside(below_path: LiveSite) -> None:
-    asked, faults = list[str](), list[str]()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium_path(), args=list(CHROMIUM_ARGUMENTS)
-        )
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-        for path in ("/", "/hosts/", "/upload/", "/changes/", "/api/docs/"):
-            page.goto(below_path.url + path)
-            if not path.startswith("/api"):
-                page.wait_for_function(AT_REST)
-        page.goto(f"{below_path.url}/runs/")
-        with page.expect_request(f"{below_path.url}/api/v1/runs/?*", timeout=60_000):
-            pass  # it looks for runs that have arrived
-        browser.close()
-    assert [url for url in asked if not url.startswith((f"{below_path.url}/", "data:"))] == []
-    assert faults == []

@@ -52,7 +52,3 @@ def test_the_line_for_another_machine_measures_and_uploads(site: LiveSite, tmp_p
     schedule = typed("python3 agent.py schedule", tmp_path)
     assert "OnCalendar=" in schedule
     assert re.search(r"^\S+ \S+ \* \* \d ", schedule, re.MULTILINE), "a line for cron"
-
-
-def test_the_ciphers_that_are_measured_are_those_of_ssh(tmp_path: Path) -> None:
-    assert "aes128-ctr" in typed("ssh -Q cipher", tmp_path).split()

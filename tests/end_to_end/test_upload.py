@@ -9,11 +9,9 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-import psutil
 import pytest
 
 from api.http.operations import KEPT_SECONDS
-from config.celery import NICENESS
 from tests.live_site import READY_WITHIN, LiveSite, wait_for_answer, web_server
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -61,14 +59,6 @@ def test_a_chunked_body_is_taken_as_any_other(site: LiveSite) -> None:
     connection.close()
 
 
-def test_a_document_that_contradicts_itself_ends_rejected(site: LiveSite) -> None:
-    document = run_document(finished_at="2020-01-01T00:00:00Z")
-    post(site, document, site.token("upload"))
-    run = site.wait_until_ready(document["run_id"])
-    assert (run["status"], run["rejection"]) == ("rejected", "finished_at is before started_at")
-    assert site.get(f"/api/v1/runs/{document['run_id']}/document/") == document
-
-
 def test_a_run_uploaded_while_redis_is_down_is_found_by_the_worker(site: LiveSite) -> None:
     without_redis = {**site.environment, "REDIS_URL": "redis://127.0.0.1:1/0"}
     document = run_document()
@@ -77,13 +67,6 @@ def test_a_run_uploaded_while_redis_is_down_is_found_by_the_worker(site: LiveSit
     assert (status, answer["status"]) == (202, "accepted")
     # Nobody asks for it: the worker itself looks for what was lost.
     assert site.wait_until_ready(document["run_id"])["status"] == "ready"
-
-
-def test_the_worker_gives_way_to_pages(site: LiveSite) -> None:
-    worker = psutil.Process(site.worker.pid)
-    pool = worker.children()
-    assert pool
-    assert {one.nice() for one in (worker, *pool)} == {psutil.Process().nice() + NICENESS}
 
 
 def test_the_site_says_when_its_worker_is_gone(site: LiveSite) -> None:

@@ -6,13 +6,10 @@ from typing import Any
 
 from django.test import Client
 
-from access.audit import COMMAND
-from reports.shares import make_share
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart, machine
 from tests.sample_documents import openssl_measurement, ssh_measurement
-from tests.upgraded_fleet import upgraded_fleet
 
 GCM = "aes128-gcm@openssh.com"
 SIZES = (16, 1024, 16384)
@@ -106,36 +103,9 @@ def test_a_mark_offers_what_its_grouping_can_do(member: Client, store_run: Store
     assert set(offers(page(member, "/", group_by="architecture"))) <= {"Take as reference"}
 
 
-def test_hosts_of_a_release_are_those_that_measured_it(member: Client, store_run: StoreRun) -> None:
-    upgraded_fleet(store_run)
-    series: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
-    found = offers(page(member, "/", **series))
-    address = found["Hosts of this group"]["address"].replace("%1F", "1.1.1")
-    assert "16 groups, 16 hosts" in text_of(page(member, f"/{address}"))
-
-    html = page(member, "/", **series, split_by="cpu", relative_to="1.1.1", matched=1)
-    found = offers(html)
-    assert "Leave this OpenSSL series out" in found
-    (xeon,) = [one for one in chart(html)["comparison"]["groups"] if "Xeon" in one["label"]]
-    for words in ("Only this group", "Hosts of this group", "Runs of this group"):
-        address = found[words]["address"].replace("%1F", xeon["own"]).replace("%1E", xeon["split"])
-        assert "openssl_series=3.0&cpu=intel-xeon-e5-2680" in address
-        assert "EPYC" not in table_of(page(member, address if address[0] == "/" else f"/{address}"))
-
-
-def table_of(html: str) -> str:
-    return "".join(re.findall(r"<tbody.*?</tbody>", html, re.S))
-
-
 def test_a_host_leads_to_its_page_and_runs(member: Client, store_run: StoreRun) -> None:
     store_run(by_both_tools("nas"))
     store_run(by_both_tools("web", 2))
     found = offers(page(member, "/", group_by="host"))
     assert found["Page of this host"]["address"] == "/hosts/%1F/"
     assert found["Runs of this host"]["address"] == "/runs/?host=%1F"
-
-
-def test_a_share_offers_no_way_into_the_site(member: Client, store_run: StoreRun) -> None:
-    store_run(by_both_tools("nas"))
-    secret = make_share("report", "tool=ssh", 30, made_by=None, by=COMMAND)[1]
-    assert chart(page(member, f"/shares/{secret}/"))["choices"] == {}

@@ -13,7 +13,7 @@ from django.test import Client
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.histories import with_openssl
-from tests.pages.conftest import link, page, table_values, text_of
+from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
@@ -40,13 +40,6 @@ def test_the_published_figures_stand_in_table_and_chart(member: Client) -> None:
     assert group["values"][GCM]["median"] == 328370000.0
 
 
-@pytest.mark.usefixtures("published")
-def test_the_worked_example_of_normalisation_is_on_the_page(member: Client) -> None:
-    html = page(member, "/", group_by="os", metric="normalised", cpu=I7, cipher="aes128-ctr")
-    assert table_values(html)["mac-os-x"]["aes128-ctr"] == pytest.approx(121.70e6, rel=0.002)
-    assert "reference profile 2015" in text_of(html)
-
-
 def test_a_machine_without_sshd_is_led_to_and_told_what_ssh_needs(
     member: Client, store_run: StoreRun
 ) -> None:
@@ -57,13 +50,6 @@ def test_a_machine_without_sshd_is_led_to_and_told_what_ssh_needs(
     assert "openssh-server" not in text_of(page(member, "/", tool="openssl"))
     store_run(machine("whole", ssh_measurement(GCM, 1e8)))
     assert "openssh-server" not in text_of(page(member, "/"))
-
-
-def test_a_method_that_nobody_measured_leads_back(member: Client, store_run: StoreRun) -> None:
-    store_run(machine("a", ssh_measurement(GCM, 1e8)))
-    html = page(member, "/", method="steady")
-    assert "Nothing has been measured with SSH (whole transfer) in this way" in text_of(html)
-    assert "100 MB/s" in text_of(page(member, "/" + link(html, "Show the method Pipeline")))
 
 
 @pytest.mark.usefixtures("published")
@@ -106,28 +92,6 @@ def test_what_is_often_asked_is_one_click_away(member: Client, store_run: StoreR
     assert "Often asked" not in text_of(page(member, "/", group_by="os"))
 
 
-def test_nothing_is_marked_where_everything_was_measured_here(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(machine("nas", ssh_measurement(GCM, 400e6)))
-    html = page(member, "/")
-    assert "measured here" not in text_of(html)
-    assert chart(html)["measured_here"] == []
-
-
-def test_an_empty_site_leads_to_the_first_upload(member: Client) -> None:
-    said = text_of(page(member, "/"))
-    assert "curl -fsO http://testserver/agent.py" in said
-    assert "--server http://testserver --token TOKEN" in said
-    assert "create_token" in said
-
-
-def test_a_site_of_this_machine_alone_says_how_another_one_reaches_it(member: Client) -> None:
-    said = text_of(str(member.get("/", headers={"host": "127.0.0.1:8123"}).content, "utf-8"))
-    assert "sign in to it from here by ssh -R 8123:127.0.0.1:8123 HOST" in said
-    assert "ssh -R" not in text_of(page(member, "/"))
-
-
 def test_while_this_machine_is_measured_the_page_says_so(
     member: Client, tmp_path: Path, settings: Any
 ) -> None:
@@ -137,15 +101,6 @@ def test_while_this_machine_is_measured_the_page_says_so(
     assert "The machine of this site is being measured" in text_of(page(member, "/"))
     os.utime(settings.MEASURING_FILE, (0, 0))  # of a `make run` that was killed
     assert "is being measured" not in text_of(page(member, "/"))
-
-
-@pytest.mark.usefixtures("published")
-def test_published_figures_alone_still_lead_to_the_first_upload(
-    member: Client, store_run: StoreRun
-) -> None:
-    assert "agent.py run" in text_of(page(member, "/"))
-    store_run(machine("nas"))
-    assert "agent.py run" not in text_of(page(member, "/"))
 
 
 def test_groups_of_several_machines_show_quartiles_and_n(
@@ -160,21 +115,6 @@ def test_groups_of_several_machines_show_quartiles_and_n(
     assert 'class="whisker"' in html
 
 
-def test_a_group_says_when_no_bar_stands_for_all_its_machines(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(machine("a", ssh_measurement(GCM, 100e6)))
-    store_run(machine("b", ssh_measurement("aes128-ctr", 100e6)))
-    html = page(member, "/")
-    assert "2 hosts, n ≤ 1" in text_of(html)
-    assert chart(html)["notes"] == {"amd-epyc-9r14": "2 hosts, n ≤ 1"}
-
-
-def test_one_machine_has_no_quartiles(member: Client, store_run: StoreRun) -> None:
-    store_run(machine("a", ssh_measurement(GCM, 100e6)))
-    assert 'class="whisker"' not in page(member, "/")
-
-
 def test_machines_without_a_baseline_are_counted_in_words(
     member: Client, store_run: StoreRun
 ) -> None:
@@ -182,23 +122,6 @@ def test_machines_without_a_baseline_are_counted_in_words(
     store_run(machine("full", ssh_measurement(GCM, 100e6), ssh_measurement("3des-cbc", 20e6)))
     assert "Excluded: no baseline: 1 host." in text_of(page(member, "/", metric="normalised"))
     assert "no baseline" not in text_of(page(member, "/"))
-
-
-def test_a_metric_nobody_has_a_baseline_for_says_so(member: Client, store_run: StoreRun) -> None:
-    store_run(machine("bare", ssh_measurement(GCM, 100e6)))
-    said = text_of(page(member, "/", metric="vs_arcfour"))
-    assert "without the baseline that this metric divides by" in said
-    assert "Show plain throughput" in said
-
-
-def test_machines_left_out_by_the_block_size_are_counted(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(machine("a", openssl_measurement("aes-128-gcm", 4e9)))
-    store_run(machine("b", openssl_measurement("aes-128-gcm", 3e9, block_size=8192)))
-    said = text_of(page(member, "/", tool="openssl", block_size="8192"))
-    assert "8 KiB blocks" in said
-    assert "no figure for this block size: 1 host" in said
 
 
 @pytest.mark.usefixtures("published")
@@ -238,20 +161,6 @@ def test_a_bad_parameter_is_refused_in_words(
     assert 'id="compare-form"' in html
 
 
-def test_the_form_keeps_what_is_right_beside_a_fault(member: Client) -> None:
-    html = page(member, "/", expect=400, tool="openssl", group_by="os", since="yesterday")
-    assert '<option value="openssl" selected>' in html
-    assert '<option value="os" selected>' in html
-
-
-@pytest.mark.usefixtures("published")
-def test_odd_display_parameters_mean_the_defaults(member: Client) -> None:
-    usual = page(member, "/")
-    odd = page(member, "/", scale="cubic", sort="colour", top="-3")
-    assert table_values(odd) == table_values(usual)
-    assert chart(odd)["scale"] == "linear"
-
-
 def test_groups_can_be_sorted_and_the_best_stands_first(
     member: Client, store_run: StoreRun
 ) -> None:
@@ -268,37 +177,6 @@ def test_groups_can_be_sorted_and_the_best_stands_first(
     assert list(table_values(by_ctr)) == ["slow", "zero", "quick"]
     by_gcm = page(member, "/", sort=f"cipher:{GCM}")
     assert list(table_values(by_gcm)) == ["quick", "slow", "zero"]
-
-
-def test_less_cpu_time_is_better(member: Client, store_run: StoreRun) -> None:
-    for name, seconds in (("heavy", 2.0), ("light", 0.5)):
-        sample = {
-            "bytes": 10**9,
-            "seconds": 2.0,
-            "client_cpu_seconds": seconds,
-            "server_cpu_seconds": seconds,
-        }
-        store_run(machine(name, {**ssh_measurement(GCM), "samples": [sample]}, cpu=name))
-    html = page(member, "/", metric="cpu_seconds_per_gb", sort="best")
-    assert list(table_values(html)) == ["light", "heavy"]
-    assert "1.00 s/GB" in text_of(html)
-
-
-def test_quiet_parameters_survive_the_form_and_can_be_removed(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(machine("a", openssl_measurement("aes-128-gcm", 4e9, operation="decrypt")))
-    html = page(member, "/", tool="openssl", operation="decrypt", tag="rack:b2")
-    assert '<input type="hidden" name="operation" value="decrypt">' in html
-    assert re.search(r'type="checkbox" name="tag" value="rack:b2"[^>]* checked', html)
-    assert 'href="?tool=openssl&amp;tag=rack%3Ab2"' in html
-
-
-def test_machines_can_be_compared_by_a_tag(member: Client, store_run: StoreRun) -> None:
-    store_run(machine("a", ssh_measurement(GCM, 4e8)))
-    html = page(member, "/", group_by="tag:rack")
-    assert list(table_values(html)) == ["b2"]
-    assert "SSH throughput by Tag “rack”" in text_of(html)
 
 
 @pytest.mark.usefixtures("published")
@@ -321,15 +199,6 @@ def test_the_page_allows_no_inline_code_or_style(member: Client, store_run: Stor
     assert not re.search(r" on[a-z]+=", html)
     for script in re.findall(r"<script[^>]*>", html):
         assert " src=" in script or 'type="application/json"' in script
-
-
-def test_a_block_size_left_over_from_openssl_excludes_nothing_of_ssh(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(run_document(ssh_measurement(GCM, 4e8)))
-    said = text_of(page(member, "/", tool="ssh", block_size="8192"))
-    assert "1 host" in said
-    assert "no figure for this block size" not in said
 
 
 @each("host", (False, True))

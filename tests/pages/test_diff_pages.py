@@ -1,20 +1,17 @@
 """Two runs, or two hosts, side by side."""
 
 import re
-from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 
 from store.models import Run
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import (
     environment,
     openssl_measurement,
-    run_document,
     ssh_measurement,
 )
 
@@ -81,35 +78,6 @@ def test_the_older_run_is_the_baseline_in_either_address(
         assert headings == ["nas, 2025-03-01", "nas, 2025-03-02"]
 
 
-def test_runs_without_a_date_stay_as_the_address_has_them(
-    member: Client, store_run: StoreRun
-) -> None:
-    dated, undated = (
-        store_run(run_of_day(day, ssh_measurement(GCM, rate, rate, rate)))
-        for day, rate in enumerate((100e6, 125e6))
-    )
-    Run.objects.filter(pk=undated.pk).update(started_at=None)
-    html = page(member, diff(dated, undated))
-    assert "1.25 × +25.0 % faster" in text_of(html)
-    assert "Compared: nas, date unknown" in text_of(html)
-    assert f'href="{diff(undated, dated)}">Swap' in html
-    assert "0.800 × −20.0 % slower" in text_of(page(member, diff(undated, dated)))
-
-
-def test_runs_of_one_day_are_told_apart(member: Client, store_run: StoreRun) -> None:
-    first, second, third = (
-        store_run(run_of_day(day, ssh_measurement(GCM, 1e8))) for day in range(3)
-    )
-    Run.objects.filter(pk=second.pk).update(started_at=first.started_at)
-    assert first.started_at
-    Run.objects.filter(pk=third.pk).update(started_at=first.started_at + timedelta(hours=3))
-    said = text_of(page(member, diff(third, first)))
-    assert "Baseline: nas, 2025-03-01 06:00 UTC" in said
-    assert "Compared: nas, 2025-03-01 09:00 UTC" in said
-    same = text_of(page(member, diff(first, second)))
-    assert f"Compared: nas, 2025-03-01 06:00 UTC, run {str(second.run_id)[:8]}" in same
-
-
 def test_no_ratio_is_stated_across_a_change_of_the_tool_unless_asked(
     member: Client, store_run: StoreRun
 ) -> None:
@@ -135,24 +103,6 @@ def test_no_ratio_is_stated_across_a_change_of_the_tool_unless_asked(
     asked = text_of(page(member, diff(first, second), across="1"))
     assert "0.0625 × −93.8 % slower" in asked
     assert "Ratios across the change are shown" in asked
-
-
-def test_masked_series_are_compared_and_left_out_of_the_mean(
-    member: Client, store_run: StoreRun
-) -> None:
-    first, second = (
-        store_run(
-            run_of_day(
-                day,
-                openssl_measurement("aes-128-cbc", 1e9),
-                openssl_measurement("aes-128-cbc", rate, acceleration="masked"),
-            )
-        )
-        for day, rate in enumerate((1e8, 2e8))
-    )
-    said = text_of(page(member, diff(first, second)))
-    assert "OpenSSL 1.00 × +0.0 % 1" in said
-    assert "1 with AES instructions turned off" in said
 
 
 def test_two_hosts_are_compared_by_their_latest_results(
@@ -189,30 +139,6 @@ def test_two_hosts_are_compared_by_their_latest_results(
     assert f'href="/hosts/{other.host_id}/diff/{nas.host_id}/"' in html
 
 
-def test_nothing_in_common_is_said(member: Client, store_run: StoreRun) -> None:
-    first = store_run(run_of_day(0, ssh_measurement(GCM, 1e8)))
-    second = store_run(run_of_day(1, openssl_measurement("rc4", 1e9)))
-    said = text_of(page(member, diff(first, second)))
-    assert "no series in common" in said
-    assert "Both report the same environment" in said
-
-
-def test_a_run_beside_itself_is_the_same(member: Client, store_run: StoreRun) -> None:
-    run = store_run(run_of_day(0))
-    assert "Both are the same run" in text_of(page(member, diff(run, run)))
-
-
-def test_a_run_without_results_says_so(
-    member: Client, store_run: StoreRun, uploader: ApiClient
-) -> None:
-    ready = store_run(run_of_day(0))
-    waiting = run_document()
-    uploader.upload(waiting)
-    Run.objects.filter(run_id=waiting["run_id"]).update(status="accepted", host=None)
-    said = text_of(page(member, f"/runs/{ready.run_id}/diff/{waiting['run_id']}/"))
-    assert "This run is accepted: it has no results to compare" in said
-
-
 @pytest.mark.parametrize("kind", ("runs", "hosts"))
 def test_what_is_not_there_is_a_404(member: Client, store_run: StoreRun, kind: str) -> None:
     run = store_run(run_of_day(0))
@@ -238,15 +164,3 @@ def test_a_run_offers_those_of_its_host_and_searches_others(
     assert "No run to compare with has that name" in text_of(nobody)
     alone = page(member, f"/runs/{foreign.run_id}/diff/")
     assert "This host has no other run" in text_of(alone)
-
-
-def test_a_host_offers_the_others_and_searches_them(member: Client, store_run: StoreRun) -> None:
-    mine = store_run(run_of_day(0))
-    assert "There is no other host yet" in text_of(page(member, f"/hosts/{mine.host_id}/diff/"))
-    other = store_run(run_of_day(0, host={"name": "web-7"}))
-    assert f'href="/hosts/{mine.host_id}/diff/"' in page(member, f"/hosts/{mine.host_id}/")
-    expected = [f"/hosts/{other.host_id}/diff/{mine.host_id}/"]
-    queries: tuple[dict[str, Any], ...] = ({}, {"q": "web"})
-    for query in queries:
-        html = page(member, f"/hosts/{mine.host_id}/diff/", **query)
-        assert re.findall(r'href="(/hosts/\d+/diff/\d+/)"', html) == expected

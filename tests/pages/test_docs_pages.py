@@ -55,10 +55,3 @@ def test_a_pasted_text_is_read_as_its_page_says(name: str, uploader: ApiClient) 
     series = [len(document["measurements"]) for document in answer["documents"]]
     assert (len(series), sum(series)) == PASTED[name]
     assert answer["unrecognised"] == []
-
-
-def test_there_is_a_page_for_every_picture() -> None:
-    pages = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
-    texts = "".join(path.read_text("utf-8") for path in pages)
-    named = set(re.findall(r"pictures/([\w-]+\.png)", texts))
-    assert {path.name for path in (DOCS / "pictures").iterdir()} == named

@@ -9,7 +9,7 @@ from django.test import Client
 
 from tests.conftest import StoreRun, csv_rows
 from tests.histories import with_openssl
-from tests.pages.conftest import page, table_values
+from tests.pages.conftest import page
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 
@@ -27,21 +27,6 @@ def downloads(html: str) -> dict[str, str]:
 
 def rows(client: Client, address: str) -> list[dict[str, str]]:
     return csv_rows(client.get(address))
-
-
-@pytest.mark.usefixtures("published")
-@pytest.mark.parametrize("query", ({}, {"metric": "normalised", "group_by": "os", "sort": "best"}))
-def test_the_files_of_a_comparison_have_the_numbers_of_its_table(
-    member: Client, query: dict[str, Any]
-) -> None:
-    html = page(member, "/", **query, top="all")
-    files = downloads(html)
-    value = "normalised_bytes_per_second" if query else "throughput_bytes_per_second"
-    found: dict[str, dict[str, float]] = {}
-    for row in rows(member, files["This table"]):
-        found.setdefault(row["group_key"], {})[row["cipher"]] = float(row[value])
-    assert found == table_values(html)
-    assert member.get(files["Excel workbook"]).getvalue().startswith(b"PK")
 
 
 @pytest.mark.usefixtures("published")
@@ -90,17 +75,6 @@ def test_behind_each_group_are_its_own_votes(
     behind = rows(member, files["Measurements behind it"])
     assert sorted(row["openssl_series"] for row in behind) == expected
     assert {float(row["throughput_bytes_per_second"]) for row in behind} == {1e9}
-
-
-def test_files_of_a_view_that_is_searched_have_what_it_found(
-    member: Client, store_run: StoreRun
-) -> None:
-    for host, rate in (("web-1", 1e8), ("web-2", 3e8), ("nas", 2e8)):
-        store_run(run_document(ssh_measurement("aes128-ctr", rate), host={"name": host}))
-    files = downloads(page(member, "/", group_by="host", q="WEB", sort="best"))
-    assert [row["group"] for row in rows(member, files["This table"])] == ["web-2", "web-1"]
-    behind = rows(member, files["Measurements behind it"])
-    assert sorted(row["host"] for row in behind) == ["web-1", "web-2"]
 
 
 def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run: StoreRun) -> None:

@@ -26,16 +26,6 @@ def test_a_range_names_a_shared_unit_once() -> None:
     assert formatting.quantity_range(2, 3, "ratio") == "2.00 – 3.00 ×"
 
 
-def test_an_interval_is_in_the_unit_of_its_value() -> None:
-    assert [formatting.difference(end, 2.9) for end in (0.9, 4.2)] == ["−10 %", "+320 %"]
-    assert [formatting.difference(end, 3.1) for end in (2.95, 4.2)] == ["2.95 ×", "4.20 ×"]
-
-
-def test_titles_have_the_exact_value() -> None:
-    assert formatting.exact(328370000.0, "B/s") == "328370000 B/s"
-    assert formatting.exact(1.23456789, "ratio") == "1.23457 ×"
-
-
 @each(
     ("count", "text"),
     (

@@ -3,12 +3,10 @@
 import re
 from typing import Any
 
-import pytest
 from django.test import Client
 
-from results.analytics.engine import questions
 from tests.conftest import StoreRun
-from tests.pages.conftest import beside, page, table_values, text_of
+from tests.pages.conftest import page, table_values, text_of
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
@@ -58,23 +56,6 @@ def test_machines_are_filtered_by_microarchitecture_verdict_and_tag(
     assert f"AES acceleration {zen.acceleration.capitalize()}" in chosen
 
 
-def test_a_filter_shows_what_most_have_and_the_chosen_and_finds_the_rest(
-    member: Client, store_run: StoreRun
-) -> None:
-    for number in range(12):
-        store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8), cpu=f"CPU {number}"))
-    store_run(machine("second", ssh_measurement(GCM, 1e8), cpu="CPU 11"))
-    first = options(page(member, "/"), "cpu")
-    assert len(first) == 8
-    assert first[0] == ("11", "2")
-    assert [label for label, _ in options(page(member, "/?cpu=9"), "cpu")][:2] == ["9", "11"]
-    assert len(options(page(member, "/?more=cpu"), "cpu")) == 12
-    found = page(member, "/?find-cpu=1")
-    assert [label for label, _ in options(found, "cpu")] == ["11", "1", "10"]
-    assert len(table_values(found)) == 12
-    assert "No value contains “nothing”" in page(member, "/?find-cpu=nothing")
-
-
 def test_groups_are_searched_and_come_page_by_page(member: Client, store_run: StoreRun) -> None:
     for number in range(25):
         store_run(machine(f"m{number}", ssh_measurement(GCM, 1e8 + number), cpu=f"CPU {number}"))
@@ -106,43 +87,6 @@ def test_hosts_are_searched_filtered_and_sorted(member: Client, store_run: Store
     assert "No matching hosts." in page(member, "/hosts/?cpu=none")
 
 
-def test_a_list_of_hosts_that_cannot_be_says_why(member: Client, store_run: StoreRun) -> None:
-    store_run(machine("nas", ssh_measurement(GCM, 1e8)))
-    for query, words in (
-        ("verdict=hiden", "verdict : 'hiden' is none of hidden, unused, software"),
-        ("ordering=speed", "ordering : 'speed' is none of name, id"),
-        ("q=%00", "q : A value has at most 260 printable characters"),
-    ):
-        html = page(member, f"/hosts/?{query}", expect=400)
-        assert words in text_of(html)
-        assert names(html) == []
-
-
-def test_every_order_of_hosts_comes_page_by_page_and_loses_nothing(
-    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pages.paging.PAGE_SIZE", 2)
-    for number in range(5):
-        started = f"2025-11-2{number // 2}T00:00:01Z"
-        document = machine(f"h{number}", ssh_measurement(GCM, 1e8), started_at=started)
-        store_run({**document, "finished_at": "2025-12-01T00:00:00Z"})
-    with questions():  # of one state of the data, which is brought here once
-        for sort in ("", "name", "-last_run_at", "last_run_at", "-runs", "cpu", "-speed_index"):
-            assert_loses_nothing(member, f"?ordering={sort}")
-
-
-def assert_loses_nothing(member: Client, address: str | None) -> None:
-    seen: list[str] = []
-    turned = []
-    while address:
-        html = page(member, f"/hosts/{address}")
-        turned.append(names(html))
-        seen += turned[-1]
-        address = beside(html, "next")
-    assert sorted(seen) == ["h0", "h1", "h2", "h3", "h4"]
-    assert names(page(member, f"/hosts/{beside(html, 'prev')}")) == turned[-2]
-
-
 def test_runs_are_searched_by_host_and_id(member: Client, store_run: StoreRun) -> None:
     run = store_run(machine("Needle", ssh_measurement(GCM, 1e8)))
     store_run(machine("hay", ssh_measurement(GCM, 1e8)))
@@ -151,16 +95,3 @@ def test_runs_are_searched_by_host_and_id(member: Client, store_run: StoreRun) -
         assert "Needle" in html
         assert "hay" not in html
     assert "No matching runs" in page(member, "/runs/", q="nothing\x00like it")
-
-
-def test_a_large_run_comes_page_by_page(member: Client, store_run: StoreRun) -> None:
-    sizes = [16 * (number + 1) for number in range(260)]
-    run = store_run(
-        machine("large", *(openssl_measurement("aes-128-gcm", 1e9, block_size=s) for s in sizes))
-    )
-    html = page(member, f"/runs/{run.run_id}/")
-    assert html.count('class="samples"') == 250
-    assert "Series 1 to 250 of 260." in text_of(html)
-    last = page(member, f"/runs/{run.run_id}/?page=2")
-    assert last.count('class="samples"') == 10
-    assert "Series 1 to 250 of 260." in text_of(page(member, f"/hosts/{run.host_id}/"))

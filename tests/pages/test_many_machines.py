@@ -109,13 +109,3 @@ def test_an_address_of_this_machine_alone_is_said_with_what_serves_a_fleet(
     page = administrator.get("/docs/operations/").content.decode()
     assert 'id="production-docker-compose"' in page
     assert 'ssh -R 8123:127.0.0.1:8123 "$h"' in shown(html, "ssh-loop")
-
-
-def test_an_address_of_the_network_is_named(hosts: str) -> None:
-    assert "The hosts must reach http://testserver , the address at which you" in text_of(hosts)
-    assert "the token can be read on the way: use https" in text_of(hosts)
-    assert " -R " not in shown(hosts, "ssh-loop")
-
-
-def test_the_page_of_tokens_has_it_too(administrator: Client) -> None:
-    assert "for h in $(cat hosts.txt)" in shown(page(administrator, "/tokens/"), "ssh-loop")

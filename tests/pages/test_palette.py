@@ -5,7 +5,7 @@ import math
 import re
 from pathlib import Path
 
-from exports.palette import FAMILIES, cipher_order, colour_slot, family, short_names
+from exports.palette import FAMILIES, colour_slot
 from tests.cases import each
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
@@ -127,28 +127,3 @@ def test_common_families_stay_apart_for_every_eye(theme: str, eye: str) -> None:
     for one, other in itertools.combinations(COMMON, 2):
         apart = math.dist(seen(known[f"{one}-2"], eye), seen(known[f"{other}-2"], eye))
         assert apart >= 0.075, (one, other)
-
-
-@each("theme", ("light", "dark"))
-@each("eye", EYES)
-def test_key_sizes_of_cbc_are_told_apart(theme: str, eye: str) -> None:
-    """Older ssh had three ciphers of it beside each other in every chart."""
-    known = [seen(colours(theme)[f"aes-cbc-{step}"], eye) for step in (1, 2, 3)]
-    assert all(math.dist(*pair) >= 0.1 for pair in itertools.pairwise(known))
-
-
-def test_families_are_listed_together_and_small_keys_first() -> None:
-    names = ["3des-cbc", "aes256-gcm@openssh.com", "aes128-ctr", "aes128-gcm@openssh.com"]
-    assert sorted(names, key=cipher_order) == [
-        "aes128-gcm@openssh.com",
-        "aes256-gcm@openssh.com",
-        "aes128-ctr",
-        "3des-cbc",
-    ]
-    assert family("AES-128-GCM").label == "AES-GCM"
-
-
-def test_short_names_stay_different() -> None:
-    assert short_names(["aes128-gcm@openssh.com"]) == {"aes128-gcm@openssh.com": "aes128-gcm"}
-    both = short_names(["chacha20-poly1305", "chacha20-poly1305@openssh.com"])
-    assert len(set(both.values())) == 2

@@ -1,12 +1,9 @@
 """People whom an authenticating reverse proxy signs in, by headers that only the proxy can send."""
 
 import json
-import threading
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -106,21 +103,6 @@ def test_without_the_secret_the_headers_count_nothing(
 
 
 @pytest.mark.django_db
-def test_headers_count_nothing_where_no_setting_names_them(settings: Settings) -> None:
-    settings.CIPHERMARK_PROXY_USER_HEADER = ""
-    assert through_proxy().get("/runs/").status_code == 302
-    assert not User.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_request_without_a_name_is_nobodys() -> None:
-    client = Client(headers={"X-Ciphermark-Proxy-Secret": SECRET, "X-Forwarded-Groups": "bench"})
-    assert client.get("/runs/").status_code == 302
-    page(through_proxy(), "/runs/")
-    assert client.get("/runs/").status_code == 302
-
-
-@pytest.mark.django_db
 def test_nobody_takes_a_local_account_over() -> None:
     root = User.objects.create_superuser("root", password=PASSWORD)
     client = through_proxy("root")
@@ -128,19 +110,6 @@ def test_nobody_takes_a_local_account_over() -> None:
     assert client.get("/audit/").status_code == 403
     assert ExternalIdentity.objects.get().person != root
     assert roles("root@proxy") == ["viewer"]
-
-
-@pytest.mark.django_db
-def test_a_local_administrator_signs_in_by_password_behind_the_proxy_too() -> None:
-    User.objects.create_superuser("root", password=PASSWORD)
-    client = through_proxy()
-    assert "Password" in page(client, "/accounts/login/")
-    fields = {"username": "root", "password": PASSWORD}
-    assert client.post("/accounts/login/", fields).status_code == 302
-    assert "Sign out root" in text_of(page(client, "/audit/"))
-    client.post("/accounts/logout/")
-    assert client.get("/audit/").status_code == 403
-    assert "ada" in text_of(page(client, "/runs/"))
 
 
 @pytest.mark.django_db
@@ -177,30 +146,3 @@ def test_another_site_cannot_act_through_a_browser_that_the_proxy_signs_in() -> 
     fields = {"name": "n", "scope": "read", "csrfmiddlewaretoken": token}
     assert client.post("/tokens/", fields).status_code == 200
     assert ApiToken.objects.get().made_by == User.objects.get()
-
-
-@pytest.mark.django_db
-def test_names_in_any_alphabet_and_of_any_length() -> None:
-    as_wsgi_has_it = "Ünal".encode().decode("latin-1")
-    page(through_proxy(as_wsgi_has_it), "/runs/")
-    assert ExternalIdentity.objects.get().subject == "Ünal"
-    said = text_of(page(through_proxy("x" * 256), "/runs/", expect=403))
-    assert "no subject, or one too long" in said
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_first_requests_of_somebody_may_come_all_at_once() -> None:
-    answers: list[Any] = []
-
-    def ask() -> None:
-        answers.append(through_proxy().get("/runs/").status_code)
-        connection.close()
-
-    asking = [threading.Thread(target=ask) for _ in range(6)]
-    for one in asking:
-        one.start()
-    for one in asking:
-        one.join()
-    assert answers == [200] * 6
-    assert User.objects.count() == 1
-    assert AuditEntry.objects.filter(action="account.role").count() == 1

@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import timedelta
-from html import unescape
 
 from django.test import Client
 from django.utils import timezone
@@ -43,51 +42,10 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
         assert stranger.get(elsewhere).status_code in (302, 401)
 
 
-@each(
-    ("query", "said"),
-    (
-        ("tool=ssh&hots=nas&utm_source=mail&find-openssl=3", "hots: did you mean host?"),
-        (
-            "cipher=aes128-gmc",
-            "cipher: No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?",
-        ),
-    ),
-)
-def test_a_view_of_what_nobody_knows_is_not_shared(
-    editor: Client, store_run: StoreRun, query: str, said: str
-) -> None:
-    store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 400e6)))
-    body = {"query": query, "name": "report"}
-    response = editor.post("/api/v1/shares/", json.dumps(body), content_type="application/json")
-    assert response.status_code == 400
-    assert [one["detail"] for one in response.json()["errors"]] == [said]
-    form = editor.post("/shares/", {"view": query, "name": "report", "expires_days": "30"})
-    assert form.status_code == 400
-    assert said in unescape(form.content.decode())
-    assert not Share.objects.exists()
-
-
-def test_a_link_whose_view_can_no_longer_be_asked_for_has_ended(editor: Client) -> None:
-    path = path_of(made(editor))
-    Share.objects.update(query="cipher=never-measured")
-    assert "This link has ended" in page(Client(), path, expect=404)
-    assert Client().get(f"{path}comparison.csv").status_code == 404
-
-
 def test_the_query_of_the_visitor_changes_nothing(editor: Client, store_run: StoreRun) -> None:
     store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 400e6)))
     path = path_of(made(editor))
     assert set(table_values(page(Client(), path, group_by="host"))) == {"debian-gnu-linux"}
-
-
-def test_a_share_of_a_search_has_what_was_found_alone(editor: Client, store_run: StoreRun) -> None:
-    for name in ("nas", "router"):
-        store_run(run_document(host={"name": name}))
-    path = path_of(made(editor, query="group_by=host&q=NAS"))
-    assert set(table_values(page(Client(), path))) == {"nas"}
-    csv = Client().get(f"{path}comparison.csv").getvalue()
-    assert b"nas" in csv
-    assert b"router" not in csv
 
 
 def test_the_secret_travels_no_further(editor: Client) -> None:

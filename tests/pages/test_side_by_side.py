@@ -65,14 +65,6 @@ def test_hosts_stand_against_the_first_or_the_one_chosen(member: Client, hosts: 
     assert "aes128-gcm @openssh.com 144 MB/s 100 MB/s −30.6 % 50.0 MB/s −65.3 %" in other
 
 
-def test_of_runs_the_oldest_is_the_baseline(member: Client, hosts: list[Run]) -> None:
-    newest_first = [str(run.run_id) for run in reversed(hosts)]
-    html = page(member, "/runs/diff/", run=newest_first)
-    assert "Each compared with nas, 2025-03-01" in text_of(html)
-    baseline = f"?{'&amp;'.join(f'run={one}' for one in newest_first)}&amp;baseline="
-    assert f'href="{baseline}{hosts[1].run_id}"' in html
-
-
 def test_no_difference_is_stated_across_a_change_of_the_tool(
     member: Client, store_run: StoreRun
 ) -> None:
@@ -102,23 +94,6 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
 def test_too_few_or_too_many_are_refused_in_words(member: Client, count: int, said: str) -> None:
     html = page(member, "/hosts/diff/", expect=400, host=[f"h{one}" for one in range(count)])
     assert f"{said}: choose 2 to 12." in text_of(html)
-
-
-def test_two_have_the_page_of_two(member: Client, hosts: list[Run]) -> None:
-    nas, web, _ = keys(hosts)
-    found = member.get("/hosts/diff/", {"host": [nas, web, nas], "baseline": web, "across": "1"})
-    assert found.headers["Location"] == (
-        f"/hosts/{hosts[1].host_id}/diff/{hosts[0].host_id}/?across=1"
-    )
-
-
-@pytest.mark.parametrize(("name", "unknown"), (("host", "nobody\x00"), ("run", "no-id")))
-def test_what_is_not_there_is_a_404(
-    member: Client, hosts: list[Run], name: str, unknown: str
-) -> None:
-    known = keys(hosts) if name == "host" else [str(run.run_id) for run in hosts]
-    said = text_of(page(member, f"/{name}s/diff/", expect=404, **{name: [*known, unknown]}))
-    assert f"No {name} that counts is named {unknown}." in said
 
 
 def test_the_lists_offer_what_can_be_ticked(member: Client, hosts: list[Run]) -> None:

@@ -49,15 +49,6 @@ def test_five_wrong_passwords_shut_the_door_for_that_name_and_address_alone() ->
     assert entry.after == {"address": "192.0.2.1"}
 
 
-@pytest.mark.usefixtures("ada")
-def test_the_many_addresses_of_one_network_are_one_and_so_are_spellings_of_a_name() -> None:
-    tries = zip(("ada", " ada", "ada ", "\uff41da", "ada"), range(1, 6), strict=True)
-    answers = [sign_in("wrong", name, f"2001:db8:0:1::{host:x}")[0] for name, host in tries]
-    assert answers == [200, 200, 200, 200, 429]
-    assert sign_in(PASSWORD, address="2001:db8:0:1:ffff::9")[0] == 429
-    assert sign_in(PASSWORD, address="2001:db8:0:2::1")[0] == 302
-
-
 @pytest.mark.django_db
 def test_a_file_in_the_form_is_written_nowhere(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -80,13 +71,6 @@ def test_the_right_password_forgets_the_wrong_ones() -> None:
         for _ in range(4):
             sign_in("wrong")
         assert sign_in(PASSWORD)[0] == 302
-
-
-@pytest.mark.usefixtures("ada")
-@pytest.mark.parametrize("name", ("a" * 151, "x" * 5000, "nul\x00", "<b>", "ünï", "\ud800"))
-def test_no_name_breaks_the_form(name: str) -> None:
-    for _ in range(6):
-        assert sign_in("wrong", name=name.encode("utf-8", "replace").decode())[0] in (200, 429)
 
 
 @pytest.mark.parametrize("password", ("short", "12345678901", "password", "ada-ada-ada"))
@@ -156,13 +140,6 @@ def test_worker_and_beat_write_no_secret_either() -> None:
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
-
-
-def test_an_address_with_a_password_is_written_without_it() -> None:
-    said = "no answer: postgresql://cipher:pa55@db:5432/x, redis://:w0rd@redis/0, http://a/b:c@d"
-    assert without_secrets(said) == (
-        "no answer: postgresql://[secret]@db:5432/x, redis://[secret]@redis/0, http://a/b:c@d"
-    )
 
 
 @pytest.mark.parametrize("way", ("/shares/", "//shares//", "/tokens/?next=%2Fshares%2F"))

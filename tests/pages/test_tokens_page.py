@@ -4,7 +4,6 @@ import hashlib
 import re
 
 from django.test import Client
-from pytest_django.fixtures import Settings
 
 from access.tokens import create_token
 from store.models import ApiToken
@@ -43,11 +42,6 @@ def test_the_token_that_the_page_shows_opens_the_api(administrator: Client) -> N
     assert ApiToken.objects.get().last_used_at is not None
 
 
-def test_a_page_with_a_secret_is_kept_nowhere(administrator: Client) -> None:
-    response = administrator.post("/tokens/", {"name": "nas", "scope": "upload"})
-    assert "no-store" in response["Cache-Control"]
-
-
 def test_a_revoked_token_opens_nothing_any_more(administrator: Client) -> None:
     secret = create_token("old laptop", "read")
     token = ApiToken.objects.get()
@@ -78,23 +72,6 @@ def test_what_cannot_be_is_answered_at_its_field(
 ) -> None:
     assert words in text_of(make(administrator, expect=400, **fields))
     assert not ApiToken.objects.exists()
-
-
-def test_no_token_is_said_to_be_needed_where_none_is(
-    administrator: Client, settings: Settings
-) -> None:
-    assert "an agent sends runs, and reads nothing" in page(administrator, "/tokens/")
-    settings.CIPHERMARK_PUBLIC = True
-    public = page(administrator, "/tokens/")
-    assert "reads nothing" not in public
-    assert "for which this public site needs no token" in public
-
-
-def test_two_valid_tokens_share_no_name(administrator: Client) -> None:
-    make(administrator)
-    assert "There is a valid token of this name" in text_of(make(administrator, expect=400))
-    administrator.post(f"/tokens/{ApiToken.objects.get().pk}/revoke/")
-    assert SECRET.search(make(administrator))
 
 
 def test_the_agent_is_served_with_its_version_and_checksum(

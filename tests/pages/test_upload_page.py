@@ -11,10 +11,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ingest.arrival.importing import ImportRequest, store_import
-from pages.upload.receiving import REQUEST_BYTES, pack
+from pages.upload.receiving import pack
 from store.models import AuditEntry, ImportedText, Run
 from tests.cases import each
-from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document
 from texts.documents import Corrections
@@ -131,17 +130,6 @@ def test_what_is_saved_is_the_text_and_what_was_selected(editor: Client) -> None
     assert facts["openssl"].get("version_text") is None
 
 
-def test_the_same_text_with_the_same_answers_is_stored_once(
-    editor: Client, uploader: ApiClient
-) -> None:
-    html = preview(editor, text=TWO)
-    for _ in range(2):
-        assert "Saved 3 results of 2 hosts" in text_of(save(editor, html))
-    answer = uploader.post("/api/v1/imports/", TWO.encode(), content_type="text/plain")
-    assert answer.status_code == 200
-    assert ImportedText.objects.count() == 1
-
-
 def test_uncertain_results_are_taken_only_when_ticked(editor: Client) -> None:
     html = preview(editor, text=LIST + UNCERTAIN)
     assert "Not selected:" in text_of(html)
@@ -173,15 +161,6 @@ def test_a_host_is_required_only_for_what_is_selected(editor: Client) -> None:
     assert {host for host, *_ in samples()} == {"attic", "cellar"}
 
 
-def test_joined_sections_are_one_machine(editor: Client) -> None:
-    html = preview(editor, text=TWO)
-    first = re.search(r'<option value="([\d.]+)">Section 1', html)
-    assert first
-    changes = {field(html, "same_as"): first[1], field(html, "host", 1): ""}
-    assert "Saved 3 results of 1 host" in text_of(save(editor, html, changes))
-    assert {host for host, *_ in samples()} == {"attic"}
-
-
 def test_where_nothing_is_found_the_text_can_be_corrected(editor: Client) -> None:
     html = preview(editor, text="the fast one: 101 MB/s <b>\n", unit="MiB")
     said = text_of(html)
@@ -189,17 +168,6 @@ def test_where_nothing_is_found_the_text_can_be_corrected(editor: Client) -> Non
     assert "the fast one: 101 MB/s &lt;b&gt;\n</textarea>" in html
     assert '<details class="fold" open><summary>Options' in html
     assert 'value="MiB" selected' in html
-
-
-def test_a_text_is_previewed_again_with_other_options(editor: Client) -> None:
-    html = preview(editor, files=file(LIST))
-    fields = {**fields_of(html), "unit": "MiB", field(html, "host"): "cellar"}
-    del fields["save"]
-    html = preview(editor, **fields)
-    assert "106 MB/s" in text_of(html)
-    assert fields_of(html)[field(html, "host")] == ["cellar"]
-    save(editor, html)
-    assert ImportedText.objects.get().asked["hints"]["unit"] == "MiB"
 
 
 def test_a_stored_text_opens_with_its_answers(editor: Client) -> None:
@@ -259,46 +227,3 @@ def test_a_bad_file_says_what_is_wrong_with_it(editor: Client, body: bytes, word
     said = text_of(preview(editor, files=file(body, "odd.bin")))
     assert "odd.bin" in said
     assert words in said
-
-
-def test_a_form_that_cannot_be_read_is_answered_in_words(editor: Client) -> None:
-    huge = preview(editor, 413, files=file(b"x" * REQUEST_BYTES))
-    assert "This is more than 16 MiB." in text_of(huge)
-    many = preview(editor, 413, files=[file("x", f"{number}.txt") for number in range(101)])
-    assert "Upload fewer files at a time" in text_of(many)
-    full = [file(b"x" * (MAX_BYTES - 1), f"{number}.log") for number in range(3)]
-    assert "2.log Not read: one upload takes 4 MiB." in text_of(preview(editor, files=full))
-    for answers in ({"transferred": "-1"}, {"unit": "MebiByte"}, {"format": "xml"}):
-        assert 'aria-invalid="true"' in preview(editor, 400, text=LIST, **answers)
-    damaged = editor.post("/upload/", b"no boundary", content_type="multipart/form-data")
-    assert damaged.status_code == 400
-    assert "The form arrived damaged" in text_of(damaged.content.decode())
-    for packed in (pack(b"text")[:-8], "not base64!", pack(b"a" * (MAX_BYTES + 1))):
-        cut = editor.post("/upload/save/", {"name": "x", "packed": packed})
-        assert cut.status_code == 400
-        assert "The text arrived damaged." in text_of(cut.content.decode())
-    assert "Paste a text, or choose a file." in preview(editor, text=" ")
-
-
-def test_hostile_text_is_text(editor: Client) -> None:
-    evil = "<script>alert(1)</script>"
-    text = f"{evil} \x1b[2J \u202e\n\"'><img src=x>: 12 MB/s\n{SPEED}\n{evil}: 5 MB/s"
-    name = '"><img src=x onerror=alert(1)>.txt'
-    html = preview(editor, files=file(text, name))
-    html += save(editor, html, {field(html, "host"): "<b>bold</b>"})
-    html += preview(editor, files=file(BINARY, name))
-    for hostile in ("<script>alert", "<img", "<b>bold", "\x1b"):
-        assert hostile not in html
-    assert "&lt;b&gt;bold&lt;/b&gt;" in html
-
-
-def test_five_thousand_results_go_through_the_form(editor: Client) -> None:
-    lines = "".join(f"aes128-ctr: {100 + number / 100:.2f} MB/s\n" for number in range(5_050))
-    html = preview(editor, text=lines)
-    assert "4600 more lines" in text_of(html)
-    assert "50 more results, not shown" in text_of(html)
-    assert len(fields_of(html)["0-take"]) == 5_001
-    assert save(editor, html, {"0-take": []}, expect=400)
-    response = editor.post("/upload/save/", {**fields_of(html), field(html, "host"): "attic"})
-    assert response.status_code == 302
-    assert bytes(ImportedText.objects.get().body) == lines.encode()
