@@ -42,7 +42,6 @@ WRITING = (
     ("patch", "hosts/{run.host_id}/"),
     ("post", "hosts/{run.host_id}/merge/"),
     ("post", "shares/"),
-    ("post", "reference-profiles/"),
 )
 
 

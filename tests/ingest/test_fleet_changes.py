@@ -1,11 +1,8 @@
 """Changes in the fleet: what is found as runs are processed, held against a known truth."""
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from datetime import timedelta
-from queue import Queue
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.db import connection
@@ -13,8 +10,7 @@ from django.utils import timezone
 
 from access.audit import COMMAND
 from ingest import tasks
-from ingest.edits import editing, merging, recompute
-from ingest.edits.recompute import Pair
+from ingest.edits import editing, merging
 from ingest.fleet_changes.host_state import RULES
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from results.hosts.fleet_changes import (
@@ -28,7 +24,6 @@ from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl
 from tests.known_fleet import KnownFleet, KnownHost, known_fleet
-from tests.launch.tools import within
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
 Member = FleetChangeMember
@@ -151,16 +146,6 @@ def kernel(day: int) -> dict[str, Any]:
     return {**made, "os": {**made["os"], "kernel": f"Linux 6.1.{day}"}}
 
 
-def test_two_slow_runs_are_no_change_though_the_kernel_is_new(at_level: Store) -> None:
-    for day in range(5):
-        at_level(day, environment=kernel(0))
-    for day in (5, 6):
-        at_level(day, 0.8, environment=kernel(day))
-        assert entries() == []
-    at_level(7, environment=kernel(7))
-    assert entries() == []
-
-
 def causes_of_rows() -> set[object]:
     """In the list as a file."""
     return {dict(zip(COLUMNS, row, strict=True))["cause"] for row in change_rows(ChangeQuery())}
@@ -210,15 +195,6 @@ def test_what_an_earlier_version_found_is_found_again_with_the_next_run(
     assert HostWatch.objects.get().due == 0
 
 
-def test_a_suggestion_that_the_next_run_does_not_confirm_goes(at_level: Store) -> None:
-    for day in range(5):
-        at_level(day)
-    at_level(5, 0.8, NEW)
-    assert len(entries()) == 1
-    at_level(6, 1.0, NEW)
-    assert entries() == []
-
-
 def test_a_disturbed_run_neither_shows_nor_confirms(at_level: Store) -> None:
     for day in range(5):
         at_level(day)
@@ -239,13 +215,6 @@ def test_the_same_upgrade_of_many_hosts_is_one_entry(at_level: Store) -> None:
     (entry,) = entries()
     assert entry.members.count() == 4
     assert entry.last_at - entry.first_at == timedelta(days=3)
-
-
-def test_without_a_known_cause_hosts_are_entries_of_their_own(at_level: Store) -> None:
-    for number in range(2):
-        for day in range(8):
-            at_level(day, 0.8 if day > 4 else 1, host={"name": f"web-{number}"})
-    assert [entry.cause for entry in entries()] == ["", ""]
 
 
 def test_a_change_that_is_taken_back_is_fixed(at_level: Store) -> None:
@@ -303,42 +272,6 @@ def waits(pid: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-@pytest.mark.django_db(transaction=True)
-def test_an_edit_and_the_finding_of_changes_never_wait_for_each_other(at_level: Store) -> None:
-    for day in range(8):
-        at_level(day, 0.8 if day > 4 else 1)
-    run = Member.objects.get().first_run
-    assert run is not None
-    Member.objects.all().delete()
-    mark_due([Host.objects.get().pk])
-    pids: Queue[int] = Queue()
-
-    def find() -> bool:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid()")
-            pids.put(cursor.fetchone()[0])
-        try:
-            return find_due()
-        finally:
-            connection.close()
-
-    def pairs_of(runs: Iterable[Run]) -> set[Pair]:
-        """The edit has locked its run, and goes on once the finder waits."""
-        found.append(pool.submit(find))
-        finder = pids.get(timeout=10)
-        assert within(10, lambda: waits(finder))
-        return recompute.pairs_of(runs)
-
-    found: list[Future[bool]] = []
-    with ThreadPoolExecutor(1) as pool:
-        with patch("ingest.edits.editing.pairs_of", pairs_of):
-            editing.set_hidden(run.pk, True, COMMAND)
-        found[0].result(timeout=30)
-    run.refresh_from_db()
-    assert run.hidden
-    assert len(found) == 1
-
-
 def test_a_host_is_silent_after_three_of_its_usual_gaps(at_level: Store) -> None:
     for day in range(0, 10, 2):
         last = at_level(day)
@@ -372,33 +305,6 @@ def test_a_host_without_runs_is_in_no_entry(at_level: Store, store_run: StoreRun
     assert find_due()
     assert entries() == []
     assert runs_and_hosts(FIRST_DAY) == (1, 1, 1)
-
-
-def test_what_one_run_suggested_is_no_part_of_a_later_change(at_level: Store) -> None:
-    for day in range(6):
-        at_level(day)
-    patched = with_openssl(OLD)
-    patched["virtualization"] = "xen"
-    run = at_level(6, 0.9, environment=patched)
-    (suggested,) = entries()
-    assert suggested.cause == "virtualisation: kvm → xen"
-    mark_due([run.host_id or 0])
-    for day in (7, 8):
-        at_level(day)
-    for day in (9, 10, 11):
-        at_level(day, 0.8, NEW)
-    assert find_due()
-    assert [entry.cause for entry in entries()] == [CAUSE]
-
-
-def test_a_host_whose_runs_are_loaded_piece_by_piece_was_not_silent(at_level: Store) -> None:
-    runs = [at_level(3 * day) for day in range(4)]
-    assert find_silent(FIRST_DAY + timedelta(days=60)) == 1
-    mark_due([host for host in {run.host_id for run in runs} if host])
-    for day in range(4, 12):
-        at_level(3 * day)
-    assert find_due()
-    assert entries() == []
 
 
 def test_changes_of_hosts_wait_while_runs_do(

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError
 
 from ingest.bulk import bulk_import
-from ingest.processing import run_processing as processing
 from results.hosts.latest import latest_results
 from store.models import Host, Measurement, Run, RunSpeedIndex
 from tests.conftest import StoreRun
@@ -109,41 +107,3 @@ def test_a_loaded_run_is_what_an_uploaded_one_would_be(store_run: StoreRun) -> N
     document = run_document(*measured)
     assert bulk_import.load_lines(lines(document)).stored == 1
     assert rows(Run.objects.get(run_id=document["run_id"])) == rows(uploaded)
-
-
-@pytest.mark.django_db
-def test_loaded_runs_are_judged_together_whatever_their_order() -> None:
-    plain = run_document(openssl_measurement("aes-128-cbc", 600e6))
-    masked = run_document({**openssl_measurement("aes-128-cbc", 300e6), "acceleration": "masked"})
-    bulk_import.load_lines(lines(masked, plain))
-    assert [run.acceleration for run in Run.objects.all()] == ["hardware", "hardware"]
-
-
-@pytest.mark.django_db
-def test_one_document_that_breaks_the_batch_is_refused_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    good, bad = run_document(), run_document(host={"name": "bad", "machine_id": None})
-
-    def refuse(made: Any) -> bool:
-        if any(one.host.name == "bad" for one in made):
-            Host.objects.create(name="a", slug="same")
-            Host.objects.create(name="b", slug="same")
-        return processing.store(made)
-
-    monkeypatch.setattr(bulk_import, "store", refuse)
-    loaded = bulk_import.load_lines(lines(bad, good))
-    assert loaded.stored == 1
-    assert [refusal.line.number for refusal in loaded.refused] == [1]
-    assert "cannot be stored" in str(loaded.refused[0])
-    assert [run.run_id.hex for run in Run.objects.all()] == [good["run_id"].replace("-", "")]
-
-
-@pytest.mark.django_db
-def test_a_database_that_is_gone_is_no_fault_of_the_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone(*_: object) -> None:
-        raise OperationalError("gone")
-
-    monkeypatch.setattr(bulk_import, "store", gone)
-    with pytest.raises(OperationalError):
-        bulk_import.load_lines(lines(run_document()))

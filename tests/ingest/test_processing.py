@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import connection
 
 from ingest.arrival.acceptance import RunConflict
 from ingest.processing import run_processing as processing
 from ingest.processing.persist_results import DerivedRun, store_rows
 from ingest.processing.run_processing import process_run
-from store.models import DimensionValue, Environment, Host, Measurement, Run, RunSpeedIndex
-from tests.conftest import StoreRun, accepted
+from store.models import Environment, Host, Measurement, Run, RunSpeedIndex
+from tests.conftest import accepted
 from tests.sample_documents import environment, run_document, ssh_measurement
 
 
@@ -69,28 +69,6 @@ def test_two_halves_of_a_verdict_processed_at_once_find_each_other(
     )
     process_together([accepted(document) for document in halves])
     assert set(Run.objects.values_list("acceleration", flat=True)) == {"hardware"}
-
-
-@pytest.mark.django_db
-def test_two_runs_in_one_environment_share_it() -> None:
-    for _ in range(2):
-        process_run(accepted(run_document()).pk)
-    assert (Host.objects.count(), Environment.objects.count()) == (1, 1)
-
-
-@pytest.mark.django_db
-def test_dimension_values_are_stored_once() -> None:
-    for model in ("AMD EPYC 9R14", "AMD EPYC 7763 64-Core Processor"):
-        process_run(accepted(run_document(environment=environment(model=model))).pk)
-    assert DimensionValue.objects.filter(dimension="cpu").count() == 2
-    assert DimensionValue.objects.filter(dimension="os").count() == 1
-
-
-@pytest.mark.django_db
-def test_the_database_itself_refuses_a_series_twice(store_run: StoreRun) -> None:
-    row = store_run(run_document()).measurements.get()
-    with pytest.raises(IntegrityError, match="runs_measurement_pkey"):
-        row.save(force_insert=True)
 
 
 @pytest.mark.django_db

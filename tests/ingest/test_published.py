@@ -78,17 +78,6 @@ def test_a_corrected_figure_replaces_its_run(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("published")
-def test_a_corrected_author_reaches_the_stored_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    corrected = json.loads(json.dumps(FIGURES))
-    corrected[-1]["page"]["author"] = "Somebody Else"
-    monkeypatch.setattr(published, "_published_runs", lambda: corrected)
-    assert published.load_published().loaded == 1
-    authors = [run.provenance["page"]["author"] for run in Run.objects.all()]
-    assert authors.count("Somebody Else") == 1
-
-
-@pytest.mark.django_db
-@pytest.mark.usefixtures("published")
 def test_what_an_administrator_hid_stays_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     Run.objects.update(hidden=True)
     corrected = json.loads(json.dumps(FIGURES))

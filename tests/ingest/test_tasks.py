@@ -1,7 +1,7 @@
 """Tasks are words that may be lost, said twice, or kill who hears them."""
 
 import threading
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from datetime import timedelta
 from math import inf
 from typing import Any
@@ -153,54 +153,6 @@ def test_of_many_uploads_only_one_waits_for_a_broker_that_is_away(
 
 
 @pytest.mark.django_db
-def test_one_task_processes_all_that_was_accepted() -> None:
-    runs = [another_run() for _ in range(3)]
-    tasks.process_accepted()
-    assert set(Run.objects.values_list("pk", "status")) == {(one.pk, "ready") for one in runs}
-
-
-@pytest.mark.django_db
-def test_a_task_that_had_its_turn_asks_for_another(
-    words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tasks, "TURN", -1.0)
-    another_run()
-    tasks.process_accepted()
-    assert words == [tasks.process_accepted.name]
-    assert Run.objects.get().attempts == 0
-
-
-@pytest.mark.django_db
-def test_a_run_that_comes_while_the_task_ends_needs_no_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pauses: list[float] = []
-
-    def pause(seconds: float) -> None:
-        if not pauses:
-            another_run()
-        pauses.append(seconds)
-
-    monkeypatch.setattr("ingest.tasks.time.sleep", pause)
-    another_run()
-    tasks.process_accepted()
-    assert list(Run.objects.values_list("status", flat=True)) == ["ready", "ready"]
-    assert pauses == [tasks.LINGER] * 2
-
-
-@pytest.mark.django_db
-def test_a_run_in_other_hands_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken, free = another_run(), another_run()
-    real = claimed
-    monkeypatch.setattr(
-        tasks, "claimed", lambda key: nullcontext(False) if key == taken.pk else real(key)
-    )
-    tasks.process_accepted()
-    assert Run.objects.get(pk=taken.pk).status == Run.Status.ACCEPTED
-    assert Run.objects.get(pk=free.pk).status == Run.Status.READY
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize("failure", (OperationalError("gone"), ZeroDivisionError("ours")))
 def test_a_run_that_breaks_off_keeps_nobody_waiting(
     failure: Exception, sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
@@ -217,20 +169,6 @@ def test_a_run_that_breaks_off_keeps_nobody_waiting(
     tasks.process_accepted(first.pk)
     assert Run.objects.get(pk=behind.pk).status == Run.Status.READY
     assert Run.objects.get(pk=first.pk).status == Run.Status.ACCEPTED
-
-
-def test_many_uploads_send_one_word_until_it_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    published: list[str] = []
-    task: Any = tasks.process_accepted
-    monkeypatch.setattr(broker, "_publish", lambda task: published.append(task.name))
-    monkeypatch.setattr(broker, "_outage", broker._Outage())
-    broker.clear_pending(task)
-    assert [broker.enqueue_once(task) for _ in range(3)] == [True] * 3
-    assert len(published) == 1
-    broker.clear_pending(task)
-    broker.enqueue_once(task)
-    assert len(published) == 2
-    broker.clear_pending(task)
 
 
 def test_the_length_of_the_queue_is_read_from_the_real_broker() -> None:

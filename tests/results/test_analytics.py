@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from access.audit import COMMAND
 from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
 from ingest.edits.merging import merge_hosts
 from ingest.edits.recompute import delete_runs, refresh_hosts, set_hidden
-from results.analytics.engine import engine, prepare
+from results.analytics.engine import engine
 from results.comparison.comparison import compare, compare_in_view
 from results.selection import ComparisonQuery
 from store.data_version import data_version
@@ -23,7 +22,7 @@ from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import SSH, documents, fleets, queries, sources
 from tests.results.comparison_reference import compare_in_python, without_doubts
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+from tests.sample_documents import run_document, ssh_measurement
 
 EXAMPLES = settings(
     max_examples=8,
@@ -180,32 +179,6 @@ def test_transactions_that_commit_in_another_order_are_all_seen(
     assert rates() == {}
 
 
-def test_a_table_that_was_made_again_is_another_epoch(emptied: None, store_run: StoreRun) -> None:
-    """As a restore does: nothing says which runs it brought."""
-    store_run(ctr(1e8, "a"))
-    assert list(rates().values()) == [1e8]
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE runs_run DISABLE TRIGGER note_changed_run")
-        Run.objects.update(hidden=True)
-        cursor.execute("ALTER TABLE runs_run ENABLE TRIGGER note_changed_run")
-        assert list(rates().values()) == [1e8]
-        cursor.execute("CREATE TABLE again (LIKE runs_change INCLUDING ALL)")
-        cursor.execute("DROP TABLE runs_change")
-        cursor.execute("ALTER TABLE again RENAME TO runs_change")
-    assert rates() == {}
-
-
-def test_a_process_reads_everything_when_it_starts(emptied: None, store_run: StoreRun) -> None:
-    store_run(ctr(1e8, "a"))
-    engine().forget()
-    prepare()
-    building = engine().building
-    assert building is not None
-    with building.result(timeout=60).duck.cursor() as duck:
-        assert duck.execute("SELECT median FROM result").fetchall() == [(1e8,)]
-    assert list(rates().values()) == [1e8]
-
-
 def test_a_rebuild_mends_what_the_copy_has_wrong(emptied: None, store_run: StoreRun) -> None:
     run = store_run(ctr(1e8, "a"))
     assert list(rates().values()) == [1e8]
@@ -234,16 +207,6 @@ def test_questions_change_no_setting_and_read_no_file(emptied: None, store_run: 
             ask(statement, {})
 
 
-def test_the_same_start_is_decided_by_the_run_stored_later(
-    emptied: None, store_run: StoreRun
-) -> None:
-    moment = datetime(2025, 11, 1, tzinfo=UTC).isoformat()
-    for rate in (3e8, 1e8, 2e8):
-        document = {**ctr(rate, "a"), "started_at": moment}
-        store_run(document)
-    assert list(rates().values()) == [2e8]
-
-
 def test_runs_of_the_same_series_that_negotiated_otherwise_each_keep_their_vote(
     emptied: None, store_run: StoreRun
 ) -> None:
@@ -254,16 +217,3 @@ def test_runs_of_the_same_series_that_negotiated_otherwise_each_keep_their_vote(
         store_run({**document, "started_at": f"2025-11-0{day + 1}T00:00:00Z"})
     assert list(rates(mac="hmac-sha1").values()) == [2e8]
     agree([asked, ComparisonQuery()])
-
-
-def test_a_set_of_series_that_no_run_has_any_more_is_forgotten(
-    emptied: None, store_run: StoreRun
-) -> None:
-    run = store_run(run_document(openssl_measurement("aes-128-gcm", 1e9), host={"name": "a"}))
-    store_run(ctr(1e8, "a"))
-    count = "SELECT count(*) FROM series_of_set"
-    for expected in (2, 1):
-        with engine().questions() as ask:
-            assert ask(count, {}) == [(expected,)]
-        if expected == 2:
-            delete_runs([run])

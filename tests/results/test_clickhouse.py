@@ -1,8 +1,6 @@
 """A site that asks ClickHouse: the same answers, through cut-off steps, edits and outages."""
 
 import re
-import socket
-import time
 from typing import Any
 
 import pytest
@@ -14,16 +12,14 @@ from pytest_django.fixtures import Settings
 from access.audit import COMMAND
 from ingest.bulk.published import load_published
 from ingest.edits.merging import merge_hosts
-from ingest.edits.recompute import delete_runs, set_hidden
+from ingest.edits.recompute import delete_runs
 from results.analytics.clickhouse import following
 from results.analytics.clickhouse.server import server
-from results.analytics.clickhouse.tables import ENDED, STATES, name_of
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.hosts.host_list import ORDERINGS
 from results.selection import GROUPINGS, ComparisonQuery
-from results.tasks import tidy_analytics
-from store.models import Host, Run
+from store.models import Host
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
 from tests.results.comparison_reference import compare_in_python, without_doubts
@@ -131,41 +127,6 @@ def test_every_page_and_file_is_that_of_the_copy_in_each_process(
         assert found[address] == expected[address], address
 
 
-def cut_off(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
-    """Have whoever brings something die before the rows of a table."""
-    insert = following._insert
-
-    def dying(client: Any, of: Any, *rest: Any) -> None:
-        if of.name == table:
-            raise KeyboardInterrupt
-        insert(client, of, *rest)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(following, "_insert", dying)
-        with pytest.raises(KeyboardInterrupt):
-            compare(ComparisonQuery())
-
-
-@pytest.mark.parametrize("table", ("environment", "level", "run"))
-def test_of_a_step_that_is_cut_off_nothing_is_seen(
-    clickhouse: None,
-    store_run: StoreRun,
-    monkeypatch: pytest.MonkeyPatch,
-    table: str,
-) -> None:
-    first = store_run(run_of("box-1", 1e8))
-    agree()
-    set_hidden(first, hidden=True)
-    store_run(run_of("box-2", 2e8, environment=environment(model="Another CPU")))
-    cut_off(monkeypatch, table)
-    agree()
-    set_hidden(first, hidden=False)
-    agree()
-    monkeypatch.setattr(following, "KEPT_SECONDS", -10)
-    tidy_analytics()
-    agree()
-
-
 def test_a_block_of_questions_is_of_one_state(clickhouse: None, store_run: StoreRun) -> None:
     run = store_run(run_of("box-1", 1e8))
     runs = "SELECT count(*), sum(host) FROM run"
@@ -176,53 +137,6 @@ def test_a_block_of_questions_is_of_one_state(clickhouse: None, store_run: Store
         with server().questions() as other:
             assert other(runs, {}) == [(1, Host.objects.get(name="box-2").pk)]
         assert ask(runs, {}) == before == [(1, run.host_id)]
-
-
-def test_rows_that_nobody_sees_go(
-    clickhouse: None,
-    store_run: StoreRun,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kept, gone = store_run(run_of("box-1", 1e8)), store_run(run_of("box-2", 2e8))
-    agree()
-    for hidden in (True, False, True, False):
-        set_hidden(kept, hidden)
-        agree()
-    delete_runs([gone])
-    agree()
-    assert rows_of(ENDED) > 0
-    monkeypatch.setattr(following, "KEPT_SECONDS", -10)
-    tidy_analytics()
-    assert rows_of(ENDED) == 0
-    with server().client() as client:
-        now = following.written(client)
-    assert now is not None
-    assert rows_of(name_of("run", now.generation)) == Run.objects.count()
-    assert rows_of(STATES) == 4  # of the first step and the last
-    agree()
-
-
-def test_tables_are_read_anew_when_they_are_asked_to_be(
-    clickhouse: None,
-    store_run: StoreRun,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store_run(run_of("box-1", 1e8))
-    agree()
-    with server().client() as client:
-        before = following.written(client)
-    call_command("analytics", "--rebuild")
-    agree()
-    monkeypatch.setattr("results.analytics.clickhouse.server.MOST_CHANGES", 0)
-    store_run(run_of("box-2", 1e8))  # brought by a thread
-    agree()
-    monkeypatch.setattr(following, "LEFT_SECONDS", -10)
-    tidy_analytics()
-    assert before is not None
-    with server().client() as client:
-        names = [name for (name,) in client.query(following._TABLES).result_rows]
-    assert not any(str(before.generation) in name for name in names)
-    agree()
 
 
 def test_a_request_that_is_sent_again_counts_once(
@@ -245,42 +159,6 @@ def test_a_request_that_is_sent_again_counts_once(
     agree()
     store_run(run_of("box-2", 2e8))
     agree()
-
-
-def test_questions_go_on_while_all_is_read_anew(
-    clickhouse: None,
-    store_run: StoreRun,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store_run(run_of("box-1", 1e8))
-    agree()
-    insert, seen = following._insert_runs, list[Any]()
-
-    def meanwhile(*given: Any, **more: Any) -> None:
-        insert(*given, **more)
-        if not seen:
-            store_run(run_of("box-2", 1e8))
-            seen.append(0)
-            with server().questions() as ask:
-                seen.extend(ask("SELECT count(*) FROM run", {}))
-
-    monkeypatch.setattr(following, "_insert_runs", meanwhile)
-    call_command("analytics", "--rebuild")
-    assert seen == [0, (2,)]
-    agree()
-
-
-def test_a_machine_whose_clock_is_behind_reads_anew(
-    clickhouse: None,
-    store_run: StoreRun,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store_run(run_of("box-1", 1e8))
-    agree()
-    monkeypatch.setattr("time.time_ns", lambda: 1)
-    call_command("analytics", "--rebuild")
-    agree()
-    assert rows_of(f"(SELECT DISTINCT generation FROM {STATES})") == 2  # noqa: S608
 
 
 def test_merged_hosts_vote_as_one(clickhouse: None, store_run: StoreRun) -> None:
@@ -313,36 +191,6 @@ def test_the_command_says_in_a_sentence_that_clickhouse_is_away(
     settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{free_port()}/default"
     with pytest.raises(CommandError, match=r"ClickHouse cannot be .*\.$"):
         call_command("analytics", "--rebuild")
-
-
-def test_a_clickhouse_that_takes_a_question_and_never_answers_is_told_soon(
-    db: None, settings: Settings
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{port}/default"
-        began = time.monotonic()
-        with pytest.raises(CommandError, match="ClickHouse cannot be reached"):
-            call_command("analytics", "--rebuild")
-        assert time.monotonic() - began < 30
-
-
-def test_long_lists_are_taken(
-    clickhouse: None,
-    store_run: StoreRun,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    run = store_run(run_of("box-1", 1e8))
-    texts = ["it's", "a\\b", "line\nbreak", "\t", '"', "é", "{p:Int64}", "$1", ""]
-    monkeypatch.setattr("results.analytics.clickhouse.dialect.PART", 3)
-    with questions() as ask:
-        ids = [*range(10**9, 10**9 + 5_000), run.host_id, 2**64 - 1]
-        assert ask("SELECT host FROM run WHERE list_contains($ids, host)", {"ids": ids}) == [
-            (run.host_id,)
-        ]
-        for wanted in (texts, [*texts, *texts], [None, *texts]):
-            rows = ask("SELECT unnest($texts::VARCHAR[]) AS text", {"texts": wanted})
-            assert [text for (text,) in rows] == wanted
 
 
 def test_a_database_that_is_not_there_is_one_sentence(

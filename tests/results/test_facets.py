@@ -8,13 +8,13 @@ import pytest
 
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
-from results.comparison.coverage import CipherCount, coverage, hosts_of_groups, hosts_without_size
+from results.comparison.coverage import coverage, hosts_of_groups
 from results.comparison.facets import Facet, facets
 from results.selection import ComparisonQuery
 from store.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
-from tests.sample_documents import environment, openssl_measurement, ssh_measurement
+from tests.sample_documents import environment, ssh_measurement
 
 CTR, GCM = "aes128-ctr", "aes128-gcm@openssh.com"
 VERDICTS = ("hardware", "software", "masked")
@@ -118,26 +118,3 @@ def assert_a_host_of_several_groups_is_one_host(query: ComparisonQuery) -> None:
     assert hosts_of_groups(query, groups) == 6, query.group_by
     assert hosts_of_groups(query, groups[:1]) == groups[0].hosts, query.group_by
     assert hosts_of_groups(query, []) == 0, query.group_by
-
-
-@pytest.mark.django_db
-def test_many_ciphers_and_sizes_are_covered(store_run: StoreRun) -> None:
-    names = [f"cipher-{number:03}" for number in range(150)]
-    for host, size, many in (("a", 1024, 150), ("b", 16384, 100), ("b", 1024, 1)):
-        series = [openssl_measurement(name, 1e9, block_size=size) for name in names[:many]]
-        store_run(run_of_day(0, *series, host={"name": host}))
-    covered = coverage(ComparisonQuery(tool="openssl"))
-    assert covered.ciphers == tuple(
-        CipherCount(name, 2 if number < 100 else 1) for number, name in enumerate(names)
-    )
-    assert covered.block_sizes == (1024, 16384)
-    for block_size, ciphers, without in (
-        (1024, (), 0),
-        (16384, (), 1),
-        (1024, (names[1],), 1),
-        (1024, (names[0],), 0),
-        (16384, (names[120],), 1),
-        (64, (names[120],), 1),
-    ):
-        asked = ComparisonQuery(tool="openssl", block_size=block_size, ciphers=ciphers)
-        assert hosts_without_size(asked) == without, asked
