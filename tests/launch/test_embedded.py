@@ -95,6 +95,7 @@ def test_both_servers_answer_at_the_urls_and_stop_with_their_only_user(data_dir:
     assert version.startswith("18")
     assert redis.Redis.from_url(services.redis_url).ping()
     assert all(one.process() for one in servers(data_dir))
+    assert start_services(data_dir) == services
     release_services(data_dir)
     assert servers_of(data_dir) == set()
     assert not any(one.process() for one in servers(data_dir))
