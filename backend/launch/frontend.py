@@ -17,7 +17,7 @@ def install(node: Node) -> None:
     wanted = digest_of([FRONTEND / "package-lock.json"])
     if not is_made(stamp, wanted):
         print("Installing the frontend's packages ...", flush=True)
-        _npm(node, "ci", "--no-audit", "--no-fund")
+        _npm(node, "ci", "--prefer-offline", "--no-audit", "--no-fund")
         stamp.write_text(wanted)
 
 
