@@ -1,4 +1,4 @@
-"""SSH throughput as a share of raw cipher speed (docs/method.md, section 2).
+"""SSH throughput as a share of raw cipher speed (docs/method.md, section 6).
 
 `openssl speed` measures the cipher alone, ssh the cipher with its MAC, its packets, the copying
 between processes and the loopback network. The first bounds the second and never predicts it.

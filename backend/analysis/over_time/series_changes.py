@@ -1,4 +1,4 @@
-"""Changes in one host's history of one series (docs/method.md, section 6)."""
+"""Changes in one host's history of one series (docs/method.md, section 5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
