@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,40 @@ StoreRun = Callable[..., Run]
 # a hundred of them instead of forty.
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("ci"), max_examples=40)
 hypothesis.settings.load_profile("few")
+
+
+LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
+"""Folders whose tests wait much; begun last, they would end last, on one worker alone."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Files, and folders that share a site, stay on one worker of pytest-xdist.
+
+    Examples that are drawn take the same lines over and over: counting those doubles their time.
+    """
+    for item in items:
+        folder = item.path.parent.name
+        one_site = folder in ("browser", "end_to_end")
+        group = folder if one_site else f"{folder}/{item.path.stem}"
+        item.add_marker(pytest.mark.xdist_group(group))
+        if item.get_closest_marker("hypothesis"):
+            item.add_marker("no_cover")
+    yield  # pytest-xdist reads the groups, pytest-django has an order of its own
+    items.sort(key=lambda item: _place(item.path.parent.name))
+
+
+def _place(folder: str) -> int:
+    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A skipped test is no passed test: whatever it waits for is to be installed."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+    return report
 
 
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
