@@ -98,9 +98,6 @@ _FLAGS = (
 _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
 """What OpenSSH brings itself: no release of OpenSSL changes it."""
 
-SERIES = len(_OPENSSL) * len(_BLOCK_SIZES) + 1 + len(_SSH)
-"""Of a run: with one of AES without its instructions."""
-
 
 @dataclass(frozen=True)
 class KnownHost:

@@ -56,13 +56,13 @@ class Pair(NamedTuple):
         return self.agent / self.hand
 
 
-def median_interval(values: list[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Confidence interval of the median from order statistics (binomial, Conover 3.2)."""
+def median_interval(values: list[float]) -> tuple[float, float]:
+    """95 % confidence interval of the median from order statistics (binomial, Conover 3.2)."""
     ordered, n = sorted(values), len(values)
     below, rank = 0.0, 0
     while rank < n // 2:
         below += math.comb(n, rank) / 2**n
-        if below > (1 - confidence) / 2:
+        if below > 0.025:
             break
         rank += 1
     low = max(rank - 1, 0)

@@ -2,10 +2,8 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from tests.agent import whole as agent
 from tests.agent.running import (
@@ -139,45 +137,3 @@ def test_readings_that_fail_are_unknown_and_lose_no_figure(
     )
     assert sound(done)["measurements"]
     assert set(re.findall("^failing (.+)$", done.err, re.M)) == set(names)
-
-
-# Every reader of the agent, with texts near what it reads and far from it.
-
-NUMBER = st.one_of(
-    st.sampled_from(
-        ["", "0", "-1", "1", "0x", "0x1f", "1e9", "1e999", "inf", "nan", "-0.0", ".", "1.2.3",
-         "1_0", "\u00b2", "\u0663", DIGITS, MANY, "+5", " 7 ", "16384", "1.000000", "12345"]
-    ),
-    st.integers().map(str),
-    st.floats().map(str),
-    st.text(max_size=5),
-)  # fmt: skip
-WORD = st.one_of(st.sampled_from(["rc4", "RC4", "evp", "aes-128-gcm", "id-aes128-GCM"]), NUMBER)
-LINES = st.one_of(
-    st.builds("+DT:{}:{}:{}".format, WORD, NUMBER, NUMBER),
-    st.builds("+R:{}:{}:{}".format, NUMBER, WORD, NUMBER),
-    st.builds("+H:{}:{}".format, NUMBER, NUMBER),
-    st.builds("+F:{}:{}:{}:{}".format, NUMBER, WORD, NUMBER, NUMBER),
-    st.builds("Got: +F:{}:{}:{} from {}".format, NUMBER, WORD, NUMBER, NUMBER),
-    st.builds("{}+0 records out".format, NUMBER),
-    st.builds("cpu  {} {} {} {} {}".format, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER),
-    st.builds("{}: {}".format, st.sampled_from(["cpu family", "model", "processor", "flags",
-        "CPU implementer", "CPU part", "physical id", "core id", "built on", "CPUINFO"]), NUMBER),
-    st.builds("kex: client->server cipher: {} MAC: {} compression: {}".format, WORD, WORD, WORD),
-    st.builds("OPENSSL_armcap=0x{}".format, NUMBER),
-    st.builds("Model name: {}\n  CPU max MHz: {}".format, WORD, NUMBER),
-    st.builds("OpenSSH_{}.{}, OpenSSL {}".format, NUMBER, NUMBER, NUMBER),
-    st.builds("{}:{}:/{}".format, NUMBER, WORD, NUMBER),
-    st.builds("{} {}".format, NUMBER, NUMBER),
-    st.builds("{}-{},{}".format, NUMBER, NUMBER, NUMBER),
-    st.text(max_size=40),
-)  # fmt: skip
-
-
-def numbers(found: Any) -> list[float]:
-    """All numbers in what a reader gives."""
-    if isinstance(found, dict):
-        return [number for both in found.items() for one in both for number in numbers(one)]
-    if isinstance(found, list | tuple | set):
-        return [number for one in found for number in numbers(one)]
-    return [found] if isinstance(found, int | float) else []

@@ -1,4 +1,4 @@
-"""Ratios, their intervals and scores."""
+"""Ratios and their intervals."""
 
 import random
 from math import comb

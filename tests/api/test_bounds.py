@@ -14,10 +14,6 @@ from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
 
 URL = "/api/v1/comparison/"
-CTR = "aes128-ctr"
-MANY = 15_000
-SECONDS = 10.0
-"""Of any of these answers on a busy machine; without an index each would take minutes."""
 
 
 def said(response: Any) -> tuple[int, str]:

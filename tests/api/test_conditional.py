@@ -1,14 +1,11 @@
 """Who has the present answer is told so; who takes gzip gets a tenth of the bytes."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from ingest.edits.recompute import set_hidden
-from store.models import DataVersion
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
 
@@ -32,11 +29,6 @@ def ask(client: Client, path: str, **headers: str) -> Any:
     for close in answer._resource_closers:
         close()
     return answer
-
-
-def changed(ago: timedelta) -> None:
-    """The last change of the data was then."""
-    assert DataVersion.objects.update(changed_at=timezone.now() - ago) == 1
 
 
 def test_who_has_the_present_answer_gets_304(reader: ApiClient, store_run: StoreRun) -> None:

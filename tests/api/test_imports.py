@@ -21,7 +21,6 @@ The 'numbers' are in 1000s of bytes per second processed.
 type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes  16384 bytes
 AES-128-CBC     901234.56k  1301234.56k  1401234.56k  1421234.56k  1431234.56k  1441234.56k
 """
-TWO = TABLE + TABLE.replace("3.0.13", "1.1.1w").replace("1234.56k", "1235.56k")
 LOOP = "aes128-ctr: 104.167 MB/s\n3des-cbc: 20.5 MB/s\n"
 FAST = "aes256-ctr: 900 GB/s\n"
 """A rate that memory cannot reach: read, and uncertain."""

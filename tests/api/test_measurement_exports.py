@@ -20,10 +20,6 @@ from tests.sample_documents import openssl_measurement, run_document, ssh_measur
 
 MEASUREMENTS_URL = "/api/v1/exports/measurements.csv"
 
-HOSTILE = (
-    *("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", '=HYPERLINK("http://x","y")'),
-    *("a;=1+1", "a\t=1+1", "a,=1+1", 'a;"=1+1', 'a";=1+1;"', "a\r\n=1+1", 'a\t"";@SUM(A1)'),
-)
 AWKWARD = 'Büro, "oben"; links\r\nunten \\N \\. 日本 🔐'
 
 

@@ -39,10 +39,6 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parts]:
     found.answers.set()
 
 
-def status() -> int:
-    return operations.readyz(RequestFactory().get("/readyz")).status_code
-
-
 @pytest.mark.django_db
 def test_healthz_asks_nothing_of_anybody(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):

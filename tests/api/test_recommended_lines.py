@@ -3,20 +3,16 @@
 import subprocess
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from django.db import connection
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from ciphermark_agent.children import run_tool
 from ciphermark_agent.ssh_server import PrivateServer
-from store.models import Host, Measurement, Run, RunDocument
 from tests.api.test_recommendation import URL, facts, machine, series
 from tests.conftest import ApiClient, StoreRun
 
 HOSTILE = "nas\u2028ProxyCommand touch owned \x1b[2J Ciphers none"
-FLEET = 1000
 
 
 def listed(text: str) -> str:
@@ -65,42 +61,3 @@ def test_real_sshd_takes_the_lines_of_the_answer(
         )
         assert done.status == 0, done.err
     assert f"ciphers {listed(answer['sshd_config'])}" in done.out.splitlines()
-
-
-def copies(first: Run, count: int) -> None:
-    """As many hosts like that of `first`, each with its run, document and measurements."""
-    rows = list(first.measurements.all())
-    made = [f"fleet-{number:04}" for number in range(count)]
-    hosts = Host.objects.bulk_create([Host(name=name, slug=name) for name in made])
-    runs = Run.objects.bulk_create(
-        Run(
-            run_id=uuid4(),
-            source="agent",
-            status="ready",
-            host=host,
-            host_name=host.name,
-            environment=first.environment,
-            started_at=first.started_at,
-            tags={"fleet": "big"},
-        )
-        for host in hosts
-    )
-    body = first.document.received
-    RunDocument.objects.bulk_create(
-        RunDocument(run=run, body=body, content_digest="0" * 64) for run in runs
-    )
-    copied = {field.attname for field in Measurement._meta.fields} - {"pk", "run_id", "median"}
-    Measurement.objects.bulk_create(
-        (
-            Measurement(
-                run=run,
-                median=(row.median or 0) * (1 + number % 7 / 20),
-                **{name: getattr(row, name) for name in copied},
-            )
-            for number, run in enumerate(runs)
-            for row in rows
-        ),
-        batch_size=5000,
-    )
-    with connection.cursor() as cursor:  # as autovacuum does it, which does not see into a test
-        cursor.execute("ANALYZE")

@@ -69,7 +69,6 @@ SIGNED_IN = (
     "shares",
     "audit",
     "hidden runs",
-    "waiting hosts",
     *EDITED,
 )
 AWAY = """
@@ -83,7 +82,6 @@ REFUSED = (
     "refused",
     "hosts refused",
     "side by side, one",
-    "no such file",
     "not found",
     "recommend refused",
     "share ended",

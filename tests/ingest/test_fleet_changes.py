@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from access.audit import COMMAND
@@ -263,13 +262,6 @@ def test_merged_hosts_keep_their_changes(at_level: Store) -> None:
     merging.merge_hosts(kept.pk, other.pk, COMMAND)
     assert find_due()
     assert Member.objects.get().host == kept
-
-
-def waits(pid: int) -> bool:
-    """Whether this connection waits for a lock."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted", [pid])
-        return bool(cursor.fetchone()[0])
 
 
 def test_a_host_is_silent_after_three_of_its_usual_gaps(at_level: Store) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -11,8 +10,6 @@ from pages.docs.views import library
 from tests.browser.docs_pictures import VIEWS, pasted
 from tests.conftest import ApiClient
 from tests.pages.conftest import page
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 PASTED = {
     "hidden-aes": (1, 7),

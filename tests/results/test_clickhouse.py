@@ -46,12 +46,6 @@ def agree() -> None:
         assert without_doubts(compare(query)) == compare_in_python(query), query
 
 
-def rows_of(table: str) -> int:
-    """How many there are, seen or not."""
-    with server().client() as client:
-        return int(client.query(f"SELECT count() FROM {table}").result_rows[0][0])  # noqa: S608
-
-
 METRICS = ("throughput", "normalised", "vs_3des", "cpu_seconds_per_gb", "cpu_bound_normalised")
 
 ADDRESSES = (
