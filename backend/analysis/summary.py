@@ -87,6 +87,6 @@ def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = Fal
     return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads
 
 
-def is_plausible(throughput: float, threads: int = 1) -> bool:
+def is_plausible(throughput: float) -> bool:
     """Whether a rate in bytes per second is above zero and within what any cipher can reach."""
-    return 0 < throughput <= highest_plausible(threads)
+    return 0 < throughput <= highest_plausible()

@@ -78,7 +78,18 @@ NARROWING = [
 ]
 """What chooses runs."""
 
-PLAIN = [
+RELATING = [
+    Parameter("split_by", grouping, f"A second group_by, of up to {MOST_SPLITS} values."),
+    Parameter(
+        "relative_to",
+        text,
+        "Key of a group, or host:ID: each figure also as a ratio to that one's, with an interval.",
+    ),
+    switch("matched", "1: of hosts alone that have the figure in every group."),
+]
+"""How the groups stand to each other."""
+
+COMPARISON = [
     choice("tool", TOOLS),
     choice("metric", METRICS),
     choice("operation", ("encrypt", "decrypt")),
@@ -92,22 +103,9 @@ PLAIN = [
     Parameter("mac", text, "ssh; asked for or negotiated."),
     switch("compression", "ssh; default off."),
     *NARROWING,
+    *RELATING,
 ]
-"""What groups there are, and what is measured of them."""
-
-RELATING = [
-    Parameter("split_by", grouping, f"A second group_by, of up to {MOST_SPLITS} values."),
-    Parameter(
-        "relative_to",
-        text,
-        "Key of a group, or host:ID: each figure also as a ratio to that one's, with an interval.",
-    ),
-    switch("matched", "1: of hosts alone that have the figure in every group."),
-]
-"""How the groups stand to each other."""
-
-COMPARISON = [*PLAIN, *RELATING]
-PLAIN_PARAMETERS, COMPARISON_PARAMETERS = described(PLAIN), described(COMPARISON)
+COMPARISON_PARAMETERS = described(COMPARISON)
 
 
 def comparison_query(params: QueryDict) -> ComparisonQuery:

@@ -1,1 +1,1 @@
-"""What people take away: files, made at once or in the background, and shares."""
+"""What people take away: files and shares."""

@@ -137,10 +137,10 @@ def read_fact(text: str) -> Fact | None:
     return fact
 
 
-def flags_of(text: str, known_share: float = 0.5, least: int = 4) -> tuple[str, ...]:
+def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
     """Return the words of a line of nothing but CPU flags; () for any other line."""
     words = text.split()
-    if len(words) < least or KNOWN_FLAGS.isdisjoint(words):
+    if len(words) < 4 or KNOWN_FLAGS.isdisjoint(words):
         return ()
     known = sum(word in KNOWN_FLAGS or "_" in word for word in words)
     kept = (word for word in words if len(word) <= FLAG_LENGTH)
