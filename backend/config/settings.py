@@ -241,7 +241,6 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_SOFT_TIME_LIMIT = 90
-CELERY_TIMEZONE = "UTC"
 # Of receivers that may answer slowly or never: workers of their own send to them.
 CELERY_TASK_ROUTES = {"notifications.tasks.*": {"queue": "notifications"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -284,7 +283,6 @@ LOGOUT_REDIRECT_URL = "compare"
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = "UTC"
 USE_I18N = False
-USE_TZ = True
 
 STATIC_URL = f"{CIPHERMARK_PATH}/static/"
 STATIC_ROOT = DATA_DIR / "static"
@@ -329,7 +327,6 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
     # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.
     "URL_FORMAT_OVERRIDE": None,
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 
 DRF_STANDARDIZED_ERRORS = {
@@ -391,10 +388,6 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
-X_FRAME_OPTIONS = "DENY"
-SECURE_REFERRER_POLICY = "same-origin"
-SECURE_CONTENT_TYPE_NOSNIFF = True
-SESSION_COOKIE_HTTPONLY = True
 if PRODUCTION:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
