@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -31,6 +31,9 @@ from store import redis_client
 from store.data_version import data_changed
 from store.models import Run
 from tests.launch.tools import free_port, is_listening, within
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 StoreRun = Callable[..., Run]
 
@@ -279,3 +282,23 @@ def clickhouse_server(tmp_path: Path) -> Iterator[str]:
 def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the one engine that a process can have."""
     return tmp_path_factory.mktemp("clickhouse")
+
+
+PATIENCE_MS = 60_000
+"""Until something is taken for missing: the machines that run the tests are shared and slow at
+times, and Playwright's own 5 s are for quiet ones."""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["Browser"]:
+    """The one browser of this worker: Debian's Chromium, or that which CHROMIUM_PATH names."""
+    from playwright.sync_api import expect, sync_playwright  # a while, for few tests
+
+    path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
+    assert Path(path).exists(), f"There is no Chromium at {path}: install it, or set CHROMIUM_PATH."
+    expect.set_options(timeout=PATIENCE_MS)
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()

@@ -1,14 +1,12 @@
 """A real site, a real browser, and a page that notices every fault."""
 
 import json
-import os
 import re
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,18 +15,12 @@ from playwright.sync_api import (
     BrowserContext,
     Page,
     Request,
-    expect,
-    sync_playwright,
 )
 
 from tests.browser.site_tools import processed
+from tests.conftest import PATIENCE_MS
 from tests.live_site import PROJECT, LiveSite, live_site
 from tests.sample_documents import environment, openssl_measurement, run_document
-
-CHROMIUM_ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
-PATIENCE_MS = 60_000
-"""Until something is taken for missing: the machines that run the tests are shared and slow at
-times, and Playwright's own 5 s are for quiet ones."""
 
 FLEET = 200
 MEASURED = ("aes128-gcm@openssh.com", "3des-cbc", "aes-128-gcm", "des-ede3-cbc")
@@ -52,24 +44,6 @@ def site() -> Iterator[LiveSite]:
     )
     with live_site("browser") as running:
         yield running
-
-
-def chromium_path() -> str:
-    """Debian's Chromium, or the one that CHROMIUM_PATH names."""
-    path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
-    assert Path(path).exists(), f"There is no Chromium at {path}: install it, or set CHROMIUM_PATH."
-    return path
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium_path(), args=list(CHROMIUM_ARGUMENTS)
-        )
-        yield browser
-        browser.close()
 
 
 class Contexts:

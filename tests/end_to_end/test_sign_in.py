@@ -4,30 +4,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from tests.browser.conftest import CHROMIUM_ARGUMENTS, PATIENCE_MS, chromium_path
+from tests.conftest import PATIENCE_MS
 from tests.end_to_end.conftest import PATH
 from tests.live_site import LiveSite
 from tests.oidc_provider import CLIENT_SECRET, Provider
 
 
 @pytest.fixture
-def page(provider: Provider) -> Iterator[Page]:
+def page(provider: Provider, chromium: Browser) -> Iterator[Page]:
     """A browser that has never been here, with nothing wrong on our pages."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium_path(), args=list(CHROMIUM_ARGUMENTS)
-        )
-        opened = browser.new_page()
-        opened.set_default_timeout(PATIENCE_MS)
-        opened.set_default_navigation_timeout(PATIENCE_MS)
-        # The provider's page would load a style sheet from elsewhere.
-        opened.route(lambda url: not url.startswith("http://127.0.0.1:"), lambda one: one.abort())
-        faults: list[str] = []
-        opened.on("console", lambda said: faults.extend(_faults(said, provider)))
-        yield opened
-        browser.close()
+    opened = chromium.new_page()
+    opened.set_default_timeout(PATIENCE_MS)
+    opened.set_default_navigation_timeout(PATIENCE_MS)
+    # The provider's page would load a style sheet from elsewhere.
+    opened.route(lambda url: not url.startswith("http://127.0.0.1:"), lambda one: one.abort())
+    faults: list[str] = []
+    opened.on("console", lambda said: faults.extend(_faults(said, provider)))
+    yield opened
+    opened.close()
     assert faults == []
 
 
