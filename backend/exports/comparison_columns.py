@@ -46,11 +46,6 @@ def value_name(metric: str, unit: str) -> str:
     return f"{'cpu_bound' if metric == 'cpu_bound_throughput' else metric}_{named}"
 
 
-def value_column(comparison: Comparison) -> str:
-    """The name of the value's column."""
-    return value_name(comparison.metric, comparison.unit)
-
-
 Get = Callable[[ComparisonRow], Any]
 
 
@@ -154,7 +149,7 @@ def comparison_columns(comparison: Comparison) -> tuple[ComparisonColumn, ...]:
             "Cipher",
             width=30,
         ),
-        *_values(value_column(comparison), comparison.unit),
+        *_values(value_name(comparison.metric, comparison.unit), comparison.unit),
         _column(
             "n", "integer", "Hosts that measured this cipher.", lambda row: row.summary.n, "Hosts"
         ),
