@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ingest.arrival.importing import ImportRequest, store_import
+from ingest.processing.run_processing import process_run
 from pages.upload.receiving import pack
 from store.models import AuditEntry, ImportedText, Run
 from tests.cases import each
@@ -128,6 +129,16 @@ def test_what_is_saved_is_the_text_and_what_was_selected(editor: Client) -> None
     assert facts["cpu"]["model"] == "VIA C7"
     assert facts["os"] == {"name": "NetBSD", "version": "9"}
     assert facts["openssl"].get("version_text") is None
+
+
+def test_results_to_another_machine_are_found_in_the_chart(editor: Client) -> None:
+    text = "fan@attic:~$ dd if=/dev/zero bs=1M count=99 | ssh -c aes128-ctr cellar 'cat >/dev/null'"
+    save(editor, preview(editor, text=f"{text}\n103809024 bytes copied, 1.5 s, 69.2 MB/s\n"))
+    (run,) = Run.objects.all()
+    process_run(run.pk)
+    html = page(editor, f"/upload/?saved={run.run_id}")
+    (link,) = re.findall(r'href="([^"]+)">Show in the chart', html)
+    assert "69.2 MB/s" in text_of(page(editor, unescape(link)))
 
 
 def test_uncertain_results_are_taken_only_when_ticked(editor: Client) -> None:

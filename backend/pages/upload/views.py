@@ -221,13 +221,17 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
     runs = list(Run.objects.filter(found).select_related("host", "document").order_by("id"))
     if not runs:
         raise Http404
-    results = Counter[str]()
+    results = Counter[tuple[str, str | None]]()
     for run in runs:
         for measurement in json.loads(run.document.received)["measurements"]:
-            results[measurement["tool"]] += len(measurement["samples"])
+            target = measurement.get("target") or {}
+            results[measurement["tool"], target.get("kind")] += len(measurement["samples"])
     hosts = dict.fromkeys(run.host.slug for run in runs if run.host)
     chart = QueryDict(mutable=True)
-    chart["tool"], chart["group_by"] = results.most_common(1)[0][0], "host"
+    (chart["tool"], target_kind), _ = results.most_common(1)[0]
+    chart["group_by"] = "host"
+    if target_kind == "remote":
+        chart["target_kind"] = target_kind
     chart.setlist("host", list(hosts)[:HOSTS_IN_LINK])
     context = {
         "runs": runs,
