@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from questions.comparison_parameters import NARROWING
-from questions.parameters import Parameter, checked, choice, moment, text
+from questions.parameters import Parameter, checked, choice, moment, searched, text
 from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
 from results.hosts.host_facets import HOST_FILTERS
 from results.hosts.host_list import NEWEST, ORDERINGS, WORST_FIRST, HostQuery
@@ -62,12 +62,8 @@ def select_notes(params: QueryDict) -> QuerySet[Note]:
     return Note.objects.filter(**wanted).select_related("host")
 
 
-def _searched(value: str) -> str:
-    return text(value).strip()
-
-
 HOST_LIST = [
-    Parameter("q", _searched, "Hosts of which a name has this text."),
+    Parameter("q", searched, "Hosts of which a name has this text."),
     *(
         Parameter(name, text, "Key of a value; may be repeated, any of them matches.", many=True)
         for name in HOST_FILTERS

@@ -41,6 +41,11 @@ def text(value: str) -> str:
     return value
 
 
+def searched(value: str) -> str:
+    """Return a text to be looked for, without blanks around it."""
+    return text(value).strip()
+
+
 def printable(longest: int) -> Read:
     """A text of one line, without blanks around it."""
 

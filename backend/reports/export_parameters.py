@@ -25,6 +25,7 @@ from questions.parameters import (
     described,
     number,
     run_id,
+    searched,
     switch,
     text,
     whole_number,
@@ -55,10 +56,6 @@ def _top(value: str) -> int | str:
     return value if value == "all" else whole_number(MOST_GROUPS)(value)
 
 
-def _searched(value: str) -> str:
-    return text(value).strip()
-
-
 CSV = [
     switch("bom", "Begin with Excel's mark of UTF-8."),
     switch("excel", "The mark, semicolons and decimal commas."),
@@ -67,11 +64,11 @@ ROWS = [
     Parameter("columns", text, "Names by commas; default: all.", many=True),
     Parameter("run", run_id, "Of these runs alone.", OpenApiTypes.UUID, many=True),
     switch("latest", "Only what votes in comparisons; default: all."),
-    Parameter("q", _searched, "Of runs whose host's name has this, or whose id begins."),
+    Parameter("q", searched, "Of runs whose host's name has this, or whose id begins."),
     choice("status", tuple(Run.Status.values), "Of runs in this state.", many=True),
 ]
 VIEW = [
-    Parameter("group", _searched, "Groups whose name has this text."),
+    Parameter("group", searched, "Groups whose name has this text."),
     Parameter("sort", _sort, "name, best, machines, cipher:NAME."),
     Parameter("top", _top, "Groups in the chart: 1 to 200, or all."),
     number("page", "Which of these.", 999_999),
@@ -176,9 +173,9 @@ def _link(kind: str, params: QueryDict, site: str) -> str:
     asked = params.copy()
     for name in LAYOUT:
         asked.pop(name, None)
-    for searched in asked.pop("group", []):
+    for group in asked.pop("group", []):
         if kind == COMPARISON:
-            asked["q"] = searched  # as the page calls it
+            asked["q"] = group  # as the page calls it
     return f"{site}/{'' if kind == COMPARISON else 'runs/'}?{asked.urlencode()}"
 
 

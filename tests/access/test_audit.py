@@ -17,13 +17,6 @@ def actions() -> list[str]:
     return list(AuditEntry.objects.order_by("id").values_list("action", flat=True))
 
 
-@pytest.fixture
-def root(db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("root"))
-    return client
-
-
 @pytest.mark.django_db
 def test_the_database_refuses_to_alter_or_delete_an_entry() -> None:
     record(COMMAND, "test", Subject("thing", 1, "a thing"))
@@ -47,19 +40,19 @@ def never_emptied() -> Iterator[None]:
         cursor.execute("ALTER TABLE runs_auditentry DISABLE TRIGGER audit_is_never_emptied")
 
 
-def test_tokens_are_made_and_revoked_on_record_without_their_secret(root: Client) -> None:
-    html = root.post("/tokens/", {"name": "nas", "scope": "upload"}).content.decode()
-    root.post(f"/tokens/{ApiToken.objects.get().pk}/revoke/")
+def test_tokens_are_made_and_revoked_on_record_without_their_secret(administrator: Client) -> None:
+    html = administrator.post("/tokens/", {"name": "nas", "scope": "upload"}).content.decode()
+    administrator.post(f"/tokens/{ApiToken.objects.get().pk}/revoke/")
     assert actions() == ["token.create", "token.revoke"]
-    said = root.get("/audit/").content.decode()
+    said = administrator.get("/audit/").content.decode()
     assert "root" in said
     assert "cmk_" in html
     assert "cmk_" not in said
 
 
-def test_the_administration_is_on_record_with_before_and_after(root: Client) -> None:
+def test_the_administration_is_on_record_with_before_and_after(administrator: Client) -> None:
     fields = {"username": "bob", "password1": "long-enough-4u", "password2": "long-enough-4u"}
-    root.post("/admin/auth/user/add/", {**fields, "usable_password": "true"})
+    administrator.post("/admin/auth/user/add/", {**fields, "usable_password": "true"})
     bob = User.objects.get(username="bob")
     editor = Group.objects.get(name="editor")
     changed = {
@@ -69,10 +62,12 @@ def test_the_administration_is_on_record_with_before_and_after(root: Client) -> 
         "date_joined_0": "2026-01-01",
         "date_joined_1": "00:00:00",
     }
-    assert root.post(f"/admin/auth/user/{bob.pk}/change/", changed).status_code == 302
+    assert administrator.post(f"/admin/auth/user/{bob.pk}/change/", changed).status_code == 302
     passwords = {"password1": "another-one-4u", "password2": "another-one-4u"}
-    root.post(f"/admin/auth/user/{bob.pk}/password/", {**passwords, "usable_password": "true"})
-    root.post(f"/admin/auth/user/{bob.pk}/delete/", {"post": "yes"})
+    administrator.post(
+        f"/admin/auth/user/{bob.pk}/password/", {**passwords, "usable_password": "true"}
+    )
+    administrator.post(f"/admin/auth/user/{bob.pk}/delete/", {"post": "yes"})
     assert actions() == ["admin.add", "admin.change", "admin.change", "admin.delete"]
     role, password = AuditEntry.objects.filter(action="admin.change").order_by("id")
     assert (role.before, role.after) == ({"groups": []}, {"groups": ["editor"]})
@@ -80,14 +75,14 @@ def test_the_administration_is_on_record_with_before_and_after(root: Client) -> 
     assert "pbkdf2" not in str([(e.before, e.after) for e in AuditEntry.objects.all()])
 
 
-def test_the_log_is_shown_page_by_page_and_narrowed(root: Client) -> None:
+def test_the_log_is_shown_page_by_page_and_narrowed(administrator: Client) -> None:
     for number in range(60):
         record(COMMAND, f"test.{number % 2}", Subject("thing", number, f"<b>thing {number}</b>"))
-    first = root.get("/audit/").content.decode()
+    first = administrator.get("/audit/").content.decode()
     assert "&lt;b&gt;thing 59&lt;/b&gt;" in first
     assert "thing 9&lt;" not in first
     assert "Older" in first
-    narrowed = root.get("/audit/?action=test.1").content.decode()
+    narrowed = administrator.get("/audit/?action=test.1").content.decode()
     assert "thing 59" in narrowed
     assert "thing 58" not in narrowed
 
