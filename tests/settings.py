@@ -11,6 +11,8 @@ SHARED_DIR = Path(
     os.environ.get("CIPHERMARK_DATA_DIR", Path(__file__).parent.parent / ".data/test")
 )
 os.environ["CIPHERMARK_DATA_DIR"] = str(SHARED_DIR)
+# Playwright's loop runs in the thread of a worker's tests, and Django would refuse to work there.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 for name in ("PUBLIC", "ENV", "DEBUG", "ALLOWED_HOSTS"):
     os.environ.pop(f"CIPHERMARK_{name}", None)
 
