@@ -26,6 +26,7 @@ _RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', 
 _UNIT = re.compile(RATE_UNIT, re.I)
 _UNIT_WITHIN = re.compile(r"(?<![^\W_])" + RATE_UNIT, re.I)
 _SIZE = re.compile(rf"(?P<number>{NUMBER})\s?{SIZE_UNIT}", re.I)
+_FINITE = re.compile(rf"(?!.*e[+-]?\d{{3}}){NUMBER}", re.I)
 _SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 
@@ -96,7 +97,7 @@ def number_of(text: str) -> float | None:
     """
     if _SIMPLE.fullmatch(text):
         return float(text)
-    if not re.fullmatch(NUMBER, text, re.I):
+    if not _FINITE.fullmatch(text):
         return None
     marks = re.findall(r"[.,'’\u202f]", text)
     whole, decimals = text.rsplit(marks[-1], 1) if marks else (text, "0")

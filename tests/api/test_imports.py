@@ -193,3 +193,10 @@ def test_requests_come_in_several_forms(uploader: ApiClient) -> None:
     assert bytes(ImportedText.objects.get().body) == LOOP.encode()
     form = "application/x-www-form-urlencoded"
     assert "text/plain" in error_of(uploader, LOOP, 415, content_type=form)["detail"]
+
+
+def test_a_rate_that_no_number_holds_is_listed_and_never_stored(uploader: ApiClient) -> None:
+    text = LOOP + "aes256-ctr: 1e400 MB/s\naes192-ctr: 1e308 GB/s\n"
+    answer = preview(uploader, text, accept="all")
+    assert ciphers(answer) == ["aes128-ctr", "3des-cbc"]
+    assert [one["line"] for one in answer["unrecognised"]] == [3, 4]

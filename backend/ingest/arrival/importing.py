@@ -178,7 +178,7 @@ def _why_nothing(reading: Reading, take: Take) -> str:
 
 
 def _accept(document: Mapping[str, Any], stored: ImportedText) -> None:
-    body = json.dumps(document, ensure_ascii=False, indent=1).encode()
+    body = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False).encode()
     origin: dict[str, Any] = {
         "source": Run.Source.IMPORT,
         "token": stored.token,
