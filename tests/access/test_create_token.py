@@ -39,6 +39,7 @@ def test_it_can_expire() -> None:
         ("nas",),
         ("nas", "--scope", "write"),
         ("nas", "--scope", "read", "--expires-days", "0"),
+        ("nas", "--scope", "read", "--expires-days", "99999999999"),
         ("", "--scope", "read"),
     ),
 )

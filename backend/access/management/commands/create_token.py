@@ -9,6 +9,8 @@ from access.tokens import NameTaken, create_token
 from store.models import ApiToken
 from store.site_command import SiteCommand
 
+MOST_DAYS = 36_500
+
 
 class Command(SiteCommand):
     """Print a new token, alone, once."""
@@ -31,8 +33,8 @@ class Command(SiteCommand):
         self, *, name: str, scope: str, expires_days: int | None, host: str, **_: Any
     ) -> None:
         """Create and print."""
-        if expires_days is not None and expires_days < 1:
-            raise CommandError("--expires-days must be at least 1.")
+        if expires_days is not None and not 1 <= expires_days <= MOST_DAYS:
+            raise CommandError(f"--expires-days must be between 1 and {MOST_DAYS}.")
         if not 0 < len(name) <= 100:
             raise CommandError("NAME must have 1 to 100 characters.")
         if len(host) > 200 or (host and scope != ApiToken.Scope.UPLOAD):
