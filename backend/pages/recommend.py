@@ -62,6 +62,9 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
     if unclear:
         status = 200 if unclear["several"] else 404
         return _page(request, params, {"unclear": unclear}, status)
+    # The tab for pairs brings the host along.
+    if ("client" in params) != ("server" in params) and not set(FILTERS) & set(params):
+        return _page(request, params, {"nobody_measured": nobody_measured_yet()})
     try:
         question = recommendation_question(api_params(params, RECOMMENDATION_NAMES))
         if question.empty:

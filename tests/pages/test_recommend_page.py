@@ -156,6 +156,8 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     assert "No host that fits this selection" in text_of(page(member, URL, tag="a:b"))
     assert "Add hosts, a tag or another filter" in text_of(page(member, f"{URL}?for=group"))
     assert "Choose a client and a server" in text_of(page(member, f"{URL}?for=pair"))
+    (tab,) = re.findall(r'href="([^"]*for=pair[^"]*)"', page(member, URL, host="weak"))
+    assert "Choose a client and a server" in text_of(page(member, f"{URL}{unescape(tab)}"))
 
 
 def test_the_host_page_leads_to_its_recommendation(member: Client, store_run: StoreRun) -> None:
