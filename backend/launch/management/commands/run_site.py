@@ -29,13 +29,14 @@ READY_SECONDS = 90.0
 SERVER_SECONDS = 5.0
 """For a Redis that does not answer."""
 
-CELERY = ("-m", "celery", "-A", "config.celery", "worker", "--concurrency", "1")
+CELERY = ("-m", "celery", "-A", "config.celery")
 # There is no other worker to look for, which would take a second.
-ALONE = ("--without-mingle", "--without-gossip")
+WORKER = (*CELERY, "worker", "--concurrency", "1", "--without-mingle", "--without-gossip")
 
 PARTS: dict[str, tuple[str, ...]] = {
-    "worker": (*CELERY, *ALONE, "--beat"),
-    "notifier": (*CELERY, *ALONE, "--queues", "notifications", "--hostname", "notifier@%h"),
+    "worker": WORKER,
+    "notifier": (*WORKER, "--queues", "notifications", "--hostname", "notifier@%h"),
+    "beat": (*CELERY, "beat", "--pidfile="),
     "web": (
         *("-m", "gunicorn", "-c", "python:config.gunicorn", "config.wsgi:application"),
         *("--bind", "127.0.0.1:{port}", "--workers", "2", "--graceful-timeout", "5"),
@@ -149,6 +150,7 @@ class Command(SiteCommand):
         """End everything."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
+        print("Stopping ...", flush=True)
         for part in self.parts.values():
             part.terminate()
         for part in self.parts.values():
