@@ -79,6 +79,7 @@ def test_an_expired_or_revoked_link_opens_nothing(editor: Client) -> None:
         ({"name": ""}, "name"),
         ({"expires_days": 0}, "expires_days"),
         ({"expires_days": 366}, "expires_days"),
+        ({"expires_at": "2026-11-28T00:00:00Z"}, "expires_at"),
     ),
 )
 def test_what_cannot_be_shared_is_answered_at_its_field(

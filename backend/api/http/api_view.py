@@ -142,6 +142,9 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     """What the body says, checked; DRF's `ValidationError` names every fault."""
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
+    if unknown := set(request.data) - set(given.fields):
+        known = ", ".join(given.fields)
+        raise ValidationError(dict.fromkeys(unknown, f"There is no member of this name: {known}."))
     checked: dict[str, Any] = given.validated_data
     return checked
 
