@@ -124,6 +124,9 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
             "nowhere": {"class": "logging.NullHandler"},
         },
         "loggers": {
+            # The line of each request says its status: a refusal is no fault of the site.
+            "django.request": {"level": "ERROR"},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
             # Each sign-in in four lines; wrong passwords are warnings.
             "axes": {"level": "WARNING"},
             # They write whole addresses, which have secrets; `notifications` says what failed.
