@@ -46,4 +46,5 @@ prepare()
 # gunicorn's access log has addresses in it, and the address of a share is its secret.
 from telemetry.redaction import RedactSecrets  # noqa: E402 - Django's settings come first
 
-logging.getLogger("gunicorn.access").addFilter(RedactSecrets())
+for name in ("gunicorn.access", "gunicorn.error"):
+    logging.getLogger(name).addFilter(RedactSecrets())

@@ -1,9 +1,11 @@
 """Logs as JSON: a request and its run are found in the lines of the web server and the worker."""
 
 import json
+import socket
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.live_site import READY_WITHIN, LiveSite
 from tests.sample_documents import run_document
@@ -49,3 +51,13 @@ def test_a_run_is_followed_from_the_request_to_the_worker(site: LiveSite) -> Non
     assert [one["logger"] for one in processed] == ["ingest.processing.run_processing"]
     assert f"run {run_id} is ready after" in processed[0]["message"]
     assert processed[0]["task"].startswith("ingest.tasks.process_")
+
+
+def test_a_broken_request_for_a_share_is_logged_without_its_secret(site: LiveSite) -> None:
+    secret = "kq3_7Zr-9vB1xUeT5mNs0aWd"
+    with socket.create_connection(("127.0.0.1", urlsplit(site.url).port or 0)) as connection:
+        connection.sendall(f"GET /shares/{secret}/\r\nHost: here\r\n\r\n".encode())
+        assert connection.recv(100)
+    log = (Path(site.environment["CIPHERMARK_DATA_DIR"]) / "web.log").read_text()
+    assert "GET /shares/[secret]" in log
+    assert secret not in log
