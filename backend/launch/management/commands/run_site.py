@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,8 @@ class Command(SiteCommand):
                 self._watch()
                 time.sleep(0.5)
         except KeyboardInterrupt:
-            pass
+            with suppress(OSError):  # of a terminal that is closed
+                print("Stopping ...", flush=True)
         finally:
             self._stop()
 
@@ -150,7 +152,6 @@ class Command(SiteCommand):
         """End everything."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        print("Stopping ...", flush=True)
         for part in self.parts.values():
             part.terminate()
         for part in self.parts.values():
