@@ -50,13 +50,13 @@ LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Files, and folders that share a site, stay on one worker of pytest-xdist.
+    """Keep files, and folders that share a site, on one worker of pytest-xdist.
 
     Examples that are drawn take the same lines over and over: counting those doubles their time.
     """
     for item in items:
         folder = item.path.parent.name
-        one_site = folder in ("browser", "end_to_end")
+        one_site = folder == "end_to_end"
         group = folder if one_site else f"{folder}/{item.path.stem}"
         item.add_marker(pytest.mark.xdist_group(group))
         if item.get_closest_marker("hypothesis"):
@@ -71,7 +71,7 @@ def _place(folder: str) -> int:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A skipped test is no passed test: whatever it waits for is to be installed."""
+    """Fail a skipped test: whatever it waits for is to be installed."""
     report = yield
     if report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -291,7 +291,7 @@ times, and Playwright's own 5 s are for quiet ones."""
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator["Browser"]:
-    """The one browser of this worker: Debian's Chromium, or that which CHROMIUM_PATH names."""
+    """Start this worker's browser: Debian's Chromium, or that which CHROMIUM_PATH names."""
     from playwright.sync_api import expect, sync_playwright  # a while, for few tests
 
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")

@@ -61,13 +61,12 @@ class Outcome:
 
 
 def pytest(name: str, *words: str, is_shown: bool = False) -> Part:
-    """Tests; files that share a site or a browser stay on one of the workers."""
     command = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=short")
     return Part(name, (*command, *words), is_shown=is_shown)
 
 
 def tool(name: str, *words: str) -> Part:
-    """One of the programs of the virtual environment."""
+    """Run one of the programs of the virtual environment."""
     return Part(name, (sys.executable, "-m", *words))
 
 
@@ -84,7 +83,7 @@ EVERYTHING_ELSE = pytest(
     "tests",
     "tests",
     *(f"--ignore={one}" for one in (*PURE, *COSTS)),
-    "-n2",
+    "-n3",  # on two cores: they wait much
     "--dist=loadgroup",
     "--no-loadscope-reorder",  # the long ones are collected first
     is_shown=True,
@@ -94,7 +93,7 @@ FULL_SITE = pytest("a start and an upload", FIRST_START, "tests/end_to_end/test_
 
 
 def quick_tests() -> Part:
-    """Of the pure packages, and of the folders that differ from main."""
+    """Run those of the pure packages, and of the folders that differ from main."""
     listed = [
         subprocess.run(("git", *words), cwd=PROJECT, capture_output=True, text=True, check=False)
         for words in (
@@ -110,7 +109,7 @@ def quick_tests() -> Part:
 
 
 def steps(name: str) -> list[list[list[Part]]]:
-    """One after the other; of each, lanes that run beside each other."""
+    """Return steps, one after the other; of each, lanes that run beside each other."""
     beside = [*LINT, MYPY, TSC, VITEST, PURE_WITH_COVERAGE]
     return {
         "test": [[[EVERYTHING_ELSE], beside], [[COSTS_ALONE]]],
@@ -122,7 +121,7 @@ def steps(name: str) -> list[list[list[Part]]]:
 
 
 def environment() -> dict[str, str]:
-    """Of every part."""
+    """Return the environment of every part."""
     kept = {one: text for one, text in os.environ.items() if not one.startswith(OF_THE_DEVELOPER)}
     return {**kept, "CIPHERMARK_DATA_DIR": str(FOLDER), "PYTHONPATH": ""}
 
@@ -157,7 +156,7 @@ def run(part: Part, variables: dict[str, str]) -> Outcome:
 
 
 def end_what_runs() -> None:
-    """As Ctrl-C does; pytest then ends what its tests have started."""
+    """Interrupt as Ctrl-C does; pytest then ends what its tests have started."""
     _interrupted.set()
     for process in _running:
         if process.returncode is None:
@@ -165,12 +164,12 @@ def end_what_runs() -> None:
 
 
 def run_lane(lane: Sequence[Part], variables: dict[str, str]) -> list[Outcome]:
-    """One part after the other."""
+    """Run one part after the other."""
     return [run(part, variables) for part in lane if not _interrupted.is_set()]
 
 
 def report(outcomes: Sequence[Outcome], seconds: float) -> int:
-    """Print the table and what failed; 0 when nothing did."""
+    """Print the table and what failed; return 0 when nothing did."""
     rows = [("part", "result", "seconds", "CPU", "")]
     for one in outcomes:
         last = (one.output.strip().splitlines() or [""])[-1].strip("= ")
