@@ -248,7 +248,7 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
 
 @contextmanager
 def notifier(environment: dict[str, str]) -> Iterator[None]:
-    """A worker that sends notifications."""
+    """Run a worker that sends notifications."""
     command = ("celery", "-A", "config.celery", "worker", "-c", "1", "-Q", "notifications")
     with _process("notifier", environment, *command, "--hostname", "notifier@%h"):
         yield

@@ -17,7 +17,7 @@ class MissingProgram(Exception):
 
 
 def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
-    """Variables of the environment that lead to all of them; `with_pages` builds the frontend."""
+    """Return the environment that leads to all of them; `with_pages` builds the frontend."""
     openssl = find_or_install(("openssl",), "openssl")
     ssh = find_or_install(("ssh",), "openssh-client")
     sshd = find_or_install(("sshd",), "openssh-server")
@@ -32,13 +32,13 @@ def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
 
 
 def chromium() -> Path:
-    """`CHROMIUM`, or an installed one, or the distribution's."""
+    """Return `CHROMIUM`, or an installed one, or the distribution's."""
     named = (os.environ.get("CHROMIUM") or MAC_CHROME, *CHROMIUM)
     return find_or_install(named, "chromium")
 
 
 def find_or_install(names: tuple[str, ...], package: str) -> Path:
-    """The program; where there is none, apt-get installs its package if root needs no password."""
+    """Return the program; where there is none, apt-get installs its package if it may."""
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), *USUAL_FOLDERS))
     found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)
     if found is None:
@@ -50,7 +50,7 @@ def find_or_install(names: tuple[str, ...], package: str) -> Path:
 
 
 def install(package: str) -> None:
-    """Try it; whether it worked shows in what is there afterwards."""
+    """Try to install it; whether it worked shows in what is there afterwards."""
     prefix = () if os.geteuid() == 0 else ("sudo", "-n")
     if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
         return

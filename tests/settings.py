@@ -22,7 +22,7 @@ from config.settings import *  # noqa: E402, F403
 
 
 def redis_url(number: int) -> str:
-    """Of one of this worker's databases; its tests use the first."""
+    """Return the address of one of this worker's databases; its tests use the first."""
     return real.REDIS_URL.replace("db=0", f"db={WORKER * 8 + number}")
 
 

@@ -27,7 +27,7 @@ class UsageError(Exception):
 
 
 def state_folder() -> str:
-    """Where the agent keeps what outlives it."""
+    """Return where the agent keeps what outlives it."""
     home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
     return os.path.join(home, "ciphermark")
 

@@ -38,7 +38,7 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 
 def own_lock() -> str:
-    """A file that no other account can open: whoever can lock it stops every agent of this one."""
+    """Open the lock's file, which no other account can open: it could stop our agents."""
     folder = state_folder()
     os.makedirs(folder, mode=0o700, exist_ok=True)
     found = os.stat(folder)
@@ -51,7 +51,7 @@ def own_lock() -> str:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Meanwhile no other agent of this account measures; OtherAgent when one does not end.
+    """Keep other agents of this account from measuring meanwhile; OtherAgent when one does not end.
 
     Where no file can be locked this agent measures all the same.
     """

@@ -26,7 +26,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's address, of IPv6 that of the /64: one customer of a provider has that."""
+    """Return the client's address; for IPv6 its /64, which one customer of a provider has."""
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)

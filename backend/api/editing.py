@@ -94,7 +94,7 @@ def _run_key(run_id: UUID) -> int:
 
 
 def host_number(reference: str) -> int:
-    """The number of the host of this number or key; 404, which names the host of a merged one."""
+    """Return the number of the host with this number or key; 404 names that of a merged one."""
     if not reference.isprintable():
         raise NotFound("There is no such host.")
     number = int(reference) if is_number(reference) else None

@@ -43,7 +43,7 @@ Get = TypeVar("Get", bound=Callable[..., Any])
 
 
 def csv_response(request: Request, kind: str) -> StreamingHttpResponse:
-    """A comparison, or measurements, sent on as the database writes them."""
+    """Send a comparison, or measurements, as the database writes them."""
     export = export_of(kind, request.query_params, site_of(request))
     lines = comparison_lines(export) if kind == COMPARISON else csv_chunks(export)
     return csv_file(lines, file_name(export, "csv"))
@@ -64,7 +64,7 @@ def xlsx_response(request: Request, kind: str) -> HttpResponseBase:
 
 
 def _described(kind: str, form: str) -> Callable[[Get], Get]:
-    """Describes an address that is a file."""
+    """Describe an address that is a file."""
     return extend_schema(
         operation_id=f"{kind}_{form}",
         parameters=[
@@ -93,7 +93,7 @@ class _OneType(DefaultContentNegotiation):
         renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
-        """The first, for errors."""
+        """Return the first, for errors."""
         first = next(iter(renderers))
         return first, str(first.media_type)
 
@@ -144,7 +144,7 @@ class MeasurementsXlsx(FileView):
 
     @_described(MEASUREMENTS, "xlsx")
     def get(self, request: Request) -> HttpResponseBase:
-        """The same rows as a workbook, at most 50,000, with their comparison, hosts and method."""
+        """Return at most 50,000 of them as a workbook, with their comparison, hosts and method."""
         return of_present_data(request, lambda _: xlsx_response(request, MEASUREMENTS))
 
 

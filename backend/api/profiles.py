@@ -9,7 +9,18 @@ from rest_framework.response import Response
 
 from analysis.profiles.reference_profile import PROFILE
 from api.http.api_view import ApiView
-from api.serializers import NULLABLE, ReferenceProfileSerializer
+from api.serializers import NULLABLE
+
+
+class ReferenceProfileSerializer(serializers.Serializer[Any]):
+    """Frozen baseline levels that normalisation divides by."""
+
+    name = serializers.CharField()
+    levels = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField()),
+        help_text="Bytes per second: {tool: {family: level}}.",
+    )
+    made_from = serializers.DictField(child=serializers.CharField(), help_text="By tool, in words.")
 
 
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):
@@ -25,6 +36,6 @@ class ReferenceProfileList(ApiView):
 
     @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:
-        """The one profile there is, with its levels and where they come from."""
+        """Return the one profile there is, with its levels and where they come from."""
         one = {"next": None, "previous": None, "results": [PROFILE]}
         return Response(ReferenceProfilesSerializer(one).data)

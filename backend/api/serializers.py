@@ -89,17 +89,6 @@ class MeasurementSerializer(serializers.Serializer[Any]):
     samples = serializers.ListField(child=serializers.JSONField())
 
 
-class ReferenceProfileSerializer(serializers.Serializer[Any]):
-    """Frozen baseline levels that normalisation divides by."""
-
-    name = serializers.CharField()
-    levels = serializers.DictField(
-        child=serializers.DictField(child=serializers.FloatField()),
-        help_text="Bytes per second: {tool: {family: level}}.",
-    )
-    made_from = serializers.DictField(child=serializers.CharField(), help_text="By tool, in words.")
-
-
 class SpeedIndexSerializer(serializers.Serializer[Any]):
     """The run's speed index in one tool."""
 

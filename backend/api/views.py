@@ -159,7 +159,7 @@ class HostView(HostEditing):
 
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
     def get(self, request: Request, host_id: str) -> Response:
-        """The host of this number or key, with the latest value of every series it measured."""
+        """Return the host with this number or key, and the latest value of each of its series."""
         detail = host_detail(host_number(host_id), tries=True)
         if detail is None:
             raise NotFound(f"The host {host_id} has no run that counts.")

@@ -15,9 +15,8 @@ class MemoryScheduler(Scheduler):
         leave_sign(BEAT)
         for entry in self.schedule.values():
             now = entry.default_now()
-            if (
-                entry.last_run_at and entry.last_run_at > now
-            ):  # else it would wait for as long as the clock was ahead
+            # It would wait for as long as the clock was ahead.
+            if entry.last_run_at and entry.last_run_at > now:
                 entry.last_run_at = now
                 self._heap = None
         return float(super().tick(*args, **kwargs))

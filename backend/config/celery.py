@@ -53,7 +53,6 @@ def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
 
 @task_failure.connect
 def _count_failure(**_: Any) -> None:
-    """For /metrics."""
     count_failed_task()
 
 

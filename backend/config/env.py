@@ -56,7 +56,7 @@ class Env(FileAwareEnv):
             raise ImproperlyConfigured(" ".join(said)) from None
 
     def unknown(self) -> list[str]:
-        """Return a sentence about each variable of ours that nobody reads."""
+        """Return a sentence about each CIPHERMARK_ variable that is no setting."""
         read = {name for name in self.dump() if name.startswith(PREFIX)}
         known = read | {f"{name}{self.file_suffix}" for name in read} | READ_ELSEWHERE
         sentences = []

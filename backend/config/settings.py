@@ -70,7 +70,7 @@ DATABASE_URL = env.str("DATABASE_URL", "", validate=postgres_address)
 # It leads to a pooler of transactions: nothing of a connection outlives one.
 CIPHERMARK_POOLED = env.bool("CIPHERMARK_POOLED", False)
 REDIS_URL = env.str("REDIS_URL", "", validate=redis_address)
-# Where `backup` writes when it is told no other place.
+# Where `manage.py backup` writes by default.
 BACKUPS_DIR = env.path("CIPHERMARK_BACKUPS_DIR", DATA_DIR / "backups").absolute()
 
 # Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
@@ -102,7 +102,7 @@ _HEADER = validate.Regexp(
 )
 CIPHERMARK_PROXY_USER_HEADER = env.str("CIPHERMARK_PROXY_USER_HEADER", "", validate=_HEADER)
 CIPHERMARK_PROXY_GROUPS_HEADER = env.str("CIPHERMARK_PROXY_GROUPS_HEADER", "", validate=_HEADER)
-# Nobody's guesses at it are counted.
+# Long, because wrong guesses do not lock anybody out.
 CIPHERMARK_PROXY_SECRET = env.str("CIPHERMARK_PROXY_SECRET", "", validate=validate.Length(min=20))
 
 env.refuse_faults()

@@ -133,7 +133,7 @@ def validate_run_document(document: Any) -> list[Fault]:
 
 
 def date_faults(document: Mapping[str, Any], now: datetime) -> list[Fault]:
-    """The faults of a valid document's times: no date, before 1990, more than a day ahead."""
+    """Return what is wrong with a document's times: no date, before 1990, over a day ahead."""
     named = {name: document[name] for name in ("started_at", "finished_at") if document[name]}
     return [fault for name, text in named.items() for fault in _date_faults(name, text, now)]
 

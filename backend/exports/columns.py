@@ -37,12 +37,12 @@ class Column:
 
     @property
     def title(self) -> str:
-        """What stands over the column in a workbook."""
+        """Return what stands over the column in a workbook."""
         return f"{self.heading}{SUFFIXES.get(self.unit, '')}" if self.heading else self.name
 
     @property
     def scale(self) -> float:
-        """What values are divided by in a workbook: under a heading rates are MB/s."""
+        """Return what values are divided by in a workbook: under a heading rates are MB/s."""
         return 1e6 if self.heading and self.unit == "B/s" else 1
 
 
@@ -92,7 +92,7 @@ def _library(name: str, description: str) -> StoredColumn:
 
 
 def _single_baseline(index: str) -> str:
-    """The name of the only family of a stored index, as SQL."""
+    """Return the name of the only family of a stored index, as SQL."""
     names = " ".join(f"WHEN '{family}' THEN '{name} only'" for family, name in NAMES.items())
     return (
         f"CASE jsonb_array_length({index}.families) WHEN 1"

@@ -63,7 +63,7 @@ def _column(
 
 
 def _asked(name: str, description: str, kind: Kind = "text", field: str = "") -> ComparisonColumn:
-    """The same in every row."""
+    """Return a column that has the same in every row."""
     return _column(name, kind, description, lambda row: getattr(row.asked, field or name))
 
 
@@ -103,7 +103,7 @@ _RATIOS: tuple[tuple[str, Kind, str, str], ...] = (
 
 
 def _ratios() -> Iterator[ComparisonColumn]:
-    """How the groups stand to the reference."""
+    """Return the columns that say how the groups stand to the reference."""
     for field, kind, heading, said in _RATIOS:
         yield _column(
             field if field in ("ratio", "beyond_noise", "tool_changed") else f"ratio_{field}",

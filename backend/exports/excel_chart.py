@@ -36,7 +36,7 @@ class Charted:
 
 
 def add_chart(book: Workbook, sheet: Worksheet, contents: Charted) -> None:
-    """The chart beside the comparison's table; what it draws is on a sheet of its own."""
+    """Draw the chart beside the comparison's table; its figures are on a sheet of their own."""
     ciphers = sorted(contents.comparison.ciphers, key=cipher_order)
     groups = drawable(contents.groups)
     data = book.add_worksheet("Chart data")

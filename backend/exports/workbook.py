@@ -85,7 +85,7 @@ def _comparison(tables: "_Tables", contents: Contents) -> None:
     rows = comparison_rows(contents.asked, contents.comparison)
     sheet = tables.add("Comparison", columns, (values_of(row, columns) for row in rows))
     if contents.charted is not None:
-        # The chart stands beside the table, and on a page of its own.
+        # The chart is beside the table, and printed on a page of its own.
         sheet.set_v_pagebreaks([len(columns)])
         add_chart(tables.book, sheet, contents.charted)
 
@@ -101,7 +101,7 @@ class _Tables:
         self._formats: dict[tuple[str, str], Format] = {}
 
     def add(self, name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Worksheet:
-        """A sheet with its header frozen, filters and a print set-up."""
+        """Add a sheet with its header frozen, filters and a print set-up."""
         sheet = self.book.add_worksheet(name)
         _set_up_print(sheet, sum(column.width for column in columns))
         sheet.repeat_rows(0)
@@ -120,7 +120,7 @@ class _Tables:
         return sheet
 
     def _write(self, sheet: Worksheet, place: int, column: Column) -> Write:
-        """How a value of the column is written; what cannot be in a cell leaves it empty."""
+        """Return what writes a value of the column; what cannot be in a cell leaves it empty."""
         form, scale = self._format(column), column.scale
 
         def text(row: int, value: Any) -> None:
@@ -159,7 +159,7 @@ def _properties(column: Column) -> dict[str, Any]:
 
 
 def _set_up_print(sheet: Worksheet, width: int) -> None:
-    """A4, as many pages across as can be read."""
+    """Print on A4, as many pages across as can be read."""
     sheet.set_paper(9)
     sheet.set_landscape()
     sheet.fit_to_pages(-(-width // LANDSCAPE_WIDTH), 0)

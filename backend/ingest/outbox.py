@@ -61,7 +61,7 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
 
 
 def notify_of_rejection(run: Run, document: str) -> None:
-    """A run was rejected: of no host, so the name and tags of its document count."""
+    """Tell of a rejected run: it has no host, so the name and tags of its document count."""
     channels = _channels()
     if not channels:
         return

@@ -82,7 +82,7 @@ def hold(folder: Path, target: str) -> None:
 
 
 def check_port(text: str) -> None:
-    """Before anything is downloaded: the site can listen there."""
+    """Refuse a port that is taken before anything is downloaded."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         sys.exit(f"PORT={text} is not a port number: it must be between 1 and 65535.")
     with socket.socket() as probe:
@@ -97,7 +97,7 @@ def check_port(text: str) -> None:
 
 
 def make_environment() -> None:
-    """Have `.venv` with a Python that suits."""
+    """Make `.venv` unless it is there with a Python that suits."""
     suits = "import pip, sys; sys.exit(not (3, 11, 2) <= sys.version_info[:3] < (3, 15))"
     if (
         PYTHON.exists()

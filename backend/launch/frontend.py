@@ -22,7 +22,7 @@ def install(node: Node) -> None:
 
 
 def build(node: Node | None = None) -> None:
-    """`npm run build`, unless frontend/dist is of these sources."""
+    """Run `npm run build`, unless frontend/dist is of these sources."""
     stamp = FRONTEND / "dist" / ".built-from"
     if is_made(stamp, sources_digest()):
         return
@@ -34,18 +34,18 @@ def build(node: Node | None = None) -> None:
 
 
 def sources_digest() -> str:
-    """A hash of every file the build can depend on."""
+    """Hash every file the build can depend on."""
     tops = [path for path in FRONTEND.iterdir() if path.name not in NOT_SOURCES]
     return digest_of(one for top in tops for one in (top, *top.rglob("*")))
 
 
 def is_made(stamp: Path, digest: str) -> bool:
-    """Whether what lies beside the stamp was made of these sources."""
+    """Return whether what lies beside the stamp was made of these sources."""
     return stamp.exists() and stamp.read_text() == digest
 
 
 def digest_of(paths: Iterable[Path]) -> str:
-    """A hash of the files among these paths, by name and content."""
+    """Hash the files among these paths, by name and content."""
     digest = hashlib.sha256()
     for path in sorted(path for path in paths if path.is_file()):
         content = hashlib.sha256(path.read_bytes()).hexdigest()

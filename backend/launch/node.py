@@ -38,7 +38,7 @@ class Node:
 
 
 def provide() -> Node:
-    """The Node on PATH, if Vite and its installation work with it, else one of our own."""
+    """Return the Node on PATH, if Vite and its installation work with it, else one of our own."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and Path(node).parent == Path(npm).parent:
         version = _version(node)

@@ -68,7 +68,7 @@ def end(program: Program) -> None:
 
 
 def leftovers(data_dir: Path) -> list[psutil.Process]:
-    """Whatever lives, except ourselves, that was started for this data folder."""
+    """Return whatever lives, except ourselves, that was started for this data folder."""
     return [process for process in psutil.process_iter() if _is_left(process, data_dir)]
 
 
@@ -109,6 +109,6 @@ def run(
 
 
 def last_lines(log: Path) -> str:
-    """The end of a log, indented."""
+    """Return the end of a log, indented."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     return "\n".join(f"  {line}" for line in lines[-LAST_LINES:])

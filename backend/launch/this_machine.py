@@ -84,6 +84,6 @@ def _read(document: Path) -> dict[str, Any]:
 
 
 def _is_known(document: Path) -> bool:
-    """Whether the site has the run that lies there."""
+    """Return whether the site has the run that lies there."""
     run_id = _read(document).get("run_id", "")
     return bool(run_id) and Run.objects.filter(run_id=run_id, status=Run.Status.READY).exists()

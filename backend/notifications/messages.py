@@ -32,12 +32,12 @@ class Message:
 
     @property
     def severity(self) -> NotificationChannel.Severity:
-        """That of the most severe entry."""
+        """Return that of the most severe entry."""
         return max(one.severity for one in self.notices)
 
     @property
     def subject(self) -> str:
-        """One line: host names come from outside, and none breaks a header."""
+        """Return one line: host names come from outside, and none breaks a header."""
         if self.daily:
             return f"Ciphermark, the last day: {_count(self.notices)}"
         first = self.notices[0]
@@ -47,7 +47,7 @@ class Message:
 
 
 def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:
-    """Plain text, an entry a paragraph, of at most so many characters."""
+    """Return plain text of at most so many characters, an entry a paragraph."""
     rest = f"All changes: {message.list_url}\n"
     parts: list[str] = []
     room = min(longest, LONGEST_TEXT) - len(rest) - LONGEST_REST

@@ -113,7 +113,7 @@ def _send_entries(channel: NotificationChannel) -> None:
 
 
 def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
-    """One attempt; what went wrong, if anything."""
+    """Make one attempt; return what went wrong, if anything."""
     message = Message(tuple(notices.values()), site_url(reverse("change-pages")), channel.daily)
     began = time.monotonic()
     try:

@@ -39,7 +39,7 @@ def check_address(address: str) -> None:
 
 
 def deliver(address: str, message: Message) -> str:
-    """Send it; what went wrong, in words without the secrets of the address, or nothing."""
+    """Send it; return what went wrong, without the secrets of the address, or nothing."""
     from apprise import NotifyFormat
 
     service = _service(address)
@@ -71,7 +71,7 @@ def _service(address: str) -> "Apprise":
 
 
 def _without_secrets(text: str, address: str) -> str:
-    """The text without any part of the address, of which some are secret."""
+    """Take every part of the address out of a text: some are secret."""
     parts = {*re.split(r"[/:@?&=,]+", address), *re.split(r"[/:@?&=,]+", unquote(address))}
     for part in sorted(parts, key=len, reverse=True):
         if len(part) > 3:

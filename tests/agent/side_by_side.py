@@ -57,7 +57,7 @@ class Pair(NamedTuple):
 
 
 def median_interval(values: list[float]) -> tuple[float, float]:
-    """95 % confidence interval of the median from order statistics (binomial, Conover 3.2)."""
+    """Return the 95 % interval of the median from order statistics (binomial, Conover 3.2)."""
     ordered, n = sorted(values), len(values)
     below, rank = 0.0, 0
     while rank < n // 2:

@@ -21,7 +21,7 @@ WAITS = "Another agent measures on this machine; waiting up to 60 min for it."
 
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
-    """The file that this test's agents lock."""
+    """Return the file that this test's agents lock."""
     path = tmp_path / LOCK
     path.parent.mkdir(parents=True)
     path.touch(0o600)

@@ -18,7 +18,7 @@ SetRates = Callable[..., None]
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> SetRates:
-    """Set the rates a minute, counted from nought on."""
+    """Set the rates a minute, counted from zero on."""
     counts = f"throttle_{uuid4().hex}_%(scope)s_%(ident)s"
     monkeypatch.setattr(SimpleRateThrottle, "cache_format", counts)
 

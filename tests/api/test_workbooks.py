@@ -34,14 +34,14 @@ def opened(content: bytes) -> Workbook:
 
 
 def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
-    """A sheet's rows by the headings over them, without their units."""
+    """Return a sheet's rows by the headings over them, without their units."""
     names, *values = book[sheet].iter_rows(values_only=True)
     keys = [re.sub(r" \((?!UTC).*\)$", "", str(name)) for name in names]
     return [dict(zip(keys, map(unescaped, row), strict=True)) for row in values]
 
 
 def unescaped(value: Any) -> Any:
-    """The value as spreadsheets show it; openpyxl leaves these escapes as they are."""
+    """Return the value as spreadsheets show it; openpyxl leaves these escapes as they are."""
     return value.replace("_x005F_", "_") if isinstance(value, str) else value
 
 

@@ -67,20 +67,19 @@ class Figure:
 
 
 def seconds_of(act: Act) -> float:
-    """How long one call takes."""
     begun = time.perf_counter()
     act()
     return time.perf_counter() - begun
 
 
 def in_turn(act: Act, floor: Act, rounds: int = ROUNDS) -> tuple[float, float]:
-    """Medians of their seconds; the first call of each does not count."""
+    """Return the medians of their seconds; the first call of each does not count."""
     pairs = [(seconds_of(act), seconds_of(floor)) for _ in range(1 + rounds)][1:]
     return median(value for value, _ in pairs), median(floor for _, floor in pairs)
 
 
 def get(path: str, client: Client | None = None) -> Callable[[], None]:
-    """A call that asks in this process, through all middleware, with nothing kept from before."""
+    """Return a call that asks in this process, through all middleware, with no kept answer."""
     asking = client or Client()
 
     def ask() -> None:
@@ -92,7 +91,7 @@ def get(path: str, client: Client | None = None) -> Callable[[], None]:
 
 
 def questions() -> dict[str, list[str]]:
-    """By kind, comparisons that nobody has asked before."""
+    """Return, by kind, comparisons that nobody has asked before."""
     environments = Run.objects.filter(status="ready", source="agent", hidden=False)
     cpu, host = environments.values_list("environment__cpu__key", "host__slug")[0]
     of_two = "openssl_series=3.0&openssl_series=3.1&relative_to=3.0"
@@ -115,7 +114,7 @@ def questions() -> dict[str, list[str]]:
 
 
 def comparisons(_size: str) -> Iterator[Figure]:
-    """Beside the bare engine, which is asked the same statements."""
+    """Measure beside the bare engine, which is asked the same statements."""
     copy, ask_copy = engine.engine().copy, Ask.__call__
     assert copy is not None
     bare, asked = copy.duck.cursor(), list[tuple[str, Any]]()
@@ -142,13 +141,13 @@ def comparisons(_size: str) -> Iterator[Figure]:
 
 
 def growing_seconds() -> float:
-    """A question that reads most of the results."""
+    """Time a question that reads most of the results."""
     ask = get(f"{COMPARISON}?tool=openssl&since=2024-03-01")
     return median([seconds_of(ask) for _ in range(1 + ROUNDS)][1:])
 
 
 def growth(size: str) -> Iterator[Figure]:
-    """The same question to the smallest fleet: no worse than linear."""
+    """Ask the smallest fleet the same question: no worse than linear."""
     if size in ("tiny", "0.5m"):
         return
     command, variables = (sys.executable, "-m", "tests.bench", "grow"), {"BENCH_SIZE": "0.5m"}
@@ -160,7 +159,7 @@ def growth(size: str) -> Iterator[Figure]:
 
 
 def pages(_size: str) -> Iterator[Figure]:
-    """Cold, as an administrator, beside the page of the sign-in."""
+    """Ask cold, as an administrator, beside the page of the sign-in."""
     client = Client()
     client.force_login(User.objects.get_or_create(username="bench", is_superuser=True)[0])
     busiest = Host.objects.annotate(of_it=Count("runs")).order_by("-of_it")[0]
@@ -180,7 +179,7 @@ def pages(_size: str) -> Iterator[Figure]:
 
 
 def following(_size: str) -> Iterator[Figure]:
-    """How much longer the first question after new runs takes than the next ones."""
+    """Measure how much longer the first question after new runs takes than the next ones."""
     ask, row = get(f"{COMPARISON}?tool=ssh"), Run.objects.filter(host_name="kind-7").values().get()
     for count, most in ((1, 50), (1000, 1000)):
         ask()
@@ -195,7 +194,7 @@ def following(_size: str) -> Iterator[Figure]:
 
 
 def documents(count: int) -> list[bytes]:
-    """Run documents of 120 measurements, none sent before."""
+    """Return run documents of 120 measurements, none sent before."""
     one = fleet.document_of_kind(7, fleet.CPUS[7])
     host = {"name": "bench", "machine_id": None}
     return [
@@ -204,7 +203,7 @@ def documents(count: int) -> list[bytes]:
 
 
 def processing(_size: str) -> Iterator[Figure]:
-    """One process; the floor writes the measurements of as many runs, each in a transaction."""
+    """Use one process; the floor writes the measurements of as many runs, each in a transaction."""
     waiting = list[list[int]]()
     copy = """
         INSERT INTO bench_runs_measurement SELECT m.* FROM runs_measurement m JOIN runs_run r
@@ -228,7 +227,7 @@ def processing(_size: str) -> Iterator[Figure]:
 
 
 def over_http(_size: str) -> Iterator[Figure]:
-    """What needs a web server: its start, uploads, files."""
+    """Measure what needs a web server: its start, uploads, files."""
     name = connection.settings_dict["NAME"]
     own = {"REDIS_URL": settings.REDIS_URL, "CIPHERMARK_TOKEN_RATE": "0"}
     variables = {**environment_of(name, settings.DATA_DIR), **own}
@@ -248,7 +247,7 @@ def over_http(_size: str) -> Iterator[Figure]:
 def fetch(
     port: int, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Status and body, over a connection of its own."""
+    """Return status and body, over a connection of its own."""
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     client.request("POST" if body else "GET", path, body, headers or {})
     answer = client.getresponse()
@@ -258,7 +257,7 @@ def fetch(
 
 
 def uploads(port: int) -> Iterator[Figure]:
-    """Four clients; the floor inserts the same bytes over four connections."""
+    """Send from four clients; the floor inserts the same bytes over four connections."""
     insert = "INSERT INTO bench_runs_rundocument (run_id, body, content_digest) VALUES (%s, %s, '')"
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     headers |= {"Authorization": f"Bearer {create_token(f'bench {uuid4()}', 'upload')}"}
@@ -282,7 +281,7 @@ def uploads(port: int) -> Iterator[Figure]:
 
 
 def files(port: int) -> Iterator[Figure]:
-    """One rack in forty as CSV, the latest 400 runs as a workbook, beside COPY of their rows."""
+    """Export a rack in forty as CSV, 400 runs as a workbook, beside COPY of their rows."""
     agents = Run.objects.filter(source="agent", hidden=False, started_at__isnull=False)
     *_, since = agents.order_by("-started_at").values_list("started_at", flat=True)[:400]
     assert since is not None
@@ -312,7 +311,7 @@ def files(port: int) -> Iterator[Figure]:
 
 
 def show(figures: Sequence[Figure]) -> None:
-    """As a table, and in the file of results."""
+    """Print a table, and write the file of results."""
     names = ("name", "value", "floor", "ratio", "bar", "ok")
     results = [{name: getattr(one, name) for name in names} for one in figures]
     (PROJECT / ".data" / "bench.json").write_text(json.dumps(results, indent=1))

@@ -51,13 +51,13 @@ RUN_TIME = timedelta(minutes=5)
 
 
 def zipf(random: Random, things: Sequence[Any], count: int) -> list[Any]:
-    """Some of the things, the first the likeliest."""
+    """Draw some of the things, the first the likeliest."""
     weights = list(accumulate(1 / (rank + 1) for rank in range(len(things))))
     return random.choices(things, cum_weights=weights, k=count)
 
 
 def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
-    """A run of a machine with that CPU, with a system and an OpenSSL of its own."""
+    """Make a run of a machine with that CPU, with a system and an OpenSSL of its own."""
     random = Random(f"{SEED} kind {kind}")
     facts = environment(model=cpu, flags=["aes"] if random.random() > 0.1 else ["sse2"])
     facts["cpu"]["vendor"] = "AuthenticAMD" if "AMD" in cpu else "GenuineIntel"
@@ -77,7 +77,7 @@ def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
 
 
 def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
-    """AES takes five times as long without its instructions."""
+    """Make measurements: AES takes five times as long without its instructions."""
     speed = random.uniform(0.7, 2)
     for (cipher, plain), method, mac in product(
         SSH_RATES.items(), ("pipeline", "steady"), (None, "hmac-sha2-256")
@@ -97,7 +97,7 @@ def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
 
 
 def connect(**options: Any) -> "psycopg.Connection[Any]":
-    """A connection of our own to the database that Django is connected to."""
+    """Open a connection of our own to Django's database."""
     return psycopg.connect(url_of(connection.settings_dict["NAME"]), **options)
 
 
@@ -141,7 +141,7 @@ def fill(hosts: int, runs: int) -> None:
 def write_runs(
     random: Random, kinds: dict[int, str], hosts: int, runs: int
 ) -> list[tuple[int, int]]:
-    """Hosts and runs; the key of each run with that of its kind. A host is upgraded now and then.
+    """Write hosts, upgraded now and then, and their runs; return the key of each with its kind's.
 
     The busiest of 10,000 hosts has about a thousand runs.
     """
@@ -193,7 +193,7 @@ def copy_rows(model: type[Model], rows: Iterable[dict[str, Any]]) -> None:
 
 
 def models_of_a_run() -> list[type[Model]]:
-    """Those whose rows follow from what one run measured."""
+    """Return those whose rows follow from what one run measured."""
     related = [one.related_model for one in Run._meta.related_objects if one.field.name == "run"]
     return [
         model
@@ -231,7 +231,7 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
 
 @contextmanager
 def nothing_stays() -> Iterator[None]:
-    """Tables for floors; they and all runs that are added meanwhile go at the end."""
+    """Make tables for floors; they and all runs that are added meanwhile go at the end."""
     last = Run.objects.latest("pk").pk
     with connect() as database:
         for name in ("runs_measurement", "runs_rundocument"):

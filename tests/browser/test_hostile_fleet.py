@@ -103,7 +103,7 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def secrets(site: LiveSite) -> Iterator[list[str]]:
-    """The fleet is there, and tokens, files and shares under the same names; the shares."""
+    """Make the fleet, and tokens, files and shares under the same names; return the shares."""
     token = site.token("upload")
     for run_id in [upload(site, document(name, at), token) for at, name in enumerate(NAMES)]:
         processed(site, run_id)

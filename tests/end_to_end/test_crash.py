@@ -79,12 +79,12 @@ class Supervised:
                 self._process = self._start()
 
     def kill(self) -> None:
-        """kill -9 of all its processes at once."""
+        """Send SIGKILL to all its processes at once."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """For good."""
+        """End it for good."""
         self._over.set()
         self._watching.join()
         self.kill()
@@ -101,7 +101,7 @@ def kill_server(server: Postgres | RedisServer) -> None:
 
 @contextmanager
 def running_site() -> Iterator[tuple[int, dict[str, str], dict[str, Callable[[], None]]]]:
-    """Its port, its settings, and what kills each part."""
+    """Run a site; yield its port, its settings, and what kills each part."""
     with private_folder() as place, ExitStack() as stack:
         folder, port = place / "site", free_port()
         folder.mkdir()
@@ -132,7 +132,7 @@ def is_ready(port: int) -> bool:
 
 
 def status_of_upload(port: int, token: str, body: bytes) -> int | None:
-    """None where the connection breaks off."""
+    """Return None where the connection breaks off."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     with closing(connection), suppress(OSError, http.client.HTTPException):
@@ -144,7 +144,7 @@ def status_of_upload(port: int, token: str, body: bytes) -> int | None:
 
 
 def upload(port: int, token: str, document: dict[str, Any]) -> None:
-    """As an agent: again until it is acknowledged, where the site can be asked again."""
+    """Upload as an agent does: again until it is acknowledged."""
     body, deadline = json.dumps(document).encode(), time.monotonic() + 60
     while (status := status_of_upload(port, token, body)) not in (200, 202):
         assert status in (None, 503), status

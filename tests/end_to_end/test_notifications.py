@@ -41,7 +41,7 @@ def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
 
 @contextmanager
 def endless_answer() -> Iterator[tuple[int, Event]]:
-    """The port of a server that answers a byte a second, and whether anybody has asked."""
+    """Serve a byte a second; yield the port, and whether anybody has asked."""
     asked, over = Event(), Event()
 
     def answer() -> None:

@@ -23,7 +23,7 @@ Days = Callable[..., None]
 
 @pytest.fixture
 def hook(settings: Settings) -> Iterator[Receiver]:
-    """A receiver of web hooks."""
+    """Run a receiver of web hooks."""
     settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
     with receiver() as running:
         yield running

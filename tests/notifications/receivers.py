@@ -25,7 +25,7 @@ class Receiver:
 
 @contextmanager
 def receiver() -> Iterator[Receiver]:
-    """An HTTP server while the context lasts."""
+    """Run an HTTP server while the context lasts."""
     kept = Receiver()
 
     class Handler(BaseHTTPRequestHandler):

@@ -44,7 +44,7 @@ def _backwards(text: str) -> tuple[int, ...]:
 def votes_in_python(
     query: ComparisonQuery,
 ) -> tuple[list[Vote], defaultdict[tuple[str, str], set[int]]]:
-    """The votes of every host in every group, and the hosts of each group."""
+    """Return the votes of every host in every group, and the hosts of each group."""
     every = list(counted_results(query))
     query = replace(query, block_size=block_size(query, every))
     hosts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
@@ -72,7 +72,7 @@ def votes_in_python(
 
 
 def compare_in_python(query: ComparisonQuery) -> Comparison:
-    """What `results.comparison.comparison.compare` says, but for the counts of doubtful votes."""
+    """Compare as `results.comparison.comparison.compare` does, without counts of doubtful votes."""
     votes, hosts = votes_in_python(query)
     without = {one.host_id for one in votes} - {
         one.host_id for one in votes if one.value is not None
@@ -137,7 +137,7 @@ def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[G
 
 
 def without_doubts(comparison: Comparison) -> Comparison:
-    """Without the counts of doubtful votes and the tool's changes, which the reference leaves."""
+    """Leave out the counts of doubtful votes and the tool's changes, as the reference does."""
     groups = tuple(
         replace(
             group,
@@ -246,7 +246,7 @@ def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
 
 
 def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, str, float | None, str]:
-    """Value, source, uncertainty and only baseline of a vote."""
+    """Return value, source, uncertainty and only baseline of a vote."""
     run, row, metric = one.run, one.row, query.metric
     value = row.median
     if metric == "cpu_seconds_per_gb":

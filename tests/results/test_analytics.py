@@ -158,7 +158,7 @@ def ctr(rate: float, name: str) -> dict[str, Any]:
 
 
 def rates(**asked: Any) -> dict[str, float]:
-    """Host -> the rate of its cipher."""
+    """Return host -> the rate of its cipher."""
     groups = compare(ComparisonQuery(group_by="host", **asked)).groups
     return {group.key: value.median for group in groups for value in group.values.values()}
 

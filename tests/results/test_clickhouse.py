@@ -41,7 +41,7 @@ def run_of(name: str, rate: float, **changes: Any) -> dict[str, Any]:
 
 
 def agree() -> None:
-    """With the definition."""
+    """Compare with the definition."""
     for query in QUERIES:
         assert without_doubts(compare(query)) == compare_in_python(query), query
 

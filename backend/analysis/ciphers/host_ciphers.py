@@ -47,7 +47,7 @@ class CipherRate:
 
     @property
     def noise(self) -> float:
-        """How far the true rate may be from the median of its tries, as a fraction of it.
+        """Return how far the true rate may be from the median of its tries, as a fraction of it.
 
         Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 90 %. Fewer than three
         tries cannot tell their spread: 5 %.

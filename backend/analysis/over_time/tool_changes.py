@@ -76,14 +76,14 @@ ToolState = tuple[bool | None, ...]
 
 
 def tool_state(version_text: str, cipher: str) -> ToolState:
-    """How a release measures this cipher; empty where no change touches it."""
+    """Return how a release measures this cipher; empty where no change touches it."""
     return tuple(
         change.in_release(version_text) for change in tool_changes() if change.touches(cipher)
     )
 
 
 def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
-    """Whether the figures of two sides were measured in different ways, as far as is known."""
+    """Return whether two sides are known to have been measured in different ways."""
     one, other = ({state for state in side if None not in state} for side in (first, second))
     return bool(one and other) and one != other
 

@@ -20,7 +20,7 @@ NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des"
 
 
 def only(families: Iterable[str]) -> str:
-    """ "3DES only", or "3DES or arcfour only"; empty for none."""
+    """Return "3DES only", or "3DES or arcfour only"; empty for none."""
     names = " or ".join(NAMES[family] for family in families)
     return f"{names} only" if names else ""
 
@@ -173,7 +173,7 @@ def speed_of_run(
     measured: Iterable[MeasuredSeries],
     bounds: Mapping[Series, float] | None = None,
 ) -> SpeedIndex | None:
-    """The speed index of a run in one tool; by CPU-bound rates where `bounds` has them."""
+    """Return the speed index of a run in one tool; by CPU-bound rates where `bounds` has them."""
     series = list(measured)
     if any(
         (one.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK

@@ -38,7 +38,7 @@ class NewNoteSerializer(serializers.Serializer[Any]):
     host = serializers.CharField(max_length=260, help_text="Key or number of the host.")
 
     def validate_host(self, key: str) -> int:
-        """The primary key of a host that there is."""
+        """Return the primary key of the host."""
         host = Host.objects.filter(slug__in=present_keys([key])).first()
         if host is None:
             raise ValidationError(f"There is no host {key!r}.")

@@ -128,7 +128,7 @@ class ApiView(APIView):
 
     @property
     def by_browser(self) -> bool:
-        """True where somebody follows a link."""
+        """Return whether somebody follows a link."""
         accepted = self.request.headers.get("Accept", "")
         return self.request.method == "GET" and "text/html" in accepted
 

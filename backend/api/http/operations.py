@@ -53,7 +53,7 @@ def _worker() -> bool:
 
 
 def _clock() -> bool:
-    """No part was last seen in the future: a clock was ahead, and something may wait for it."""
+    """Return whether no part was last seen in the future: else a clock was ahead."""
     return all(at < time.time() + CLOCK_TOLERANCE for at in last_seen().values())
 
 
@@ -64,7 +64,7 @@ PARTS: dict[str, Callable[[], bool]] = {
     "clock": _clock,
 }
 FAULTS = {"clock": "was ahead"}
-"""What is said of a part at fault, unless that it is unreachable."""
+"""Part -> what is said of its fault; of others that they are unreachable."""
 
 
 def _reachable(name: str, probe: Callable[[], bool]) -> bool:
@@ -114,7 +114,7 @@ _readiness = _Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when database, Redis and a worker can be reached, else 503 naming the fault."""
+    """Answer 200 when all parts are well, else 503 naming the fault."""
     parts = _readiness.parts()
     ready = all(parts.values())
     return JsonResponse(

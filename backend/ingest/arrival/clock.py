@@ -1,4 +1,4 @@
-"""Whether a date "in the future" tells of the host's clock, or of the server's own."""
+"""Decide which clock is wrong when a run is dated in the future: the host's or the server's."""
 
 from datetime import datetime, timedelta
 
@@ -22,7 +22,7 @@ class ServerClockBehind(Exception):
 
 
 def checked_dates(document: dict[str, object], host: str) -> list[Fault]:
-    """The faults of a document's dates; `ServerClockBehind` where the fault is the server's."""
+    """Return what is wrong with a document's dates; or raise `ServerClockBehind`."""
     now = timezone.now()
     faults = date_faults(document, now)
     if any(fault.code == "future" for fault in faults) and _is_behind(document, host, now):
@@ -31,7 +31,7 @@ def checked_dates(document: dict[str, object], host: str) -> list[Fault]:
 
 
 def _is_behind(document: dict[str, object], host: str, now: datetime) -> bool:
-    """By the database's clock, by what has been received later than now, or by other hosts."""
+    """Ask the database's clock, what has been received later than now, and other hosts."""
     ((database,),) = fetch_rows("SELECT clock_timestamp()", [])
     newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now
     if max(database, newest) > now + HOUR:

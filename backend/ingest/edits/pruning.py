@@ -55,8 +55,9 @@ class PruningStopped(Exception):
 
 
 def older_than(days: int, *, keep_latest: bool = True) -> Old:
-    """The age counts from now or from the newest received run, whichever is earlier: a clock that
-    is ahead makes no run old.
+    """Count the age from now or from the newest received run, whichever is earlier.
+
+    So a clock that is ahead makes no run old.
     """
     now = timezone.now()
     newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now

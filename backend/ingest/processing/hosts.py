@@ -100,7 +100,7 @@ def listed_name(identity: HostIdentity) -> str:
 
 
 def host_id(key: HostKey) -> int:
-    """The number of a host never seen before, which is stored."""
+    """Store a host never seen before, and return its number."""
     new = {"name": key.name, "published": key.published}
     for _ in range(SLUG_ATTEMPTS):
         # Another worker may take the slug between the look and the insert.

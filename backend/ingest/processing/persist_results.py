@@ -127,7 +127,7 @@ def _indices(measured: Sequence[MeasuredSeries], bounds: Mapping[Series, float])
 
 
 def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRun:
-    """The results, baseline levels and speed indices of a run."""
+    """Return the results, baseline levels and speed indices of a run."""
     measurements = document.measurements
     numbers = series_ids(one.series for one in measurements)
     agreed = negotiated_ids(one.negotiated for one in measurements)

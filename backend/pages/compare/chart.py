@@ -32,8 +32,6 @@ RATES = ("throughput", "cpu_bound_throughput")
 
 @dataclass(frozen=True)
 class ChartKind:
-    """A kind of chart."""
-
     key: str
     label: str
     described: str
@@ -197,7 +195,7 @@ def _bars(
 
 
 def _only(group: Group) -> str:
-    """ ", 3DES only" where no figure of the group has an uncertainty."""
+    """Return ", 3DES only" where no figure of the group has an uncertainty."""
     families = sorted({family for known in group.families.values() for family in known})
     return f", {only(families)}" if families and not group.uncertainty else ""
 
@@ -226,7 +224,7 @@ def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:
 
 
 def _summary(group: Group, cipher: str) -> dict[str, Any]:
-    """A cipher's summary in the shape of the API's answer, with its doubtful votes."""
+    """Return a cipher's summary in the shape of the API's answer, with its doubtful votes."""
     summary = group.values[cipher]
     doubtful = {"doubtful": group.doubtful[cipher]} if cipher in group.doubtful else {}
     return {

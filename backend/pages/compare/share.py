@@ -150,7 +150,7 @@ def _csv(params: QueryDict, site: str) -> Iterator[str]:
 
 @questions()
 def _context(share: Share, params: QueryDict) -> dict[str, Any]:
-    """What the share's page shows of its view: no filters, no links into the site."""
+    """Return what the share's page shows of its view: no filters, no links into the site."""
     asked, shown = asked_view(params)[0], display(params)
     query = shown_query(asked)
     comparison = shown.found(compare(query))

@@ -222,7 +222,7 @@ SHADES = 4
 
 
 def matrix(comparison: Comparison, ciphers: Sequence[str], sorting: Mapping[str, str]) -> Matrix:
-    """The groups of a comparison; `sorting`: cipher -> the page with its best groups first."""
+    """Lay out the groups; `sorting`: cipher -> the page with its best groups first."""
     highest = {
         cipher: max(
             (one.values[cipher].median for one in comparison.groups if cipher in one.values),
@@ -240,7 +240,7 @@ def matrix(comparison: Comparison, ciphers: Sequence[str], sorting: Mapping[str,
 
 
 def _cell(group: Group, cipher: str, highest: float) -> Cell | None:
-    """The group's figure, shaded by its part of the highest of its cipher; None without one."""
+    """Return the group's figure, shaded by its share of the cipher's highest; None without one."""
     if cipher not in group.values:
         return None
     summary = group.values[cipher]

@@ -78,7 +78,7 @@ def nobody_measured_yet() -> bool:
 
 
 def agents_lack_ssh() -> bool:
-    """Whether the latest runs of agents have openssl alone, as where there is no sshd."""
+    """Return whether the latest runs of agents have openssl alone, as where there is no sshd."""
     counted = Run.objects.filter(source=Run.Source.AGENT, status=Run.Status.READY, hidden=False)
     latest = list(counted.order_by("-id").values_list("pk", flat=True)[:LATEST_RUNS])
     series = Measurement.objects.filter(run__in=latest).values("series")

@@ -95,7 +95,7 @@ class Engine:
             raise AnalyticsUnavailable("The analytics copy is being built again") from error
 
     def prepare(self) -> None:
-        """Begin to build the copy, where nobody has yet: a process does when it starts."""
+        """Begin to build the copy, where nobody has yet."""
         with self.lock:
             failed = self.building and self.building.done() and self.building.exception()
             if self.copy is None and (self.building is None or failed):
@@ -210,7 +210,7 @@ def _in_background() -> "Future[Copy]":
 
 
 def build() -> Copy:
-    """A copy of all that PostgreSQL has now."""
+    """Copy all that PostgreSQL has now."""
     with connection.cursor() as cursor:
         state = present_state(cursor)
     duck = copy_of_all()

@@ -179,7 +179,7 @@ WHERE v.value IS NOT NULL GROUP BY v.g, v.slot
 def _tool_states(
     ask: Ask, query: ComparisonQuery
 ) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
-    """Group -> cipher -> how the votes were measured."""
+    """Return group -> cipher -> how the votes were measured."""
     votes, slots = votes_statement(ask, query), measured(ask, query).series.slots
     rows = ask(votes.sql(_RELEASES), votes.parameters)
     releases = DimensionValue.objects.in_bulk({one for *_, found in rows for one in found})
@@ -194,7 +194,7 @@ def _tool_states(
 
 
 def _with_tool_changes(ask: Ask, query: ComparisonQuery, related: GroupedVotes) -> GroupedVotes:
-    """The ratios marked whose two sides were measured by `openssl speed` in different ways."""
+    """Mark the ratios whose two sides were measured by `openssl speed` in different ways."""
     states, host = _tool_states(ask, query), query.reference_host
     of_host = next(iter(_tool_states(ask, _alone(query, host)).values()), {}) if host else {}
 

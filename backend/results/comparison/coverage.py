@@ -56,7 +56,7 @@ def hosts_without_size(query: ComparisonQuery) -> int:
 
 
 def hosts_of_groups(query: ComparisonQuery, groups: Collection[Group]) -> int:
-    """How many different hosts these groups of the query have: one may be in several.
+    """Count the different hosts of these groups of the query: one may be in several.
 
     Where a metric needs more than a rate, those without it are excluded and do not count.
     """

@@ -60,7 +60,7 @@ def votes_statement(
     query: ComparisonQuery,
     groups: list[Any] | None = None,
 ) -> Statement:
-    """`votes` (g, host, slot, run, value, uncertainty, family, source, doubtful) on the metric.
+    """Return SQL: `votes` (g, host, slot, run, value, uncertainty, family, source, doubtful).
 
     The latest run has the vote whatever it can say: without a baseline its value is NULL, and
     without CPU time a vote on the CPU-bound normalised rate is none at all. `groups`: the votes

@@ -9,7 +9,7 @@ from uuid import UUID
 from results.hosts.host_names import named_like
 from results.hosts.hosts import HostSummary, host_summaries, select_hosts
 from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results, results_of
-from results.hosts.runs import RunSummary, environment_of, latest_received, select_runs
+from results.hosts.runs import RunSummary, latest_received, select_runs
 from store.models import Host, Run
 
 CHOICES = 50
@@ -48,7 +48,7 @@ def run_side(run_id: UUID) -> Side | None:
         run_id=run.run_id,
         started_at=run.started_at,
         status=run.status,
-        environment=environment_of(run),
+        environment=run.document.environment,
         results=results,
         doubtful=(run,) if run.conditions else (),
     )
@@ -69,7 +69,7 @@ def host_side(host_id: int) -> Side | None:
         run_id=latest.run_id,
         started_at=latest.started_at,
         status=latest.status,
-        environment=environment_of(latest),
+        environment=latest.document.environment,
         results=results,
         doubtful=tuple(counted.filter(run_id__in=behind).exclude(conditions=[]).order_by("-id")),
     )

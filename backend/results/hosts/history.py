@@ -137,7 +137,7 @@ class UnknownHost(LookupError):
 
 
 def history(query: HistoryQuery) -> History:
-    """The history that the query asks for; `UnknownHost` where it names none.
+    """Return the history that the query asks for; `UnknownHost` where it names none.
 
     The number of queries is the same for any length of the history.
     """

@@ -157,7 +157,7 @@ def _by_number(keys: Iterable[str]) -> dict[str, str]:
 
 
 def is_number(key: str) -> bool:
-    """Whether a key may be the number of a host."""
+    """Return whether a key may be the number of a host."""
     return key.isascii() and key.isdecimal() and len(key) < 19
 
 

@@ -14,7 +14,6 @@ from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results
 from results.hosts.runs import (
     MeasurementDetail,
     RunSummary,
-    environment_of,
     latest_measured,
     select_runs,
 )
@@ -121,7 +120,7 @@ def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
 
 
 def _speed_indices(runs: Iterable[int]) -> dict[int, RunSpeedIndex]:
-    """Run -> its speed index, of openssl rather than of ssh."""
+    """Return run -> its speed index, of openssl rather than of ssh."""
     found = RunSpeedIndex.objects.filter(run_id__in=runs, cpu_bound=False)
     return {one.run_id: one for one in found.order_by("-tool")}
 
@@ -168,7 +167,7 @@ def host_detail(host_id: int, *, tries: bool = False) -> HostDetail | None:
     latest = runs.filter(run_id=summary.last_run_id).first() if summary.last_run_id else None
     return HostDetail(
         summary=summary,
-        environment=environment_of(latest) if latest else None,
+        environment=latest.document.environment if latest else None,
         latest=latest_results(host.pk, tries=tries),
         recent_runs=tuple(latest_measured(Run.objects.filter(host=host, hidden=False), 20)),
     )

@@ -20,12 +20,11 @@ from store.models.run import MEASURED_AT
 
 
 def shown_runs() -> QuerySet[Run]:
-    """Runs that are not hidden."""
     return Run.objects.filter(hidden=False)
 
 
 def hidden_runs() -> QuerySet[Run]:
-    """Runs that an editor has hidden, with their hosts.
+    """Return runs that an editor has hidden, with their hosts.
 
     A page takes them by primary key, so only as many are read as it shows.
     """
@@ -312,7 +311,7 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         "series__cipher",
         "series__mac",
     )
-    document = document_of(run)
+    document = run.document.parsed
     return RunDetail(
         summary=_summary(run),
         environment=document["environment"],
@@ -327,16 +326,6 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         speed_indices=indices,
         measurements=measurement_details(rows, {one.tool: one.index for one in indices}, document),
     )
-
-
-def environment_of(run: Run) -> Mapping[str, Any]:
-    """The `environment` of the run's own document, its readings included."""
-    return run.document.environment
-
-
-def document_of(run: Run) -> Mapping[str, Any]:
-    """The run's own document."""
-    return run.document.parsed
 
 
 def run_document(run_id: UUID) -> bytes | None:

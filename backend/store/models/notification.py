@@ -71,7 +71,7 @@ class NotificationChannel(models.Model):
 
     @property
     def service(self) -> str:
-        """Which service the address is of, and nothing else of it."""
+        """Return which service the address is of, and nothing else of it."""
         return self.address.partition("://")[0]
 
     def facts(self) -> dict[str, Any]:

@@ -107,12 +107,12 @@ class RunDocument(models.Model):
 
     @property
     def received(self) -> bytes:
-        """Its bytes."""
+        """Return its bytes."""
         return bytes(self.body)
 
     @property
     def parsed(self) -> Mapping[str, Any]:
-        """What it says; of one that cannot be read nothing is known, and the log says so.
+        """Return what it says; of one that cannot be read nothing is known, and the log says so.
 
         None is accepted that cannot be read, so it takes another hand in the database to get there.
         """
@@ -125,6 +125,6 @@ class RunDocument(models.Model):
 
     @property
     def environment(self) -> Mapping[str, Any]:
-        """What it states of its environment, in its own words."""
+        """Return what it states of its environment, in its own words."""
         stated: Mapping[str, Any] = self.parsed["environment"]
         return stated

@@ -104,7 +104,7 @@ class Command(SiteCommand):
             stamp.write_text(digest)
 
     def _make_administrator(self) -> None:
-        """With a password that only the owner of the data folder can read."""
+        """Make one with a password that only the owner of the data folder can read."""
         if User.objects.filter(is_superuser=True).exists():
             return
         password, path = secrets.token_urlsafe(12), _password_file()
@@ -161,7 +161,7 @@ class Command(SiteCommand):
 
 
 def _not_ready(url: str) -> str:
-    """What /readyz says while the site is not ready."""
+    """Return what /readyz says while the site is not ready."""
     try:
         with urllib.request.urlopen(f"{url}readyz", timeout=5):
             return ""

@@ -275,7 +275,7 @@ def _insert_runs(
     before: Written,
     step: int,
 ) -> None:
-    """These runs with all that belongs to them."""
+    """Insert these runs with all that belongs to them."""
     generation = before.generation
     of_runs = received(cursor, RUN, runs)
     environments = set(orjson.loads(of_runs[list(RUN.columns).index("environment")]))
