@@ -7,12 +7,12 @@ from xlsxwriter.utility import xl_range_formula
 from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
+from analysis.ciphers.palette import cipher_order, colour, short_names
 from analysis.comparison import Comparison, Group
 from analysis.group_view import drawable
 from exports.comparison_columns import sheet_columns
 from exports.csv_dialect import for_chart, for_writer
 from exports.export_request import ExportRequest
-from exports.palette import cipher_order, colour, short_names
 
 AXES = {
     "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.ciphers.link_saturation import LINKS, link_payload
+from analysis.ciphers.palette import cipher_order, colour_slot, short_names
 from analysis.comparison import Comparison, Group
 from analysis.group_view import CIPHER_SORT, SCALES, drawable
 from analysis.groups import GroupSummary, ratio_summary
 from analysis.profiles.baselines import only
-from exports.palette import cipher_order, colour_slot, short_names
 from pages.compare.choices import cipher_choices, group_choices
 from pages.compare.picture import PICTURE_GROUPS, picture_words
 from pages.compare.table import GroupPage, ShownGroup, after_a_break, matrix, shown_groups

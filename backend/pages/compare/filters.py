@@ -6,7 +6,7 @@ from itertools import groupby
 
 from django.http import QueryDict
 
-from exports.palette import Family, cipher_order, family
+from analysis.ciphers.palette import Family, cipher_order, family
 from pages.page_query import PageAddress
 from questions.unknown_parameters import FIND
 from results.comparison.coverage import CipherCount, Coverage, coverage

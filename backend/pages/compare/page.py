@@ -13,9 +13,9 @@ from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from rest_framework.exceptions import ValidationError
 
+from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
-from exports.palette import cipher_order
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.choices import filter_of

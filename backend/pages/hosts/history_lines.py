@@ -6,10 +6,10 @@ from typing import Any
 
 from django.http import QueryDict
 
+from analysis.ciphers.palette import colour_slot
 from analysis.over_time.series_changes import Change
 from exports.comparison_columns import value_name
 from exports.csv_dialect import CsvDialect, Value
-from exports.palette import colour_slot
 from pages.hosts.series import section_label
 from pages.page_query import search_text
 from results.hosts import history as histories

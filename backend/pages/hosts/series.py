@@ -8,8 +8,8 @@ from typing import Any
 
 from django.http import QueryDict
 
+from analysis.ciphers.palette import cipher_order
 from analysis.percentile import Standing
-from exports.palette import cipher_order
 from pages.compare.chart import colours_and_names, rows_height
 from pages.formatting import data_size
 from pages.paging import NumberedPage, numbered_page

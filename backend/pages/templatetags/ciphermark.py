@@ -12,8 +12,8 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from analysis.ciphers import palette
 from analysis.profiles import baselines
-from exports import palette
 from pages import formatting
 from pages.downloads import (
     comparison_downloads,

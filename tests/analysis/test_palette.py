@@ -5,7 +5,7 @@ import math
 import re
 from pathlib import Path
 
-from exports.palette import FAMILIES, colour_slot
+from analysis.ciphers.palette import FAMILIES, colour_slot
 from tests.cases import each
 
 FRONTEND = Path(__file__).parents[2] / "frontend"
