@@ -188,8 +188,7 @@ def voting_runs(query: ComparisonQuery, sets: Iterable[int]) -> Statement:
     statement = runs_statement(query)
     statement.parameters["sets"] = list(sets)
     statement.ctes["with_set"] = """
-        SELECT r.*, s.series_set FROM runs r JOIN set_of_run s ON s.run = r.id
-        WHERE s.series_set IN (SELECT unnest($sets::UBIGINT[]))
+        SELECT * FROM runs WHERE series_set IN (SELECT unnest($sets::BIGINT[]))
     """
     statement.ctes["voting"] = f"""
         SELECT id, host, g, {_TURN} AS turn, source_bit, series_set FROM with_set

@@ -1,22 +1,16 @@
-"""The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL.
-
-Sets of series are in the copy alone, which computes them.
-"""
+"""The copy: tables of DuckDB in the memory of this process, and how they follow PostgreSQL."""
 
 import logging
 import os
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import duckdb
-import orjson
 from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
@@ -24,13 +18,10 @@ from django.db.backends.utils import CursorWrapper
 from results.analytics.tables import (
     ENVIRONMENTS,
     OF_RUNS,
-    RESULT,
     RUN,
     SERIES_OF_SET,
-    SET_OF_RUN,
     TABLES,
     Table,
-    as_received,
 )
 from results.analytics.unseen_changes import Changes
 from store.models.run import COUNTED
@@ -54,8 +45,13 @@ SELECT DISTINCT id FROM (SELECT unnest(from_json(?, '["INTEGER"]')) AS id)
 ANTI JOIN environment USING (id)
 """
 
+_OF_NEW_SETS = """
+SELECT min(id) FROM run WHERE series_set NOT IN (SELECT series_set FROM series_of_set)
+GROUP BY series_set
+"""
+
 _FORGET_SETS = """
-DELETE FROM series_of_set WHERE series_set NOT IN (SELECT series_set FROM set_of_run)
+DELETE FROM series_of_set WHERE series_set NOT IN (SELECT series_set FROM run)
 """
 
 _KEYS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
@@ -212,53 +208,22 @@ def _known(duck: Duck, runs: Iterable[int]) -> set[int]:
 
 
 def _insert_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
-    """Insert these runs, and those of their environments that are new; they never change."""
+    """Insert these runs, and of their environments and sets of series the new ones."""
     environments = insert(duck, cursor, RUN, runs)[list(RUN.columns).index("environment")]
     missing = duck.execute(_NEW_ENVIRONMENTS, [environments]).fetchall()
     if missing:
         for table in ENVIRONMENTS:
             insert(duck, cursor, table, [key for (key,) in missing])
+    if of_new_sets := duck.execute(_OF_NEW_SETS).fetchall():
+        insert(duck, cursor, SERIES_OF_SET, [key for (key,) in of_new_sets])
 
 
 def _insert_of_runs(duck: Duck, cursor: CursorWrapper, runs: Sequence[int]) -> None:
-    """Insert the results, levels, indices and sets of series of these runs."""
-    rows = {table.name: insert(duck, cursor, table, runs) for table in OF_RUNS}
-    add_sets(duck, rows[RESULT.name])
+    """Insert the results, levels and indices of these runs."""
+    for table in OF_RUNS:
+        insert(duck, cursor, table, runs)
 
 
 def _delete_of_runs(duck: Duck, runs: Collection[int]) -> None:
-    for table in (*OF_RUNS, SET_OF_RUN):
+    for table in OF_RUNS:
         delete(duck, table.name, "run", runs)
-
-
-_NEW_SETS = SERIES_OF_SET.insert_from(
-    f"SELECT * FROM ({SERIES_OF_SET.received}) ANTI JOIN {SERIES_OF_SET.name} USING (series_set)"  # noqa: S608
-)
-
-Series = tuple[int, int | None]
-"""A series, and what was negotiated."""
-
-
-def add_sets(duck: duckdb.DuckDBPyConnection, results: Sequence[str]) -> None:
-    """Store the sets of these runs: `results` are the received columns of `RESULT`."""
-    of_runs, series = sets_of(results)
-    if of_runs:
-        duck.execute(SET_OF_RUN.insert, as_received(of_runs))
-        duck.execute(_NEW_SETS, as_received(series))
-
-
-def sets_of(results: Sequence[str]) -> tuple[list[tuple[int, int]], list[tuple[int, Any, Any]]]:
-    """Rows of `SET_OF_RUN`, and of `SERIES_OF_SET` those of their sets."""
-    of_run: defaultdict[int, list[Series]] = defaultdict(list)
-    runs, series, negotiated = map(orjson.loads, results[:3])
-    for run, *one in zip(runs, series, negotiated, strict=True):
-        of_run[run].append((one[0], one[1]))
-    sets = {run: _key(found) for run, found in of_run.items()}
-    of_set = {sets[run]: found for run, found in of_run.items()}
-    return list(sets.items()), [(key, *one) for key, found in of_set.items() for one in found]
-
-
-def _key(series: list[Series]) -> int:
-    """A hash of what is in the set: the same in every copy."""
-    text = orjson.dumps(sorted((one, other or 0) for one, other in series))
-    return int.from_bytes(blake2b(text, digest_size=8).digest())

@@ -5,12 +5,11 @@ comes out with the bits that went in. With each result are bits for what makes i
 what disturbed its run, one for the tries behind each of its figures that scatter too much.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import duckdb
-import orjson
 
 from analysis.comparison import UNITS
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
@@ -18,7 +17,7 @@ from results.selection import DISTURBED_TEXT
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 from store.models.run import COUNTED
 
-VERSION = 4
+VERSION = 5
 """Counted up with every change of what the tables hold: ClickHouse keeps those of each apart."""
 
 DISTURBED_RUN, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
@@ -111,10 +110,10 @@ class Table:
         return f'INSERT INTO "{self.name}" SELECT {self.names}{made} FROM ({rows})'  # noqa: S608
 
 
-def as_received(rows: Iterable[Sequence[object]]) -> list[str]:
-    """Rows as a JSON text for each column: the parameters of `Table.received`."""
-    return [orjson.dumps(column).decode() for column in zip(*rows, strict=True)]
-
+_SERIES_SET = """hash_array_extended(ARRAY(
+        SELECT m.series_id::bigint << 32 | coalesce(m.negotiated_id, 0) FROM runs_measurement m
+        WHERE m.run_id = r.id AND m.median IS NOT NULL ORDER BY m.series_id
+    ), 0)"""
 
 RUN = Table(
     "run",
@@ -127,11 +126,13 @@ RUN = Table(
         "disturbed": "VARCHAR",
         "started": "BIGINT",
         "tags": "MAP(VARCHAR, VARCHAR)",
+        "series_set": "BIGINT",
     },
     f"""
     SELECT r.id, r.host_id AS host, r.environment_id AS environment, r.source,
         r.acceleration AS verdict, {DISTURBED_TEXT} AS disturbed,
-        (extract(epoch FROM r.started_at) * 1000000)::bigint AS started, r.tags
+        (extract(epoch FROM r.started_at) * 1000000)::bigint AS started, r.tags,
+        {_SERIES_SET} AS series_set
     FROM runs_run r WHERE r.id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
     {
@@ -141,7 +142,10 @@ RUN = Table(
         )
     },
 )
-"""Runs that count. `started`: microseconds of Unix time; `moment` orders them, the latest last."""
+"""Runs that count. `started`: microseconds of Unix time; `moment` orders them, the latest last.
+
+`series_set` is the same of runs with plausible results of the same series: thousands share a few.
+"""
 
 RESULT = Table(
     "result",
@@ -198,18 +202,16 @@ SPEED_INDEX = Table(
 )
 """Speed indices of these runs; `family`: the only one that it rests on, empty for several."""
 
-SET_OF_RUN = Table("set_of_run", {"run": "INTEGER", "series_set": "UBIGINT"}, "")
-"""Which series these runs have plausible results of, as a key of `SERIES_OF_SET`.
-
-Thousands of runs share a few such sets, which `results.analytics.copy` finds.
-"""
-
 SERIES_OF_SET = Table(
     "series_of_set",
-    {"series_set": "UBIGINT", "series": "INTEGER", "negotiated": "INTEGER"},
-    "",
+    {"series_set": "BIGINT", "series": "INTEGER", "negotiated": "INTEGER"},
+    f"""
+    SELECT {_SERIES_SET} AS series_set, m.series_id AS series, m.negotiated_id AS negotiated
+    FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
+    WHERE r.id = ANY(%s) AND m.median IS NOT NULL
+    """,  # noqa: S608 - constants
 )
-"""The series of each set, with what was negotiated."""
+"""The series of each set, with what was negotiated: read by the key of one run that has the set."""
 
 
 def _environment_of(tool: str) -> str:
@@ -219,20 +221,28 @@ def _environment_of(tool: str) -> str:
         else f"{name}_id AS {name}"
         for name in DIMENSIONS
     )
-    return f"SELECT id, '{tool}' AS tool, {columns} FROM runs_environment WHERE id = ANY(%s)"  # noqa: S608
+    seen_as = "coalesce(ssh_environment, id)" if tool == "ssh" else "id"
+    return (
+        f"SELECT id, '{tool}' AS tool, {seen_as} AS seen_as, {columns}"  # noqa: S608 - constants
+        " FROM runs_environment WHERE id = ANY(%s)"
+    )
 
 
 def _environments() -> Iterator[Table]:
-    columns = {"id": "INTEGER", "tool": "VARCHAR", **dict.fromkeys(DIMENSIONS, "INTEGER")}
+    own = {"id": "INTEGER", "tool": "VARCHAR", "seen_as": "BIGINT"}
+    columns = {**own, **dict.fromkeys(DIMENSIONS, "INTEGER")}
     for tool in ("ssh", "openssl"):
         yield Table("environment", columns, _environment_of(tool))
 
 
 ENVIRONMENTS = tuple(_environments())
-"""Environments as each tool's figures have them: of ssh the library that ssh itself uses."""
+"""Environments as each tool's figures have them: of ssh the library that ssh itself uses.
+
+`seen_as`: the same of environments that are one for the tool.
+"""
 
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX)
 """What is read with a run besides itself; the key is in `run`."""
 
-TABLES = (RUN, ENVIRONMENTS[0], *OF_RUNS, SET_OF_RUN, SERIES_OF_SET)
+TABLES = (RUN, ENVIRONMENTS[0], *OF_RUNS, SERIES_OF_SET)
 """Each table of the copy once."""

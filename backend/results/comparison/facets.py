@@ -107,10 +107,9 @@ def _statements(query: ComparisonQuery, sets: Iterable[int]) -> tuple[Statement,
     judged.ctes["kinds"] = f"""
         SELECT r.host, r.tags, {", ".join(columns)}, {" + ".join(own.values()) or "0"} AS failed
         FROM run r SEMI JOIN (
-            SELECT max(id) AS id FROM runs SEMI JOIN (
-                SELECT run AS id FROM set_of_run
-                WHERE series_set IN (SELECT unnest($sets::UBIGINT[]))
-            ) USING (id) GROUP BY host, environment, source, verdict, disturbed, tags::VARCHAR
+            SELECT max(id) AS id FROM runs
+            WHERE series_set IN (SELECT unnest($sets::BIGINT[]))
+            GROUP BY host, environment, source, verdict, disturbed, tags::VARCHAR
         ) USING (id) JOIN environment e ON e.id = r.environment AND e.tool = $tool
     """  # noqa: S608 - closed lists
     of_key = " ".join(

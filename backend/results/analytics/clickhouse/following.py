@@ -29,18 +29,15 @@ from results.analytics.clickhouse.tables import (
     parameters_of,
     seen,
 )
-from results.analytics.copy import batches, counted_runs, received, sets_of
+from results.analytics.copy import batches, counted_runs, received
 from results.analytics.tables import (
     ENVIRONMENTS,
     OF_RUNS,
-    RESULT,
     RUN,
     SERIES_OF_SET,
-    SET_OF_RUN,
     TABLES,
     VERSION,
     Table,
-    as_received,
 )
 from results.analytics.unseen_changes import (
     USABLE_SECONDS,
@@ -282,19 +279,15 @@ def _insert_runs(
     if missing := _unknown(client, "environment", "id", environments, before, step):
         for table in ENVIRONMENTS:
             _insert(client, table, received(cursor, table, missing), generation, step)
-    columns = {table.name: received(cursor, table, runs) for table in OF_RUNS}
-    of_set, series = sets_of(columns[RESULT.name])
-    new = set(
-        _unknown(client, "series_of_set", "series_set", {row[0] for row in series}, before, step)
+    ids, sets = (
+        orjson.loads(of_runs[list(RUN.columns).index(name)]) for name in ("id", "series_set")
     )
-    for table, rows in (
-        (SERIES_OF_SET, [row for row in series if row[0] in new]),
-        (SET_OF_RUN, of_set),
-    ):
-        if rows:
-            _insert(client, table, as_received(rows), generation, step)
+    of_set = dict(zip(sets, ids, strict=True))
+    new = _unknown(client, "series_of_set", "series_set", of_set, before, step)
+    series = received(cursor, SERIES_OF_SET, [of_set[key] for key in new])
+    _insert(client, SERIES_OF_SET, series, generation, step)
     for table in OF_RUNS:
-        _insert(client, table, columns[table.name], generation, step)
+        _insert(client, table, received(cursor, table, runs), generation, step)
     _insert(client, RUN, of_runs, generation, step)
 
 
@@ -306,10 +299,9 @@ def _unknown(
     if not wanted:
         return []
     now = {**parameters_of(before), "step": step, "keys": wanted}
-    kind = "UInt64" if column == "series_set" else "Int64"
     rows = client.query(
         f"SELECT DISTINCT {column} FROM ({seen(table, before.shape)})"  # noqa: S608 - closed lists
-        f" WHERE {column} IN {{keys: Array({kind})}}",
+        f" WHERE {column} IN {{keys: Array(Int64)}}",
         now,
     ).result_rows
     return list(set(wanted) - {key for (key,) in rows})

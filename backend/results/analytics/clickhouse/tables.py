@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from results.analytics.tables import (
     OF_RUNS,
     RUN,
-    SET_OF_RUN,
     TABLES,
     VERSION,
     Table,
@@ -22,7 +21,6 @@ TYPES = {
     "INTEGER": "Int32",
     "BIGINT": "Int64",
     "HUGEINT": "Int128",
-    "UBIGINT": "UInt64",
     "UTINYINT": "UInt8",
     "DOUBLE": "Float64",
     "BOOLEAN": "Bool",
@@ -145,7 +143,7 @@ COLUMNS = {table.name: ", ".join(f't."{name}"' for name in table.types) for tabl
 
 KEY_OF_RUNS = {
     RUN.name: "id",
-    **{table.name: "run" for table in (*OF_RUNS, SET_OF_RUN)},
+    **{table.name: "run" for table in OF_RUNS},
 }
 """Tables of what changes -> the column that has the run; what the others have never does."""
 
