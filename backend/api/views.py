@@ -30,12 +30,10 @@ from api.upload import upload_run
 from documents.validation import run_schema
 from questions.comparison_parameters import (
     COMPARISON_PARAMETERS,
-    NARROWING,
     asked_comparison,
-    comparison_query,
 )
 from questions.list_parameters import HOST_LIST, host_query
-from questions.parameters import Parameter, checked, described, names_of, run_id
+from questions.parameters import described, names_of
 from reports.export_parameters import CSV_PARAMETERS, VIEW_PARAMETERS
 from reports.exporting import COMPARISON
 from results.answer_cache import cached_answer
@@ -44,35 +42,20 @@ from results.hosts.host_list import listed_hosts
 from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from results.selection import ComparisonQuery
+from runs.filters import RunFilter
 from store.data_version import DataState
-
-RUNS = [
-    Parameter("run_id", run_id, "These runs alone; may be repeated.", OpenApiTypes.UUID, many=True),
-    *NARROWING,
-]
 
 
 class RunList(ListView):
     """Runs: the list for readers, the upload for agents."""
 
+    filterset_class = RunFilter
     permissions = {"POST": MayUpload}
 
-    @extend_schema(
-        operation_id="runs_list",
-        parameters=described(RUNS),
-        responses=RunSummarySerializer(many=True),
-    )
+    @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Runs that are not hidden, newest first."""
-        params = request.query_params
-        query = comparison_query(params)
-        runs = select_runs(
-            query.filters,
-            since=query.since,
-            until=query.until,
-            run_ids=checked(params, RUNS).get("run_id", ()),
-        )
-        return self.page(request, runs, RunSummarySerializer, summaries)
+        return self.page(request, select_runs(), RunSummarySerializer, summaries)
 
     @extend_schema(
         operation_id="runs_upload",

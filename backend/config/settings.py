@@ -323,7 +323,7 @@ REST_FRAMEWORK = {
     },
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.http.json_parser.StrictJsonParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.http.openapi.Schema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
     # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.
     "URL_FORMAT_OVERRIDE": None,

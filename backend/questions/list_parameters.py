@@ -1,8 +1,7 @@
-"""What an address asks of the lists of hosts, of changes and of notes."""
+"""What an address asks of the lists of hosts and of changes."""
 
 from datetime import time
 
-from django.db.models import QuerySet
 from django.http import QueryDict
 
 from questions.comparison_parameters import NARROWING
@@ -12,7 +11,6 @@ from results.hosts.host_facets import HOST_FILTERS
 from results.hosts.host_list import NEWEST, ORDERINGS, WORST_FIRST, HostQuery
 from results.hosts.host_names import present_keys
 from results.selection import TOOLS
-from store.models import Note
 
 _TAG = next(one for one in NARROWING if one.name == "tag")
 
@@ -47,19 +45,6 @@ def change_query(params: QueryDict) -> ChangeQuery:
         since=chosen.get("since"),
         until=chosen.get("until"),
     )
-
-
-NOTES = [Parameter("host", text, "Key of a host; may be repeated.", many=True), *DATES]
-
-
-def select_notes(params: QueryDict) -> QuerySet[Note]:
-    """The notes that the parameters ask for; DRF's `ValidationError` names every fault."""
-    chosen = checked(params, NOTES)
-    lookups = {"host": "host__slug__in", "since": "at__gte", "until": "at__lte"}
-    if "host" in chosen:
-        chosen["host"] = present_keys(chosen["host"])
-    wanted = {lookups[name]: value for name, value in chosen.items()}
-    return Note.objects.filter(**wanted).select_related("host")
 
 
 HOST_LIST = [

@@ -94,4 +94,4 @@ def test_runs_are_searched_by_host_and_id(member: Client, store_run: StoreRun) -
         html = page(member, "/runs/", q=text)
         assert "Needle" in html
         assert "hay" not in html
-    assert "No matching runs" in page(member, "/runs/", q="nothing\x00like it")
+    assert "No matching runs" in page(member, "/runs/", q="nothing like it")

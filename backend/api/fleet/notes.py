@@ -13,9 +13,8 @@ from access.audit import actor_of
 from api.editing import changed
 from api.http.api_view import ApiView, ByCursor, ListView, sent
 from api.http.permissions import MayAddNotes, MayRemoveNotes
+from hosts.filters import NoteFilter
 from ingest.edits.notes import LONGEST_TEXT, add_note, remove_note
-from questions.list_parameters import NOTES, select_notes
-from questions.parameters import described
 from results.hosts.host_names import present_keys
 from store.models import Host, Note
 
@@ -55,17 +54,13 @@ class NoteList(ListView):
     """Notes."""
 
     pagination_class = ByDate
-
+    filterset_class = NoteFilter
     permissions = {"POST": MayAddNotes}
 
-    @extend_schema(
-        operation_id="notes_list",
-        parameters=described(NOTES),
-        responses=NoteSerializer(many=True),
-    )
+    @extend_schema(operation_id="notes_list", responses=NoteSerializer(many=True))
     def get(self, request: Request) -> Response:
         """What people noted, the latest date first."""
-        return self.page(request, select_notes(request.query_params), NoteSerializer)
+        return self.page(request, Note.objects.select_related("host"), NoteSerializer)
 
     @extend_schema(
         operation_id="notes_make", request=NewNoteSerializer, responses={201: NoteSerializer}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -20,6 +21,7 @@ from rest_framework.views import APIView
 from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
 from results.hosts.host_list import Part, part_of
+from runs.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm, checked
 from store.outage import outage_message
 
 
@@ -93,7 +95,6 @@ class ByCursorOfIds(ByCursor):
         return link
 
 
-OF_LISTS = frozenset({"cursor", "page_size"})
 READING = ("get", "head")
 
 
@@ -101,9 +102,15 @@ class ApiView(APIView):
     """A view that answers no question which it has not understood in full.
 
     `permissions`: by method, where one needs another right than `permission_classes`.
+    `parameters`: by method, what its address may say; `asked` are their checked values. A list has
+    a `filterset_class` instead. A change that has none is not refused for what a relay put into
+    its address: a run would be lost for nothing.
     """
 
     permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
+    parameters: ClassVar[Mapping[str, type[ParameterForm]]] = {}
+    filterset_class: ClassVar[type[ParameterFilterSet] | None] = None
+    asked: dict[str, Any]
 
     def get_permissions(self) -> Sequence[Any]:
         """That of the request's method."""
@@ -113,6 +120,14 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """After who asks, what is asked: 400 for a parameter that the operation does not have."""
         super().initial(request, *args, **kwargs)
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        form = self.parameters.get(method)
+        if form is not None:
+            besides = OF_LISTS if hasattr(self, "pagination_class") else OF_ALL
+            self.asked = checked(form(request.query_params, besides=besides)).given
+            return
+        if method == "GET" and self.filterset_class is not None:
+            return
         known = self.known_parameters(request)
         if known is not None:
             refuse_unknown(request.query_params, known)
@@ -149,10 +164,18 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     return checked
 
 
+class ListFilter(BaseFilterBackend):
+    """Narrows a list by the `filterset_class` of its view."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: Any) -> Any:
+        return checked(view.filterset_class(request.query_params, queryset, request=request)).qs
+
+
 class ListView(ApiView):
     """An address with a list of things that is read page by page."""
 
     pagination_class = ByCursor
+    filter_backends = (ListFilter,)
 
     def page(
         self,
@@ -163,6 +186,8 @@ class ListView(ApiView):
     ) -> Response:
         """The page that the cursor asks for; `read` makes of its rows what is shown."""
         paginator = self.pagination_class()
+        if self.filterset_class is not None:
+            rows = ListFilter().filter_queryset(request, rows, self)
         found = paginator.paginate_queryset(rows, request) or []
         return paginator.get_paginated_response(shape(read(found), many=True).data)
 
@@ -178,7 +203,7 @@ def parameters_of(view: type[APIView], method: str) -> frozenset[str] | None:
     if described is None:
         return None
     schema = described["schema"]()
-    schema.view = view(request=None, kwargs={})
+    schema.view, schema.method = view(request=None, kwargs={}), method.upper()
     declared = names_of(schema.get_override_parameters())
     if method not in READING:
         return declared or None

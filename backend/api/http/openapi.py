@@ -2,7 +2,23 @@
 
 from typing import Any
 
+from drf_standardized_errors.openapi import AutoSchema
+
+from runs.parameters import described
+
 Described = dict[str, Any]
+
+
+class Schema(AutoSchema):
+    """Describes parameters by the form that checks them."""
+
+    def get_override_parameters(self) -> list[Any]:
+        form = getattr(self.view, "parameters", {}).get(self.method)
+        filters = getattr(self.view, "filterset_class", None)
+        if form is not None:
+            return described(form())
+        return described(filters().form) if filters and self.method == "GET" else []
+
 
 ERROR: Described = {
     "type": "object",

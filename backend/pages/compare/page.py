@@ -52,7 +52,7 @@ from results.comparison.coverage import (
 )
 from results.comparison.facets import SOURCE_LABELS, Facet, facets
 from results.comparison.measured import resolve_block_size
-from results.hosts.runs import latest_received, select_runs, shown_runs
+from results.hosts.runs import latest_received, shown_runs
 from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
 from store.models import Run
 from store.outage import Unanswerable
@@ -122,7 +122,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
         "agent_command": agent_command(request),
         "lending_command": lending_command(request),
         "measuring": is_measuring(),
-        "nothing_stored": not select_runs({"status": (Run.Status.READY.value,)}).exists(),
+        "nothing_stored": not shown_runs().filter(status=Run.Status.READY).exists(),
         "newest": latest[0].run_id if latest else "",
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
     }

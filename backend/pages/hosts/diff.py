@@ -58,7 +58,7 @@ def _diff(request: HttpRequest, kind: str, first: Side | None, second: Side | No
 @reader_page
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
-    found = select_runs(run_ids=[run_id])
+    found = select_runs().filter(run_id=run_id)
     run = next(iter(summaries(found)), None)
     if run is None:
         raise Http404("There is no such run.")

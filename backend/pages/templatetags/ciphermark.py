@@ -22,8 +22,9 @@ from pages.downloads import (
     spelled_out,
 )
 from pages.hosts import series
-from pages.page_query import api_params, misspelt_parameters, search_text
+from pages.page_query import api_params, misspelt_parameters
 from pages.setup.first_steps import many_machines
+from runs.filters import RunFilter
 
 register = template.Library()
 
@@ -142,11 +143,7 @@ def download_menu(**chosen: Any) -> dict[str, Any]:
 @register.inclusion_tag(MENU, takes_context=True)
 def list_download_menu(context: template.Context) -> dict[str, Any]:
     """Measurements of the runs that the list of runs shows."""
-    params = context["request"].GET
-    asked = api_params(params)
-    asked.setlist("status", params.getlist("status"))
-    if search_text(params):
-        asked["q"] = search_text(params)
+    asked = api_params(context["request"].GET, frozenset(RunFilter.base_filters))
     return {"downloads": measurement_downloads(asked)}
 
 

@@ -1,21 +1,17 @@
 """Runs as plain values: rows for lists, and one run with everything that is known of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, OrderBy, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OrderBy, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from analysis.cpu_cost import steadier_measure
-from documents.naming import tags_by_key
 from documents.types import Series
 from store.models import Measurement, Run, RunSpeedIndex
-from store.models.dimension import OF_LIBRARIES
 from store.models.run import MEASURED_AT
 
 
@@ -140,18 +136,8 @@ MEASURED = Coalesce(
 """The measurements of a run, counted for the rows of a page alone."""
 
 
-def select_runs(
-    filters: Mapping[str, tuple[str, ...]] | None = None,
-    *,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    text: str = "",
-    run_ids: Sequence[UUID] = (),
-) -> QuerySet[Run]:
-    """Runs that are not hidden, the latest received first; filters as in `selection.FILTERS`.
-
-    `text`: only those whose host's name has it, or whose id begins so. `run_ids`: only these.
-    """
+def select_runs() -> QuerySet[Run]:
+    """Runs that are not hidden with what their rows in lists tell, the latest received first."""
     runs = shown_runs().select_related(
         "host",
         "environment__cpu",
@@ -160,37 +146,7 @@ def select_runs(
         "environment__ssh_library",
         "environment__openssh",
     )
-    runs = runs.annotate(measurement_count=MEASURED).order_by("-id")
-    for name, values in (filters or {}).items():
-        runs = runs.filter(run_filter(name, values))
-    if since is not None:
-        runs = runs.filter(started_at__gte=since)
-    if until is not None:
-        runs = runs.filter(started_at__lte=until)
-    if run_ids:
-        runs = runs.filter(run_id__in=run_ids)
-    if text:
-        named = Q(host_name__icontains=text) | Q(host__name__icontains=text)
-        runs = runs.filter(named | Q(run_id__startswith=text.lower()))
-    return runs
-
-
-def run_filter(name: str, values: tuple[str, ...]) -> Q:
-    """The condition of one filter on runs: any of the values; of tags, any of each key's values."""
-    if name == "tag":
-        condition = Q()
-        for key, wanted in tags_by_key(values).items():
-            condition &= reduce(or_, (Q(tags__contains={key: value}) for value in wanted))
-        return condition
-    if name == "disturbed":
-        plain = Q(conditions=[])
-        return reduce(or_, (~plain if value == "yes" else plain for value in values))
-    own = {"host": "host__slug", "verdict": "acceleration", "source": "source", "status": "status"}
-    field = own.get(name, f"environment__{name}__key")
-    condition = Q(**{f"{field}__in": values})
-    if name in OF_LIBRARIES:
-        condition |= Q(**{f"environment__{OF_LIBRARIES[name]}__key__in": values})
-    return condition
+    return runs.annotate(measurement_count=MEASURED).order_by("-id")
 
 
 def summaries(runs: Iterable[Run]) -> list[RunSummary]:

@@ -1,0 +1,1 @@
+"""Hosts: who they are, what is said of them."""

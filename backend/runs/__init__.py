@@ -1,0 +1,1 @@
+"""Runs: what arrives, how it is listed."""

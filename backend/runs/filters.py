@@ -1,0 +1,109 @@
+"""Which runs are asked for: the filters of the list of runs, and of whatever is made of runs."""
+
+from datetime import time
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from documents.naming import tags_by_key
+from results.hosts.host_names import present_keys
+from runs.parameters import (
+    Choice,
+    MomentFilter,
+    ParameterFilterSet,
+    RunId,
+    Tag,
+    TextFilter,
+    Values,
+    ValuesFilter,
+)
+from store.models import Run
+from store.models.dimension import OF_LIBRARIES
+
+VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
+"""AES verdicts, those first that something can be done about."""
+
+
+class Hosts(Values):
+    """Keys or numbers of hosts; a merged one stands for the one that it was merged into."""
+
+    def clean(self, value: list[str] | None) -> tuple[str, ...]:
+        return present_keys(super().clean(value))
+
+
+class HostsFilter(ValuesFilter):
+    field_class = Hosts
+
+
+class TagsFilter(ValuesFilter):
+    def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
+        """Any of each key's values."""
+        for key, wanted in tags_by_key(values).items():
+            rows = rows.filter(reduce(or_, (Q(tags__contains={key: value}) for value in wanted)))
+        return rows
+
+
+class LibraryFilter(ValuesFilter):
+    def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
+        """The library of the openssl program or that of ssh."""
+        if not values:
+            return rows
+        own = str(self.field_name)
+        names = (own, OF_LIBRARIES[own])
+        return rows.filter(
+            reduce(or_, (Q(**{f"environment__{name}__key__in": values}) for name in names))
+        )
+
+
+class NarrowingFilter(ParameterFilterSet):
+    """What every question to the measurements can be narrowed by."""
+
+    host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
+    cpu = ValuesFilter("environment__cpu__key")
+    cpu_vendor = ValuesFilter("environment__cpu_vendor__key")
+    microarchitecture = ValuesFilter("environment__microarchitecture__key")
+    os = ValuesFilter("environment__os__key")
+    openssl = LibraryFilter("openssl")
+    openssl_series = LibraryFilter("openssl_series")
+    openssh = ValuesFilter("environment__openssh__key")
+    virtualization = ValuesFilter("environment__virtualization__key")
+    verdict = ValuesFilter("acceleration", item=Choice(VERDICTS))
+    tag = TagsFilter(
+        item=Tag(),
+        help_text="KEY:VALUE; may be repeated: any value of one key matches, and all keys must "
+        "match (tag=env:prod&tag=dc:fra&tag=dc:ams: production in either data centre).",
+    )
+    source = ValuesFilter("source", item=Choice(Run.Source.values))
+    disturbed = ValuesFilter(
+        item=Choice(("no", "yes")), method="by_conditions", help_text="no: without conditions."
+    )
+    since = MomentFilter("started_at", "gte", help_text="Started on or after: date or time.")
+    until = MomentFilter(
+        "started_at", "lte", at=time.max, help_text="Started on or before: date or time."
+    )
+
+    class Meta(ParameterFilterSet.Meta):
+        model = Run
+        fields = ()
+
+    def by_conditions(self, rows: QuerySet[Run], name: str, values: tuple[str, ...]) -> Any:
+        calm = Q(conditions=[])
+        return rows.filter(reduce(or_, (calm if value == "no" else ~calm for value in values)))
+
+
+class RunFilter(NarrowingFilter):
+    """The list of runs."""
+
+    run_id = ValuesFilter("run_id", item=RunId(), help_text="These runs alone.")
+    status = ValuesFilter("status", item=Choice(Run.Status.values))
+    q = TextFilter(method="named", help_text="Whose host's name has this, or whose id begins so.")
+
+    def named(self, rows: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
+        named = Q(host_name__icontains=text) | Q(host__name__icontains=text)
+        return rows.filter(named | Q(run_id__startswith=text.lower()))
+
+
+FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
+"""Filters that may be repeated; each takes a value's key."""
