@@ -25,12 +25,10 @@ UNITS: Mapping[str, str] = {
     "vs_blowfish": "ratio",
     "vs_3des": "ratio",
     "cpu_seconds_per_gb": "s/GB",
-    "cpu_bound_throughput": "B/s",
-    "cpu_bound_normalised": "B/s",
 }
 """Every metric with its unit; a ratio has the unit "ratio"."""
 
-NEEDS_PROFILE = frozenset({"normalised", "cpu_bound_normalised"})
+NEEDS_PROFILE = frozenset({"normalised"})
 NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 

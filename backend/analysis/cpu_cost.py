@@ -23,17 +23,14 @@ START_SHARE = 0.05
 
 
 class CpuCost(NamedTuple):
-    """Medians over a series' tries, and their spreads as of throughputs (a fraction).
+    """The median over a series' tries, and their spread as of throughputs (a fraction).
 
-    `seconds_per_gb`: CPU seconds per 10^9 bytes, both ends added. `bound_throughput`: bytes
-    per second when each end has a core to itself: bytes / the larger end's CPU seconds.
-    Of fewer than three tries that measured the CPU time of both ends there is no spread.
+    `seconds_per_gb`: CPU seconds per 10^9 bytes, both ends added. Of fewer than three tries
+    that measured the CPU time of both ends there is no spread.
     """
 
     seconds_per_gb: float
     seconds_per_gb_spread: float | None
-    bound_throughput: float
-    bound_throughput_spread: float | None
 
 
 def cpu_cost(samples: Sequence[Sample], *, with_start: bool = False) -> CpuCost | None:
@@ -43,38 +40,17 @@ def cpu_cost(samples: Sequence[Sample], *, with_start: bool = False) -> CpuCost 
     costs only where a transfer is so long that it is within 5 %.
     """
     least = STREAM_START_SECONDS / START_SHARE if with_start else 0.0
-    costs, bounds = [], []
+    costs = []
     for sample in samples:
         size, client, server = sample.bytes, sample.client_cpu_seconds, sample.server_cpu_seconds
         if not size or client is None or server is None:
             continue
-        busier = max(client, server)
-        if busier < MEASURABLE_SECONDS or client + server < least:
+        if max(client, server) < MEASURABLE_SECONDS or client + server < least:
             continue
         costs.append((client + server) / size * BYTES_PER_GB)
-        bounds.append(size / busier)
     if not costs:
         return None
     return CpuCost(
         seconds_per_gb=median_of_sorted(sorted(costs)),
-        seconds_per_gb_spread=_spread(costs),
-        bound_throughput=median_of_sorted(sorted(bounds)),
-        bound_throughput_spread=_spread(bounds),
-    )
-
-
-def _spread(values: Sequence[float]) -> float | None:
-    return relative_spread(values) if len(values) >= NOISY_MINIMUM_TRIES else None
-
-
-def steadier_measure(noisy: bool, spread: float, bound_spread: float | None) -> str | None:
-    """A sentence that offers the CPU-bound rate where the measured one is noisy, else None.
-
-    It is offered when its own spread, over enough tries to tell, is smaller; all fractions.
-    """
-    if not noisy or bound_spread is None or bound_spread >= spread:
-        return None
-    return (
-        f"These rates scatter by {spread * 100:.1f} %, the CPU-bound throughput only by"
-        f" {bound_spread * 100:.1f} %: it is the steadier measure here."
+        seconds_per_gb_spread=relative_spread(costs) if len(costs) >= NOISY_MINIMUM_TRIES else None,
     )

@@ -84,8 +84,6 @@ class MeasurementSerializer(serializers.Serializer[Any]):
     normalised = serializers.FloatField(**NULLABLE)
     cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
     cpu_seconds_per_gb_spread = serializers.FloatField(**NULLABLE)
-    cpu_bound_throughput = serializers.FloatField(**NULLABLE)
-    cpu_bound_throughput_spread = serializers.FloatField(**NULLABLE)
     samples = serializers.ListField(child=serializers.JSONField())
 
 

@@ -204,12 +204,6 @@ STATISTICS = (
         "CPU time of both ends for 10⁹ bytes; empty: not measured.",
         unit="s/GB",
     ),
-    _result(
-        "cpu_bound_bytes_per_second",
-        "m.cpu_bound_throughput",
-        "Bytes by the CPU seconds of the busier end; empty: not measured.",
-        unit="B/s",
-    ),
 )
 
 

@@ -43,7 +43,7 @@ def value_name(metric: str, unit: str) -> str:
     named = UNIT_NAMES[unit]
     if not named or metric.endswith(named):
         return metric
-    return f"{'cpu_bound' if metric == 'cpu_bound_throughput' else metric}_{named}"
+    return f"{metric}_{named}"
 
 
 Get = Callable[[ComparisonRow], Any]

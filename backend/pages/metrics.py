@@ -30,18 +30,6 @@ METRICS = (
         "CPU time of both ends together for 10⁹ bytes. Less is better.",
         lower_is_better=True,
     ),
-    Choice(
-        "cpu_bound_throughput",
-        "CPU-bound throughput",
-        "Bytes divided by the CPU seconds of the busier end: what the transfer reaches with a "
-        "free core for each end. A busy machine disturbs it least.",
-    ),
-    Choice(
-        "cpu_bound_normalised",
-        "CPU-bound, normalised",
-        "The CPU-bound throughput divided by the machine's plain speed, which the CPU time of "
-        "arcfour, Blowfish and 3DES tells.",
-    ),
 )
 
 TOOLS = (

@@ -36,11 +36,9 @@ LIBRARY_COLUMNS = ", ".join(f"e.{name}_id" for pair in OF_LIBRARIES.items() for 
 """Of a run: what its figures are filtered by, by their tools."""
 
 INDEX_JOINS = """
-LEFT JOIN runs_runspeedindex ssh
-    ON ssh.run_id = r.id AND ssh.tool = 'ssh' AND NOT ssh.cpu_bound
+LEFT JOIN runs_runspeedindex ssh ON ssh.run_id = r.id AND ssh.tool = 'ssh'
 LEFT JOIN runs_runspeedindex openssl_index
     ON openssl_index.run_id = r.id AND openssl_index.tool = 'openssl'
-    AND NOT openssl_index.cpu_bound
 """
 
 _NOTHING: Mapping[str, Sequence[str]] = {"run": (), "series": ()}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from analysis.profiles.baselines import (
     MeasuredSeries,
     baseline_levels,
-    cpu_bound_levels,
     normalised,
     speed_index,
 )
@@ -150,15 +149,6 @@ def test_only_one_encrypting_thread_is_a_yardstick(change: dict[str, Any]) -> No
     other = MeasuredSeries(plain.series._replace(**change), 2e9)
     assert baseline_levels("openssl", [other]) == {}
     assert baseline_levels("openssl", [plain, other]) == pytest.approx({"arcfour": 9e8})
-
-
-def test_a_family_has_a_cpu_bound_level_where_all_of_its_series_have_a_bound() -> None:
-    arcfour, other, triple_des = ssh("arcfour", 1e8), ssh("arcfour128", 1e8), ssh("3des-cbc", 2e7)
-    measured = [arcfour, other, triple_des, ssh("blowfish-cbc", 5e7)]
-    bounds = {arcfour.series: 3e8, triple_des.series: 4e7}
-    assert cpu_bound_levels("ssh", measured, bounds) == pytest.approx({"3des": 4e7})
-    both = cpu_bound_levels("ssh", measured, {**bounds, other.series: 2.7e9})
-    assert both == pytest.approx({"arcfour": 9e8, "3des": 4e7})
 
 
 def test_ssh_levels_prefer_the_pipeline_and_never_mix_methods() -> None:

@@ -86,7 +86,7 @@ def rows(run: Run) -> list[Any]:
     )
     measured = Measurement.objects.filter(run=run).order_by("position")
     levels = run.baseline_levels.order_by("tool", "family").values_list("family", "level")
-    indices = run.speed_indices.order_by("tool", "cpu_bound").values_list("index", "families")
+    indices = run.speed_indices.order_by("tool").values_list("index", "families")
     return [
         derived.get(pk=run.pk),
         [[value for name, value in row.items() if name != "run_id"] for row in measured.values()],

@@ -62,8 +62,6 @@ def votes_in_python(
         best[slot] = max(best.get(slot, one), one, key=lambda found: found.order)
     votes = []
     for (_, host_id, cipher), one in best.items():
-        if query.metric == "cpu_bound_normalised" and one.row.cpu_bound_throughput is None:
-            continue
         name, label = group_of(query, one.run)
         value, source, uncertainty, family = _value(query, one)
         split = split_of(query, one.run)
@@ -251,8 +249,6 @@ def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, str, flo
     value = row.median
     if metric == "cpu_seconds_per_gb":
         value = row.cpu_seconds_per_gb
-    elif metric.startswith("cpu_bound"):
-        value = row.cpu_bound_throughput
     divisor: float | None = 1.0
     speed: SpeedIndex | None = None
     if metric.startswith("vs_"):
@@ -263,9 +259,7 @@ def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, str, flo
     elif metric.endswith("normalised"):
         rows = [(other.series.configuration(), other) for other in run.measurements.all()]
         measured = [MeasuredSeries(series, at.median) for series, at in rows if at.median]
-        rates = {series: at.cpu_bound_throughput for series, at in rows}
-        bounds = {series: rate for series, rate in rates.items() if rate}
-        speed = speed_of_run(query.tool, measured, None if metric == "normalised" else bounds)
+        speed = speed_of_run(query.tool, measured)
         divisor = speed.index if speed else None
     uncertainty = speed.uncertainty if speed else None
     only = speed.families[0] if speed and len(speed.families) == 1 else ""

@@ -117,22 +117,6 @@ def rate_beside_baselines(
     return largest.median if largest else None
 
 
-def cpu_bound_levels(
-    tool: str,
-    measured: Iterable[MeasuredSeries],
-    bounds: Mapping[Series, float],
-) -> dict[str, float]:
-    """The same levels from the CPU-bound rates of the same series, bytes per second.
-
-    `bounds`: series -> bytes / CPU seconds of the busier end. Only families all of whose members
-    have one, so that level and CPU-bound level are of the same series.
-    """
-    members, yardsticks = MEMBERS[tool], [one.series for one in _yardsticks(tool, measured)]
-    missing = {members[one.cipher] for one in yardsticks if one not in bounds}
-    known = [one for one in yardsticks if members[one.cipher] not in missing]
-    return baseline_levels(tool, [MeasuredSeries(one, bounds[one]) for one in known])
-
-
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
     """Level b(f) of each baseline family in one run, bytes per second.
 
@@ -168,23 +152,15 @@ class SpeedIndex:
         return math.exp(stdev(self.logs) / math.sqrt(len(self.logs)))
 
 
-def speed_of_run(
-    tool: str,
-    measured: Iterable[MeasuredSeries],
-    bounds: Mapping[Series, float] | None = None,
-) -> SpeedIndex | None:
-    """Return the speed index of a run in one tool; by CPU-bound rates where `bounds` has them."""
+def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | None:
+    """Return the speed index of a run in one tool."""
     series = list(measured)
     if any(
         (one.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK
         for one in _yardsticks(tool, series)
     ):
         return None
-    if bounds is None:
-        levels = baseline_levels(tool, series)
-    else:
-        levels = cpu_bound_levels(tool, series, bounds)
-    return speed_index(levels, PROFILE.levels[tool])
+    return speed_index(baseline_levels(tool, series), PROFILE.levels[tool])
 
 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:

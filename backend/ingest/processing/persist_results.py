@@ -16,7 +16,7 @@ from analysis.cpu_cost import cpu_cost
 from analysis.profiles.baselines import MeasuredSeries, baseline_levels, speed_of_run
 from analysis.summary import highest_plausible, median_of_sorted, summarise
 from documents.naming import slug
-from documents.types import Measurement, RunDocument, Series
+from documents.types import Measurement, RunDocument
 from ingest.outbox import notify_of_rejection
 from ingest.processing.hosts import NAME_BY_RUNS, HostKey
 from ingest.processing.processing_locks import Begun, lock_and_look_up
@@ -41,12 +41,10 @@ class Result(NamedTuple):
     spread: float | None = None
     cpu_seconds_per_gb: float | None = None
     cpu_seconds_per_gb_spread: float | None = None
-    cpu_bound_throughput: float | None = None
-    cpu_bound_throughput_spread: float | None = None
     try_seconds: float | None = None
 
 
-TYPES = ("int", "smallint", "int", "smallint", "boolean", "boolean", *9 * ("float8",))
+TYPES = ("int", "smallint", "int", "smallint", "boolean", "boolean", *7 * ("float8",))
 """PostgreSQL's types of the fields of `Result`."""
 
 
@@ -63,7 +61,6 @@ class Index:
     """A row of `runs_runspeedindex` without its run."""
 
     tool: str
-    cpu_bound: bool
     index: float
     uncertainty: float | None
     families: tuple[str, ...]
@@ -118,12 +115,11 @@ def _levels(measured: Sequence[MeasuredSeries]) -> Iterator[Level]:
             yield Level(tool, family, level)
 
 
-def _indices(measured: Sequence[MeasuredSeries], bounds: Mapping[Series, float]) -> Iterator[Index]:
+def _indices(measured: Sequence[MeasuredSeries]) -> Iterator[Index]:
     for tool in TOOLS:
-        for cpu_bound in (False, True):
-            speed = speed_of_run(tool, measured, bounds if cpu_bound else None)
-            if speed is not None:
-                yield Index(tool, cpu_bound, speed.index, speed.uncertainty, speed.families)
+        speed = speed_of_run(tool, measured)
+        if speed is not None:
+            yield Index(tool, speed.index, speed.uncertainty, speed.families)
 
 
 def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRun:
@@ -135,13 +131,12 @@ def derive_rows(begun: Begun, host: HostKey, document: RunDocument) -> DerivedRu
         _result(numbers[one.series], position, agreed.get(agreed_on(one.negotiated)), one)
         for position, one in enumerate(measurements)
     ]
-    measured, bounds = [], {}
-    for result, one in zip(results, measurements, strict=True):
-        if result.median is not None:
-            measured.append(MeasuredSeries(one.series, result.median))
-        if result.cpu_bound_throughput is not None:
-            bounds[one.series] = result.cpu_bound_throughput
-    levels, indices = list(_levels(measured)), list(_indices(measured, bounds))
+    measured = [
+        MeasuredSeries(one.series, result.median)
+        for result, one in zip(results, measurements, strict=True)
+        if result.median is not None
+    ]
+    levels, indices = list(_levels(measured)), list(_indices(measured))
     return DerivedRun(begun, host, document.environment, results, measured, levels, indices)
 
 
@@ -179,9 +174,9 @@ INSERT INTO runs_baselinelevel (run_id, tool, family, level)
 SELECT * FROM jsonb_to_recordset(%(levels)s::jsonb)
 AS n (run_id bigint, tool text, family text, level float8);
 
-INSERT INTO runs_runspeedindex (run_id, tool, cpu_bound, index, uncertainty, families)
+INSERT INTO runs_runspeedindex (run_id, tool, index, uncertainty, families)
 SELECT * FROM jsonb_to_recordset(%(indices)s::jsonb) AS n
-(run_id bigint, tool text, cpu_bound boolean, index float8, uncertainty float8, families jsonb);
+(run_id bigint, tool text, index float8, uncertainty float8, families jsonb);
 
 UPDATE runs_run r SET {", ".join(f"{name} = n.{name}" for name in _RUN_FIELDS)}
 FROM jsonb_to_recordset(%(described)s::jsonb)

@@ -26,9 +26,6 @@ TYPICAL_WINDOW = 700
 
 BARS, RELATIVE = "bars", "relative"
 
-RATES = ("throughput", "cpu_bound_throughput")
-"""Metrics that are rates of a real machine: a normalised rate fills nobody's network."""
-
 
 @dataclass(frozen=True)
 class ChartKind:
@@ -66,7 +63,7 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
     kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
     kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
     groups = shown_groups(asked.part.comparison, asked.display)
-    has_links = kind.key != RELATIVE and asked.comparison.metric in RATES
+    has_links = kind.key != RELATIVE and asked.comparison.metric == "throughput"
     links = LINKS if has_links and asked.display.links else {}
     named = [f"{name} {throughput(link_payload(bits))}" for name, bits in links.items()]
     rows = [row for group in groups for row in group.rows]

@@ -11,7 +11,6 @@ from functools import cached_property
 
 import duckdb
 
-from analysis.comparison import UNITS
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from results.selection import DISTURBED_TEXT
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
@@ -20,32 +19,21 @@ from store.models.run import COUNTED
 VERSION = 5
 """Counted up with every change of what the tables hold: ClickHouse keeps those of each apart."""
 
-DISTURBED_RUN, NOISY, NOISY_CPU_COST, NOISY_CPU_BOUND = 1, 2, 4, 8
-
-
-def _scatters(spread: str) -> str:
-    return f"coalesce(m.n >= {NOISY_MINIMUM_TRIES} AND m.{spread} > {NOISY_SPREAD}, false)"
-
+DISTURBED_RUN, NOISY, NOISY_CPU_COST = 1, 2, 4
 
 DOUBTS = f"""(
         (r.conditions <> '[]'::jsonb)::int * {DISTURBED_RUN} + m.noisy::int * {NOISY}
-        + {_scatters("cpu_seconds_per_gb_spread")}::int * {NOISY_CPU_COST}
-        + {_scatters("cpu_bound_throughput_spread")}::int * {NOISY_CPU_BOUND}
+        + coalesce(
+            m.n >= {NOISY_MINIMUM_TRIES} AND m.cpu_seconds_per_gb_spread > {NOISY_SPREAD}, false
+        )::int * {NOISY_CPU_COST}
     )::smallint"""
 """SQL of the bits of a measurement (m) of a run (r)."""
-
-_OF_FIGURE = {
-    **dict.fromkeys(UNITS, NOISY),
-    "cpu_seconds_per_gb": NOISY_CPU_COST,
-    "cpu_bound_throughput": NOISY_CPU_BOUND,
-    "cpu_bound_normalised": NOISY_CPU_BOUND,
-}
-"""Metric -> the bit of what it is made from."""
 
 
 def is_doubtful(metric: str) -> str:
     """SQL: whether a vote's (v) figure of this metric is doubtful."""
-    return f"(v.flags & {DISTURBED_RUN | _OF_FIGURE[metric]}) <> 0"
+    of_figure = NOISY_CPU_COST if metric == "cpu_seconds_per_gb" else NOISY
+    return f"(v.flags & {DISTURBED_RUN | of_figure}) <> 0"
 
 
 UNDATED = -(2**62)
@@ -155,12 +143,11 @@ RESULT = Table(
         "negotiated": "INTEGER",
         "median": "DOUBLE",
         "cpu_seconds_per_gb": "DOUBLE",
-        "cpu_bound_throughput": "DOUBLE",
         "flags": "UTINYINT",
     },
     f"""
     SELECT m.run_id AS run, m.series_id AS series, m.negotiated_id AS negotiated, m.median,
-        m.cpu_seconds_per_gb, m.cpu_bound_throughput, {DOUBTS} AS flags
+        m.cpu_seconds_per_gb, {DOUBTS} AS flags
     FROM runs_measurement m JOIN runs_run r ON r.id = m.run_id
     WHERE m.run_id = ANY(%s) AND m.median IS NOT NULL AND {COUNTED}
     """,  # noqa: S608 - constants
@@ -188,13 +175,12 @@ SPEED_INDEX = Table(
     {
         "run": "INTEGER",
         "tool": "VARCHAR",
-        "cpu_bound": "BOOLEAN",
         "index": "DOUBLE",
         "uncertainty": "DOUBLE",
         "family": "VARCHAR",
     },
     f"""
-    SELECT i.run_id AS run, i.tool, i.cpu_bound, i.index, i.uncertainty,
+    SELECT i.run_id AS run, i.tool, i.index, i.uncertainty,
         CASE jsonb_array_length(i.families) WHEN 1 THEN i.families ->> 0 ELSE '' END AS family
     FROM runs_runspeedindex i JOIN runs_run r ON r.id = i.run_id
     WHERE i.run_id = ANY(%s) AND {COUNTED}

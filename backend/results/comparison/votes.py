@@ -29,21 +29,12 @@ VALUES = {
     "vs_blowfish": "v.median / d.divisor",
     "vs_3des": "v.median / d.divisor",
     "cpu_seconds_per_gb": "v.cpu_seconds_per_gb",
-    "cpu_bound_throughput": "v.cpu_bound_throughput",
-    "cpu_bound_normalised": "v.cpu_bound_throughput / d.divisor",
 }
 """Metric -> SQL of a vote's value, NULL where its run has none."""
 
-_DIVISORS = {
-    "normalised": """
-        SELECT run, "index" AS divisor, uncertainty, family FROM speed_index
-        WHERE tool = $tool AND NOT cpu_bound
-    """,
-    "cpu_bound_normalised": """
-        SELECT run, "index" AS divisor, uncertainty, family FROM speed_index
-        WHERE tool = $tool AND cpu_bound
-    """,
-}
+_INDICES = """
+    SELECT run, "index" AS divisor, uncertainty, family FROM speed_index WHERE tool = $tool
+"""
 _LEVELS = """
     SELECT run, level AS divisor, NULL::DOUBLE AS uncertainty, '' AS family FROM level
     WHERE tool = $tool AND family = $family
@@ -62,10 +53,9 @@ def votes_statement(
 ) -> Statement:
     """Return SQL: `votes` (g, host, slot, run, value, uncertainty, family, source, doubtful).
 
-    The latest run has the vote whatever it can say: without a baseline its value is NULL, and
-    without CPU time a vote on the CPU-bound normalised rate is none at all. `groups`: the votes
-    in these alone, ids or texts. Of a matched query the votes of matched hosts alone, with their
-    group's two parts, `own` and `split`.
+    The latest run has the vote whatever it can say: without a baseline its value is NULL.
+    `groups`: the votes in these alone, ids or texts. Of a matched query the votes of matched hosts
+    alone, with their group's two parts, `own` and `split`.
     """
     if query.matched:
         return _matched(ask, query, groups)
@@ -77,18 +67,18 @@ def votes_statement(
     statement.ctes["latest"] = LATEST
     divisor, uncertainty, family = "", "NULL::DOUBLE", "''"
     if query.metric in NEEDS_BASELINE:
-        statement.ctes["divisors"] = _DIVISORS.get(query.metric, _LEVELS)
+        by_index = query.metric == "normalised"
+        statement.ctes["divisors"] = _INDICES if by_index else _LEVELS
         statement.parameters["tool"] = query.tool
-        if query.metric not in _DIVISORS:
+        if not by_index:
             statement.parameters["family"] = query.metric.removeprefix("vs_")
         divisor = "LEFT JOIN divisors d ON d.run = v.run"
         uncertainty, family = "d.uncertainty", "d.family"
-    silent = "v.cpu_bound_throughput IS NULL" if query.metric == "cpu_bound_normalised" else "false"
     statement.ctes["votes"] = f"""
         SELECT v.g, v.host, v.slot, v.run, {VALUES[query.metric]} AS value,
             {uncertainty} AS uncertainty, {family} AS family, v.source,
             {is_doubtful(query.metric)} AS doubtful
-        FROM latest v {divisor} WHERE NOT {silent}
+        FROM latest v {divisor}
     """  # noqa: S608 - closed lists
     return statement
 

@@ -37,8 +37,6 @@ _VALUES = {
     "throughput": ("v.median", "v.spread"),
     "normalised": ("v.median", "v.spread"),
     "cpu_seconds_per_gb": ("v.cpu_seconds_per_gb", "v.cpu_seconds_per_gb_spread"),
-    "cpu_bound_throughput": ("v.cpu_bound_throughput", "v.cpu_bound_throughput_spread"),
-    "cpu_bound_normalised": ("v.cpu_bound_throughput", "v.cpu_bound_throughput_spread"),
 }
 """Metric -> SQL of its value, not yet normalised, and of the spread of the tries."""
 
@@ -267,9 +265,7 @@ def _undated(host_id: int, query: HistoryQuery) -> int:
 
 def _divisors(runs: Sequence[int], series: ComparisonQuery) -> dict[int, float]:
     """Run -> the speed index that its rates are divided by; runs without one are absent."""
-    stored = RunSpeedIndex.objects.filter(
-        run_id__in=runs, tool=series.tool, cpu_bound=series.metric != "normalised"
-    )
+    stored = RunSpeedIndex.objects.filter(run_id__in=runs, tool=series.tool)
     return dict(stored.values_list("run_id", "index"))
 
 

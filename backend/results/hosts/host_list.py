@@ -42,8 +42,7 @@ SELECT r.host FROM latest r JOIN environment e ON e.id = r.environment AND e.too
 
 _SPEEDS = """
 LEFT JOIN (
-    SELECT run, arg_min("index", tool) AS speed FROM speed_index
-    WHERE NOT cpu_bound GROUP BY run
+    SELECT run, arg_min("index", tool) AS speed FROM speed_index GROUP BY run
 ) s ON s.run = r.run
 """
 """Of a run its speed index by openssl, else by ssh."""

@@ -121,7 +121,7 @@ def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
 
 def _speed_indices(runs: Iterable[int]) -> dict[int, RunSpeedIndex]:
     """Return run -> its speed index, of openssl rather than of ssh."""
-    found = RunSpeedIndex.objects.filter(run_id__in=runs, cpu_bound=False)
+    found = RunSpeedIndex.objects.filter(run_id__in=runs)
     return {one.run_id: one for one in found.order_by("-tool")}
 
 

@@ -75,7 +75,7 @@ def results_of(
     stored = RunDocument.objects.in_bulk(run_pks) if tries else {}
     documents = {pk: document.parsed for pk, document in stored.items()}
     indices: dict[int, dict[str, float]] = {}
-    for index in RunSpeedIndex.objects.filter(run_id__in=run_pks, cpu_bound=False):
+    for index in RunSpeedIndex.objects.filter(run_id__in=run_pks):
         indices.setdefault(index.run_id, {})[index.tool] = index.index
     return tuple(
         _result(row, runs[row.run_id], indices.get(row.run_id, {}), documents.get(row.run_id))

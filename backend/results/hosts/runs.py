@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db.models import Count, OrderBy, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from analysis.cpu_cost import steadier_measure
 from documents.types import Series
 from store.models import Measurement, Run, RunSpeedIndex
 from store.models.run import MEASURED_AT
@@ -88,8 +87,6 @@ class MeasurementDetail:
     normalised: float | None
     cpu_seconds_per_gb: float | None
     cpu_seconds_per_gb_spread: float | None
-    cpu_bound_throughput: float | None
-    cpu_bound_throughput_spread: float | None
     try_seconds: float | None
     disturbed: bool = False
 
@@ -97,11 +94,6 @@ class MeasurementDetail:
     def doubtful(self) -> bool:
         """Noisy, or of a run that states what disturbed it (`results.analytics.tables`)."""
         return self.noisy or self.disturbed
-
-    @property
-    def steadier_measure(self) -> str | None:
-        """Offers the CPU-bound rate, in a sentence, where these rates are noisy and it is not."""
-        return steadier_measure(self.noisy, self.spread or 0.0, self.cpu_bound_throughput_spread)
 
 
 @dataclass(frozen=True)
@@ -211,8 +203,6 @@ _OF_THE_ROW = (
     "spread",
     "cpu_seconds_per_gb",
     "cpu_seconds_per_gb_spread",
-    "cpu_bound_throughput",
-    "cpu_bound_throughput_spread",
     "try_seconds",
 )
 
@@ -256,7 +246,7 @@ def run_detail(run_id: UUID) -> RunDetail | None:
     run = select_runs().filter(run_id=run_id).first()
     if run is None:
         return None
-    indices = tuple(run.speed_indices.filter(cpu_bound=False).order_by("tool"))
+    indices = tuple(run.speed_indices.order_by("tool"))
     rows = run.measurements.select_related("series", "negotiated").order_by(
         "-series__tool",
         "series__method",

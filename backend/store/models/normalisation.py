@@ -20,16 +20,15 @@ class BaselineLevel(models.Model):
 
 
 class RunSpeedIndex(models.Model):
-    """Speed index of one run and tool, by its rates or by its CPU-bound rates."""
+    """Speed index of one run and tool."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="speed_indices")
     tool = models.CharField(max_length=10)
-    cpu_bound = models.BooleanField()
     index = models.FloatField()
     uncertainty = models.FloatField(null=True, help_text="A factor; null for one family.")
     families = models.JSONField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "tool", "cpu_bound"], name="one_index_per_run"),
+            models.UniqueConstraint(fields=["run", "tool"], name="one_index_per_run"),
         ]

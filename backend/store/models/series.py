@@ -87,8 +87,6 @@ class Measurement(models.Model):
     spread = models.FloatField(null=True, help_text="1.4826 * MAD / median, a fraction.")
     cpu_seconds_per_gb = models.FloatField(null=True, help_text="Both ends, per 10^9 bytes.")
     cpu_seconds_per_gb_spread = models.FloatField(null=True, help_text="A fraction, as `spread`.")
-    cpu_bound_throughput = models.FloatField(null=True)
-    cpu_bound_throughput_spread = models.FloatField(null=True, help_text="A fraction.")
     try_seconds = models.FloatField(
         null=True, help_text="Of a pipeline, whose rate depends on it: the median of its tries."
     )

@@ -34,7 +34,6 @@ NULLABLE = frozenset(
         "started",
         "negotiated",
         "cpu_seconds_per_gb",
-        "cpu_bound_throughput",
         "uncertainty",
     }
 )
