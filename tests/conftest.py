@@ -50,18 +50,14 @@ LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Keep files, and folders that share a site, on one worker of pytest-xdist.
+    """Begin with the longest, and keep drawn examples out of the coverage.
 
-    Examples that are drawn take the same lines over and over: counting those doubles their time.
+    They take the same lines over and over: counting those doubles their time.
     """
     for item in items:
-        folder = item.path.parent.name
-        one_site = folder == "end_to_end"
-        group = folder if one_site else f"{folder}/{item.path.stem}"
-        item.add_marker(pytest.mark.xdist_group(group))
         if item.get_closest_marker("hypothesis"):
             item.add_marker("no_cover")
-    yield  # pytest-xdist reads the groups, pytest-django has an order of its own
+    yield  # pytest-django has an order of its own
     items.sort(key=lambda item: _place(item.path.parent.name))
 
 

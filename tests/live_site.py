@@ -1,6 +1,6 @@
 """The real site as processes: gunicorn and a Celery worker on servers and a database of its own."""
 
-import atexit
+import fcntl
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ from django.conf import settings
 from psycopg import sql
 
 from access.tokens import PREFIX, digest_of
-from tests.settings import redis_url
+from tests.settings import SHARED_DIR, redis_url
 from tests.sign_in import SIGN_IN
 
 PROJECT = Path(__file__).parent.parent
@@ -157,12 +157,23 @@ def environment_of(name: str, folder: Path) -> dict[str, str]:
 
 @cache
 def _prepared() -> tuple[str, Path]:
-    """A database with the published figures, and the static files: every site has a copy."""
-    name, folder = f"live_prepared_{os.getpid()}", settings.DATA_DIR / "live-prepared"
-    _on_the_server("CREATE DATABASE {name}", name=name)
-    atexit.register(_on_the_server, "DROP DATABASE {name} WITH (FORCE)", name=name)
-    command = [sys.executable, "-c", PREPARE]
-    subprocess.run(command, env=environment_of(name, folder), cwd=PROJECT / "backend", check=True)
+    """Return a database with the published figures, and the static files: every site has a copy.
+
+    The first worker of a run makes them, the others wait for it.
+    """
+    name, folder = "live_prepared", SHARED_DIR / "live-prepared"
+    environment = environment_of(name, folder)
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    with (folder / "of-run").open("a+") as marker:
+        fcntl.flock(marker, fcntl.LOCK_EX)
+        marker.seek(0)
+        if marker.read() != run:
+            marker.truncate(0)
+            _on_the_server("DROP DATABASE IF EXISTS {name} WITH (FORCE)", name=name)
+            _on_the_server("CREATE DATABASE {name}", name=name)
+            command = [sys.executable, "-c", PREPARE]
+            subprocess.run(command, env=environment, cwd=PROJECT / "backend", check=True)
+            marker.write(run)
     return name, folder / "static"
 
 

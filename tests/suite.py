@@ -84,7 +84,7 @@ EVERYTHING_ELSE = pytest(
     "tests",
     *(f"--ignore={one}" for one in (*PURE, *COSTS)),
     "-n3",  # on two cores: they wait much
-    "--dist=loadgroup",
+    "--dist=loadfile",
     "--no-loadscope-reorder",  # the long ones are collected first
     is_shown=True,
 )
