@@ -16,7 +16,6 @@ from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, host_number
 from api.exports import csv_response
 from api.http.api_view import ApiView, ByCursorOfIds, ListView
-from api.http.conditional import of_present_data
 from api.http.permissions import MayUpload
 from api.serializers import (
     AcceptedSerializer,
@@ -36,14 +35,11 @@ from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import described, names_of
 from reports.export_parameters import CSV_PARAMETERS, VIEW_PARAMETERS
 from reports.exporting import COMPARISON
-from results.answer_cache import cached_answer
 from results.comparison.comparison import compare
 from results.hosts.host_list import listed_hosts
 from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
-from results.selection import ComparisonQuery
 from runs.filters import RunFilter
-from store.data_version import DataState
 
 
 class RunList(ListView):
@@ -175,21 +171,11 @@ class ComparisonView(ApiView):
         """
         asked = request.query_params.get("format", "")
         if asked == "csv":
-            return of_present_data(request, lambda _: csv_response(request, COMPARISON))
+            return csv_response(request, COMPARISON)
         if asked not in ("", "json"):
             raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
         query = asked_comparison(request.query_params)
-        return of_present_data(request, lambda state: _comparison(query, state))
-
-
-def _comparison(query: ComparisonQuery, state: DataState) -> HttpResponse:
-    answer = cached_answer(
-        "comparison",
-        query,
-        lambda: comparison_json(compare(query)),
-        version=state.version,
-    )
-    return HttpResponse(answer, content_type="application/json")
+        return HttpResponse(comparison_json(compare(query)), content_type="application/json")
 
 
 class RunSchemaView(ApiView):

@@ -19,7 +19,7 @@ from results.selection import (
     member,
     name_of_text,
 )
-from store.outage import DataMoved, Unanswerable
+from store.outage import AnalyticsUnavailable, Unanswerable
 from store.statements import array, fetch_rows
 
 VALUES = {
@@ -179,7 +179,7 @@ def _names(group_by: str, wanted: Iterable[Any]) -> dict[Any, tuple[str, str]]:
     ids = {int(one): one for one in wanted}
     rows = fetch_rows(f"{table} WHERE id = ANY(%s::integer[])", [array(ids)])
     if len(rows) < len(ids):
-        raise DataMoved("The data are being changed")
+        raise AnalyticsUnavailable("The data are being changed")
     return {ids[pk]: (key, label) for pk, key, label in rows}
 
 
