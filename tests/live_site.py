@@ -36,7 +36,7 @@ READY_WITHIN = 120
 
 SHARE = """
 from access.audit import COMMAND
-from reports.shares import make_share
+from compare.shares import make_share
 query = "group_by=os&source=published"
 print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
 """

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from analysis.comparison import UNITS
-from results.selection import GROUPINGS, ComparisonQuery
+from compare.question import GROUPINGS, ComparisonQuery
 from tests.sample_documents import (
     environment,
     openssl_measurement,

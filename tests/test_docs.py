@@ -6,9 +6,10 @@ from pathlib import Path
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from analysis.comparison import UNITS, Comparison
+from compare.question import GROUPINGS, METRICS
 from exports.columns import HOSTS, MEASUREMENTS, Column
 from exports.comparison_columns import comparison_columns
-from results.selection import FILTERS, GROUPINGS, METRICS
+from runs.filters import FILTERS
 from tests.cases import each
 
 PROJECT = Path(__file__).parent.parent

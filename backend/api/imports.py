@@ -31,7 +31,7 @@ from ingest.arrival.importing import (
     understand,
 )
 from ingest.tasks import enqueue_accepted
-from questions.parameters import Parameter, checked, choice, described, number, printable
+from runs.parameters import Choice, Line, Number, ParameterForm
 from store.models import ApiToken
 from texts.documents import Corrections, is_taken
 from texts.received import NotAText, TextTooLarge
@@ -40,24 +40,30 @@ from texts.types import Hints
 LISTED = 1_000
 """Entries of each list in one response; the counts are always whole."""
 
-PARAMETERS = [
-    choice("format", ("auto", *FORMATS), "What printed the text. Default: auto."),
-    choice("preview", ("0", "1"), "1: return what is understood; store nothing."),
-    choice("accept", ("certain", "all"), "Which results to take. Default: certain."),
-    choice(
-        "unit", UNITS, "What MB means in a list. Default: as its command shows, else 10^6 bytes."
-    ),
-    number("bytes", "Bytes of each transfer, for `time` output that does not say.", MOST_BYTES),
-    Parameter("cipher", printable(CIPHER_CHARACTERS), "Cipher of ssh transfers that name none."),
-    *(
-        Parameter(name, printable(longest), f"{label} of sections that do not name one.")
-        for (name, longest), label in zip(
-            FACTS.items(),
-            ("Host name", "CPU model", "Operating system", "OpenSSL version"),
-            strict=True,
-        )
-    ),
-]
+
+class ImportForm(ParameterForm):
+    """How a text is to be read, and what is true of its sections."""
+
+    format = Choice(("auto", *FORMATS), help_text="What printed the text. Default: auto.")
+    preview = Choice(("0", "1"), help_text="1: return what is understood; store nothing.")
+    accept = Choice(("certain", "all"), help_text="Which results to take. Default: certain.")
+    unit = Choice(
+        UNITS, help_text="What MB means in a list. Default: as its command shows, else 10^6 bytes."
+    )
+    bytes = Number(
+        max_value=MOST_BYTES,
+        help_text="Bytes of each transfer, for `time` output that does not say.",
+    )
+    cipher = Line(max_length=CIPHER_CHARACTERS, help_text="Cipher of ssh transfers that name none.")
+    host = Line(max_length=FACTS["host"], help_text="Host name of sections that do not name one.")
+    cpu = Line(max_length=FACTS["cpu"], help_text="CPU model of sections that do not name one.")
+    os = Line(
+        max_length=FACTS["os"], help_text="Operating system of sections that do not name one."
+    )
+    openssl = Line(
+        max_length=FACTS["openssl"],
+        help_text="OpenSSL version of sections that do not name one.",
+    )
 
 
 class UncertainSerializer(serializers.Serializer[Any]):
@@ -105,11 +111,11 @@ class ImportedSerializer(UnderstoodSerializer):
 class ImportList(ApiView):
     """Texts that tools printed."""
 
+    parameters = {"POST": ImportForm}
     permission_classes = [MayUpload]
 
     @extend_schema(
         operation_id="imports_create",
-        parameters=described(PARAMETERS),
         request={"text/plain": OpenApiTypes.STR},
         responses={
             202: OpenApiResponse(ImportedSerializer, "Stored; processing follows."),
@@ -124,7 +130,7 @@ class ImportList(ApiView):
         The response lists the results that were read but not taken (`uncertain`), and every line
         that was not recognised. accept=all takes the uncertain results too.
         """
-        query = checked(request.query_params, PARAMETERS)
+        query = self.asked.given
         wanted = _import_request(request, query)
         try:
             if query.get("preview") == "1":

@@ -10,9 +10,10 @@ from rest_framework.response import Response
 
 from api.http.api_view import ApiView
 from api.serializers import NULLABLE
-from questions.comparison_parameters import HISTORY, history_query
-from questions.parameters import described
+from compare.question import TOOLS, SeriesForm
 from results.hosts.history import METRICS, HistoryQuery, UnknownHost, history
+from runs.filters import Hosts
+from runs.parameters import Choice, Number, Switch, Text, Values
 
 
 class TrendSeriesSerializer(serializers.Serializer[Any]):
@@ -138,13 +139,45 @@ class TrendSerializer(serializers.Serializer[Any]):
     without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
 
 
+class TrendForm(SeriesForm):
+    """One series of one host."""
+
+    host = Hosts(
+        one=True,
+        required=True,
+        help_text="Key or number of the host.",
+        error_messages={
+            "required": "Name one host by its key or number, as /api/v1/hosts/ lists it."
+        },
+    )
+    tool = Choice(
+        TOOLS, required=True, error_messages={"required": "Name the tool, ssh or openssl."}
+    )
+    cipher = Values(
+        one=True,
+        required=True,
+        error_messages={"required": "Name one cipher: a history is that of one series."},
+    )
+    metric = Choice(METRICS)
+    block_size = Number(
+        help_text="openssl; default: what most of the host's runs have, of several the largest."
+    )
+    target_name = Text(help_text="ssh: the name of a remote target.")
+    pinned = Switch(
+        help_text="ssh: 1 or 0; default: of each run the series that is not pinned, if it has one."
+    )
+
+
 class TrendView(ApiView):
     """One host's history of one series."""
 
-    @extend_schema(operation_id="trends", parameters=described(HISTORY), responses=TrendSerializer)
+    parameters = {"GET": TrendForm}
+
+    @extend_schema(operation_id="trends", responses=TrendSerializer)
     def get(self, request: Request) -> Response:
         """Its runs, the oldest first, the changes among them, and breaks of the tool."""
-        query = history_query(request.query_params)
+        given = self.asked.given
+        query = HistoryQuery(self.asked.query, given.get("pinned"), given.get("target_name", ""))
         try:
             found = history(query)
         except UnknownHost as error:

@@ -12,11 +12,11 @@ from api import (
     imports,
     profiles,
     recommendation,
-    shares,
     trends,
     views,
 )
 from api.fleet import changes, notes
+from compare import shares
 
 app_name = "api"
 

@@ -6,16 +6,16 @@ from uuid import UUID
 from django.http import HttpResponse, HttpResponseBase
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import NotFound, ValidationError
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, host_number
-from api.exports import csv_response
 from api.http.api_view import ApiView, ByCursorOfIds, ListView
+from api.http.conditional import of_present_data
 from api.http.permissions import MayUpload
 from api.serializers import (
     AcceptedSerializer,
@@ -26,20 +26,17 @@ from api.serializers import (
     RunSummarySerializer,
 )
 from api.upload import upload_run
+from compare.question import ComparisonForm
 from documents.validation import run_schema
-from questions.comparison_parameters import (
-    COMPARISON_PARAMETERS,
-    asked_comparison,
-)
 from questions.list_parameters import HOST_LIST, host_query
-from questions.parameters import described, names_of
-from reports.export_parameters import CSV_PARAMETERS, VIEW_PARAMETERS
-from reports.exporting import COMPARISON
+from questions.parameters import described
+from results.answer_cache import cached_answer
 from results.comparison.comparison import compare
 from results.hosts.host_list import listed_hosts
 from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from runs.filters import RunFilter
+from store.data_version import DataState
 
 
 class RunList(ListView):
@@ -145,37 +142,26 @@ class HostView(HostEditing):
         return Response(HostDetailSerializer(detail).data)
 
 
-NAMES = names_of(COMPARISON_PARAMETERS)
-"""What the comparison takes as JSON."""
-
-FORMAT = OpenApiParameter("format", OpenApiTypes.STR, enum=("json", "csv"))
-
-
 class ComparisonView(ApiView):
     """The comparison of groups of machines."""
 
-    def known_parameters(self, request: Request) -> frozenset[str] | None:
-        """What only files follow is no parameter of the JSON."""
-        csv = request.query_params.get("format") == "csv"
-        return super().known_parameters(request) if csv else NAMES
+    parameters = {"GET": ComparisonForm}
 
-    @extend_schema(
-        operation_id="comparison",
-        parameters=[*COMPARISON_PARAMETERS, FORMAT, *VIEW_PARAMETERS, *CSV_PARAMETERS],
-        responses={200: ComparisonSerializer, (200, "text/csv"): OpenApiTypes.STR},
-    )
+    @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
     def get(self, request: Request) -> HttpResponseBase:
-        """Groups of machines compared: one vote per machine, median and quartiles.
+        """Groups of machines compared: one vote per machine, median and quartiles."""
+        query = self.asked.query
 
-        With `format=csv` the file, which takes the parameters of exports too.
-        """
-        asked = request.query_params.get("format", "")
-        if asked == "csv":
-            return csv_response(request, COMPARISON)
-        if asked not in ("", "json"):
-            raise ValidationError({"format": f"{asked[:50]!r} is neither json nor csv."})
-        query = asked_comparison(request.query_params)
-        return HttpResponse(comparison_json(compare(query)), content_type="application/json")
+        def answer(state: DataState) -> HttpResponse:
+            found = cached_answer(
+                "comparison",
+                query,
+                lambda: comparison_json(compare(query)),
+                version=state.version,
+            )
+            return HttpResponse(found, content_type="application/json")
+
+        return of_present_data(request, answer)
 
 
 class RunSchemaView(ApiView):

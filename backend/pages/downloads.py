@@ -6,11 +6,11 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from analysis.group_view import SCALES, GroupView
+from compare.question import ComparisonQuery
 from pages.page_query import api_params, display
 from reports.export_parameters import OWN_MAC, comparison_words, dated_name
 from reports.export_selection import SERIES_OF_TOOL
 from reports.exporting import MOST_ROWS
-from results.selection import ComparisonQuery
 
 FOR_EXCEL = "CSV with semicolons and decimal commas, as Excel reads it in most of Europe"
 

@@ -1,7 +1,7 @@
 """The state of the compare page, which is its URL: the API's parameters and some of its own."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -10,20 +10,25 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from questions.comparison_parameters import COMPARISON, RELATING, asked_comparison
+from compare.question import ComparisonForm
 from questions.list_parameters import HOST_LIST
-from questions.parameters import MAX_LENGTH, names_of
+from questions.parameters import names_of
 from questions.recommendation_parameters import RECOMMENDATION
-from questions.unknown_parameters import misspelt
-from results.selection import ComparisonQuery
+from runs.filters import RunFilter
+from runs.parameters import MAX_LENGTH, misspelt
 from store.outage import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table")
-COMPARISON_NAMES = names_of(COMPARISON)
 RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
-KNOWN = COMPARISON_NAMES | RECOMMENDATION_NAMES | names_of(HOST_LIST) | {*PAGE_ONLY, "status"}
+KNOWN = {
+    *ComparisonForm.base_fields,
+    *RunFilter.base_filters,
+    *RECOMMENDATION_NAMES,
+    *names_of(HOST_LIST),
+    *PAGE_ONLY,
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,9 @@ def search_text(params: QueryDict, name: str = "q") -> str:
     return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
-def api_params(params: QueryDict, names: frozenset[str] = COMPARISON_NAMES) -> QueryDict:
+def api_params(
+    params: QueryDict, names: Collection[str] = tuple(ComparisonForm.base_fields)
+) -> QueryDict:
     """The parameters that the API knows; empty ones, as a form sends them, are not there."""
     known = QueryDict(mutable=True)
     for name, values in params.lists():
@@ -114,27 +121,6 @@ class PageAddress:
         return f"?{urlencode(pairs)}"
 
 
-RELATING_NAMES = names_of(RELATING)
-
-
-def asked_view(params: QueryDict) -> tuple[ComparisonQuery, list[str]]:
-    """The comparison that a page's address asks for, and what of it was passed over, and why.
-
-    A form keeps the split and the reference when its grouping changes, where they mean nothing:
-    they are left out then. Raises `ValidationError` for any other fault.
-    """
-    asked = api_params(params)
-    try:
-        return asked_comparison(asked), []
-    except ValidationError as error:
-        faults = query_faults(error)
-        if any(name not in RELATING_NAMES for name, _ in faults):
-            raise
-    for name, _ in faults:
-        asked.pop(name, None)
-    return asked_comparison(asked), [said for _, said in faults]
-
-
 def query_faults(error: ValidationError | Unanswerable) -> list[tuple[str, str]]:
     """What is wrong with the parameters: their names, and why."""
     if isinstance(error, Unanswerable):
@@ -146,17 +132,6 @@ def query_faults(error: ValidationError | Unanswerable) -> list[tuple[str, str]]
     ]
 
 
-def query_without(params: QueryDict, faults: Iterable[tuple[str, str]]) -> ComparisonQuery:
-    """What the address asks for but for its faults, so that a form keeps it."""
-    rest = params.copy()
-    for name, _ in faults:
-        rest.pop(name, None)
-    try:
-        return asked_view(rest)[0]
-    except ValidationError:
-        return ComparisonQuery()
-
-
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
     """Parameters passed over although a filter was surely meant: name, what was meant, address.
 
@@ -164,9 +139,8 @@ def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
     breaks a page. But figures of everything must not be taken for those of a filter.
     """
     address = PageAddress(params)
-    given = [name for name in params if any(params.getlist(name))]
     found = []
-    for name, meant in misspelt(given, KNOWN).items():
+    for name, meant in misspelt(params, KNOWN).items():
         values = tuple(dict.fromkeys((*params.getlist(meant), *params.getlist(name))))
         found.append((name, meant, address.changed(**{name: None, meant: values})))
     return found

@@ -37,7 +37,7 @@ from results.recommendation.host_choice import (
 )
 from results.recommendation.measured_ssh import PERIOD_FILTERS, TooManyHosts
 from results.recommendation.question import LINK_KEYS, Kind
-from results.selection import FILTERS
+from runs.filters import FILTERS
 from store.models import Run
 
 TEMPLATE = "pages/recommend.html"

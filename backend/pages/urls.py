@@ -3,9 +3,10 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
+from compare import shares
 from pages import changes, editing, notes, notifications, recommend
 from pages.compare import page as compare
-from pages.compare import relating, share
+from pages.compare import relating
 from pages.docs import views as docs
 from pages.hosts import diff, host_list, runs, side_by_side
 from pages.hosts import views as hosts
@@ -53,10 +54,10 @@ urlpatterns = [
     ),
     path("hosts/<int:host_id>/notes/", notes.add_host_note, name="add-host-note"),
     path("notes/<int:note_id>/delete/", notes.delete_note, name="delete-note"),
-    path("shares/", share.share_list, name="shares"),
-    path("shares/<int:share_id>/revoke/", share.revoke, name="revoke-share"),
-    path("shares/<str:secret>/", share.share_page, name="share"),
-    path("shares/<str:secret>/comparison.csv", share.share_file, name="share-csv"),
+    path("shares/", shares.share_list, name="shares"),
+    path("shares/<int:share_id>/revoke/", shares.revoke_share, name="revoke-share"),
+    path("shares/<str:secret>/", shares.share_page, name="share"),
+    path("shares/<str:secret>/comparison.csv", shares.share_file, name="share-csv"),
     path("audit/", editing.audit_page, name="audit"),
     path("recommend/", recommend.recommend_page, name="recommend"),
     path("docs/", docs.docs_page, name="docs"),

@@ -4,13 +4,13 @@ from datetime import time
 
 from django.http import QueryDict
 
+from compare.question import TOOLS
 from questions.comparison_parameters import NARROWING
 from questions.parameters import Parameter, checked, choice, moment, searched, text
 from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
 from results.hosts.host_facets import HOST_FILTERS
 from results.hosts.host_list import NEWEST, ORDERINGS, WORST_FIRST, HostQuery
 from results.hosts.host_names import present_keys
-from results.selection import TOOLS
 
 _TAG = next(one for one in NARROWING if one.name == "tag")
 

@@ -7,7 +7,8 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
 from analysis.ciphers.cipher_catalogue import DEFAULT_POLICY, policies
-from questions.comparison_parameters import METHODS, NARROWING, chosen_filters
+from compare.question import METHODS
+from questions.comparison_parameters import NARROWING, chosen_filters
 from questions.parameters import Parameter, choice, read
 from results.hosts.host_names import what_they_became
 from results.recommendation.measured_ssh import HostSelection

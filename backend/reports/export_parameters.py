@@ -13,6 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
+from compare.question import ComparisonQuery
 from exports.columns import MEASUREMENT_SHEET, StoredColumn
 from exports.columns import MEASUREMENTS as MEASUREMENT_COLUMNS
 from exports.columns import chosen as chosen_columns
@@ -33,7 +34,6 @@ from questions.parameters import (
 from questions.unknown_parameters import LONGEST_NAMED, did_you_mean, none_of
 from reports.export_selection import SERIES_FIELDS, Selection, votes_of
 from reports.exporting import COMPARISON, Export
-from results.selection import ComparisonQuery
 from store.models import Run
 
 CSV_TYPE = "text/csv; charset=utf-8"

@@ -11,20 +11,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from compare.question import TOOLS, ComparisonQuery
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.comparison.measured import measured, resolve_block_size
 from results.comparison.votes import votes_statement
 from results.figures import LATEST, SeriesTable, Slot, Statement, results_statement
-from results.selection import (
-    OF_ROW,
-    TOOLS,
-    ComparisonQuery,
-    Where,
-    add_filter,
-    dimension_value,
-    ids_of,
-)
+from results.selection import OF_ROW, Where, add_filter, dimension_value, ids_of
 from store.models.dimension import OF_LIBRARIES
 from store.models.run import COUNTED
 from store.statements import Relation, array, fetch_rows

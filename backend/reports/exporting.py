@@ -9,6 +9,7 @@ from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import Comparison
 from analysis.group_view import GroupView
+from compare.question import ComparisonQuery
 from exports.columns import HOST_SHEET, StoredColumn
 from exports.comparison_columns import comparison_csv
 from exports.csv_dialect import CsvDialect
@@ -20,7 +21,7 @@ from reports.export_selection import SERIES_OF_TOOL, Selection, votes_of, voting
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
-from results.selection import ComparisonQuery, group_members
+from results.selection import group_members
 from store.statements import one_moment
 
 MEASUREMENTS, COMPARISON = "measurements", "comparison"

@@ -11,14 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from compare.question import TAG_PREFIX, ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
-from results.selection import (
-    SPLIT,
-    TAG_PREFIX,
-    ComparisonQuery,
-    class_conditions,
-    ids_of,
-)
+from results.selection import SPLIT, class_conditions, ids_of
 from store.models import Negotiated
 from store.models.dimension import DIMENSIONS
 from store.statements import fetch_rows

@@ -1,100 +1,26 @@
-"""What a comparison or export asks for, and the SQL that selects it.
+"""The SQL that selects what a comparison or export asks for.
 
 Everything a user sends arrives as a query parameter of the statement; only names from the
 closed lists of this module become part of its text.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
-from analysis.comparison import UNITS, Group
+from analysis.comparison import Group
+from compare.question import TAG_PREFIX, ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES, DimensionValue
 from store.models.host import Host
 
-TOOLS = ("ssh", "openssl")
-METRICS = tuple(UNITS)
-GROUPINGS = (*DIMENSIONS, "acceleration", "host")
-"""Every `group_by` but `tag:KEY`."""
-
-TAG_PREFIX = "tag:"
-MOST_SPLITS = 12
-HOST_PREFIX = "host:"
-"""Before the key of a host that figures are relative to."""
-
 SPLIT = "\x1f"
 """Between the two values of a group of a comparison that is split: in no text of a document."""
-
-FILTERS = (
-    "host",
-    "cpu",
-    "cpu_vendor",
-    "microarchitecture",
-    "os",
-    "openssl",
-    "openssl_series",
-    "openssh",
-    "virtualization",
-    "verdict",
-    "tag",
-    "source",
-    "disturbed",
-)
-"""Filters that may be repeated; each takes a value's key (`tag`: KEY:VALUE, see `tags_by_key`).
-
-`verdict` is the AES verdict of a run: `acceleration` says whether AES was masked in a series.
-`disturbed`: "yes" for a run with conditions, "no" for the others.
-"""
 
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
 """SQL: that of a run (r)."""
 
 _OF_RUN = {"source": "r.source", "verdict": "r.acceleration", "disturbed": f"({DISTURBED_TEXT})"}
-
-
-@dataclass(frozen=True)
-class ComparisonQuery:
-    """One question to the measurements; names and defaults are the API's (contract, section 5).
-
-    `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
-    series measured with the client's own choice of MAC.
-    `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
-    `matched`: hosts alone that have a figure in every group.
-    """
-
-    tool: str = "ssh"
-    group_by: str = "cpu"
-    metric: str = "throughput"
-    ciphers: tuple[str, ...] = ()
-    block_size: int | None = None
-    operation: str = "encrypt"
-    method: str = "pipeline"
-    mac: str | None = None
-    compression: bool = False
-    target_kind: str = "loopback"
-    acceleration: str = "default"
-    threads: int = 1
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    since: datetime | None = None
-    until: datetime | None = None
-    split_by: str | None = None
-    relative_to: str | None = None
-    matched: bool = False
-
-    @property
-    def plain(self) -> "ComparisonQuery":
-        """Return the groups by themselves: not split, matched or relative to another."""
-        return replace(self, split_by=None, relative_to=None, matched=False)
-
-    @property
-    def reference_host(self) -> str | None:
-        """The key of the host that figures are relative to, if it is one."""
-        wanted = self.relative_to or ""
-        if wanted.startswith(HOST_PREFIX):
-            return wanted.removeprefix(HOST_PREFIX)
-        return wanted if wanted and self.group_by == "host" and not self.split_by else None
 
 
 @dataclass
@@ -134,7 +60,7 @@ def dimension_value(dimension: str, tool: str, environments: str = "e") -> str:
 
 
 def add_filter(where: Where, name: str, values: tuple[str, ...], *, tool: str = "") -> None:
-    """The condition of one of `FILTERS` on runs (r) and their environments (e): any of the values.
+    """The condition of a filter of runs (r) and their environments (e): any of the values.
 
     Of tags, any of each key's values. `tool`: whose figures are filtered (`dimension_value`);
     none where runs are, which pass by the library of either.

@@ -105,5 +105,8 @@ class RunFilter(NarrowingFilter):
         return rows.filter(named | Q(run_id__startswith=text.lower()))
 
 
+NarrowingForm: Any = NarrowingFilter().get_form_class()
+"""The same as the beginning of other forms."""
+
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
 """Filters that may be repeated; each takes a value's key."""

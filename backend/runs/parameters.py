@@ -23,8 +23,13 @@ OF_ALL = frozenset({"format"})
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
+GIVEN_ONCE = "This parameter may be given once."
+
 MOST_NAMED = 20
 LONGEST_NAMED = 50
+NEVER_MEANT = ("utm_", "find-", "format")
+"""Names that begin so are no filter's: `utm_source`, and what searches in a filter's values."""
+
 PERHAPS_MEANT, SURELY_MEANT = 0.6, 0.75
 """How alike two names are (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
 
@@ -86,20 +91,22 @@ class Choice(Text):
             raise fault(none_of(value, self.known), "invalid_choice")
 
 
-class Switch(Choice):
+class Switch(Text):
     """1 or 0, in any of their spellings."""
 
+    schema = {"type": "boolean"}
     values: ClassVar[dict[str, bool]] = {
         **dict.fromkeys(("1", "true", "yes"), True),
         **dict.fromkeys(("0", "false", "no"), False),
     }
 
-    def __init__(self, **more: Any) -> None:
-        super().__init__(self.values, **more)
-        self.schema = {"type": "boolean"}
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and value.lower() not in self.values:
+            raise fault(f"{value[:LONGEST_NAMED]!r} is neither 1 nor 0.")
 
     def clean(self, value: str) -> bool | None:
-        return self.values.get(super().clean((value or "").lower()))
+        return self.values.get(super().clean(value).lower())
 
 
 class Number(forms.IntegerField):
@@ -142,19 +149,21 @@ class Moment(forms.DateTimeField):
 
 
 class Values(forms.Field):
-    """A parameter that may be repeated."""
+    """A parameter that may be repeated; or, where there is `one`, a tuple of one all the same."""
 
     widget = forms.MultipleHiddenInput
 
-    def __init__(self, item: Any = None, **more: Any) -> None:
+    def __init__(self, item: Any = None, *, one: bool = False, **more: Any) -> None:
         super().__init__(**{"required": False, **more})
-        self.item = item or Text()
-        self.schema = {"type": "array", "items": self.item.schema}
+        self.item, self.most = item or Text(), 1 if one else MAX_VALUES
+        schema = self.item.schema
+        self.schema = schema if one else {"type": "array", "items": schema}
 
     def clean(self, value: list[str] | None) -> tuple[Any, ...]:
         given = dict.fromkeys(value or ())
-        if len(given) > MAX_VALUES:
-            raise fault(f"At most {MAX_VALUES} values; there are {len(given)}.")
+        self.validate(value)
+        if len(given) > self.most:
+            raise fault(GIVEN_ONCE if self.most == 1 else f"At most {MAX_VALUES} values.")
         return tuple(filter(None, map(self.item.clean, given)))
 
 
@@ -195,10 +204,10 @@ class ParameterForm(forms.Form):
     def clean(self) -> None:
         for name, field in self.fields.items():
             if not isinstance(field, Values) and len(self.data.getlist(name)) > 1:
-                self.add_error(name, "This parameter may be given once.")
+                self.add_error(name, fault(GIVEN_ONCE))
         since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
         if since and until and since > until:
-            self.add_error("until", "This is before since, so nothing can lie between them.")
+            self.add_error("until", fault("This is before since, so nothing can lie between them."))
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:
@@ -207,6 +216,20 @@ def unknown_parameter(name: str, known: Collection[str]) -> str:
     if near := alike(name, known):
         return f"{sentence}; did you mean {' or '.join(near)}?"
     return f"{sentence}; there are {', '.join(sorted(known))}." if known else f"{sentence}."
+
+
+def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:
+    """Return unknown name -> the known one that was surely meant; others are left out."""
+    names = (
+        name
+        for name in params
+        if name not in known
+        and any(params.getlist(name))
+        and len(name) <= LONGEST_NAMED
+        and not name.startswith(NEVER_MEANT)
+    )
+    meant = {name: alike(name, known, SURELY_MEANT) for name in islice(names, MOST_NAMED)}
+    return {name: near[0] for name, near in meant.items() if near}
 
 
 class ParameterFilterSet(FilterSet):

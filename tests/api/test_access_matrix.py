@@ -23,7 +23,7 @@ from pytest_django.fixtures import Settings
 from access.audit import COMMAND
 from access.tokens import create_token
 from api.http import operations
-from reports.shares import make_share
+from compare.shares import make_share
 from store.models import (
     ApiToken,
     AuditEntry,

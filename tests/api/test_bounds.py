@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from questions.parameters import MAX_VALUES
-from results.selection import FILTERS
+from runs.filters import FILTERS
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document

@@ -57,13 +57,3 @@ def test_commas_quotes_and_umlauts_survive(reader: ApiClient, store_run: StoreRu
     store_run(run_document(host={"name": name}))
     (row,) = rows(reader, group_by="host")
     assert row["group"] == name
-
-
-@pytest.mark.usefixtures("published")
-def test_the_comparison_itself_is_also_had_as_csv(reader: ApiClient) -> None:
-    query = {"group_by": "os", "excel": "1"}
-    written = reader.get("/api/v1/comparison/", {**query, "format": "csv"}).getvalue()
-    assert written == reader.get(URL, query).getvalue()
-    assert written.decode().startswith("\ufeffgroup;")
-    assert reader.get("/api/v1/comparison/", {"format": "json"}).json()["tool"] == "ssh"
-    assert reader.get("/api/v1/comparison/", {"format": "pdf"}).status_code == 400

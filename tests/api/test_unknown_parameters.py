@@ -13,14 +13,13 @@ from tests.sample_documents import run_document, ssh_measurement
 
 READING = (
     "/api/v1/comparison/",
-    "/api/v1/comparison/?format=csv",
     "/api/v1/exports/comparison.csv",
     "/api/v1/exports/comparison.xlsx",
     "/api/v1/exports/measurements.csv",
     "/api/v1/exports/measurements.xlsx",
     "/api/v1/runs/",
     "/api/v1/hosts/",
-    "/api/v1/trends/?host=nas&tool=ssh",
+    "/api/v1/trends/?host=nas&tool=ssh&cipher=aes128-ctr",
     "/api/v1/recommendation/?host=nas",
 )
 
@@ -40,11 +39,26 @@ def test_a_misspelt_filter_is_no_answer_about_everything(reader: ApiClient, path
     assert ("openssl" in sentence) or path == "/api/v1/hosts/"
 
 
+def test_every_fault_is_named_at_once(reader: ApiClient) -> None:
+    asked = (
+        "opnssl=1&tool=shh&tool=ssh&metric=sped&threads=0&since=soon&cpu=a%00b&cipher=aes128-gmc"
+    )
+    said = faults(reader.get(f"/api/v1/comparison/?{asked}"))
+    assert list(said) == ["cpu", "since", "metric", "threads", "tool", "cipher", "opnssl"]
+
+
+@each("path", ("comparison/?tool=ssh&tool=openssl", "runs/?since=2025-01-01&since=2026-01-01"))
+def test_a_parameter_of_one_value_may_be_given_once(reader: ApiClient, path: str) -> None:
+    name = path.partition("?")[2].partition("=")[0]
+    said = faults(reader.get(f"/api/v1/{path}"))
+    assert said == {name: ("invalid", "This parameter may be given once.")}
+
+
 def test_what_lists_and_frameworks_send_is_taken(reader: ApiClient) -> None:
     assert reader.get("/api/v1/runs/?format=json&page_size=1").status_code == 200
     assert reader.get("/api/v1/hosts/?cursor=&page_size=").status_code == 200
     assert reader.head("/api/v1/comparison/?cipher=").status_code == 200
-    assert reader.head("/api/v1/comparison/?ciper=").status_code == 400
+    assert reader.head("/api/v1/comparison/?ciper=x").status_code == 400
 
 
 def test_a_run_is_not_lost_for_what_a_relay_put_into_its_address(uploader: ApiClient) -> None:
@@ -92,7 +106,6 @@ def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(
     store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 1e8)))
     for path in (
         "comparison/?",
-        "comparison/?format=csv&",
         "exports/comparison.xlsx?",
         "trends/?host=nas&tool=ssh&",
     ):

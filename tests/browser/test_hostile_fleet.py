@@ -47,7 +47,7 @@ import json
 from django.contrib.auth.models import User
 from django.http import QueryDict
 from access.audit import COMMAND
-from reports.shares import make_share
+from compare.shares import make_share
 from access.tokens import create_token
 names = json.loads(NAMES)
 root = User.objects.filter(username="root").first() or User.objects.create_superuser("root")

@@ -149,8 +149,8 @@ def test_at_most_six_ciphers_are_shown_unasked(member: Client, store_run: StoreR
         ({"group_by": "opensssl"}, "and tag:KEY; did you mean openssl"),
         ({"cipher": "aes128-gmc"}, "did you mean aes128-gcm@openssh.com?"),
         ({"metric": "speed", "group_by": "colour"}, "group_by : 'colour' is none of"),
-        ({"block_size": "big", "tool": "openssl"}, "block_size : 'big' is no whole number"),
-        ({"since": "yesterday"}, "since : 'yesterday' is no date"),
+        ({"block_size": "big", "tool": "openssl"}, "block_size : Enter a whole number."),
+        ({"since": "yesterday"}, "since : Enter a date (2026-11-21)"),
     ),
 )
 def test_a_bad_parameter_is_refused_in_words(

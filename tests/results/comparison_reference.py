@@ -17,8 +17,8 @@ from analysis.comparison import (
 )
 from analysis.groups import ratio_of_hosts, summarise_group
 from analysis.profiles.baselines import MeasuredSeries, SpeedIndex, speed_of_run
+from compare.question import ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
-from results.selection import ComparisonQuery
 from store.models import Measurement, Run
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
 

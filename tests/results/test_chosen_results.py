@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
+from compare.question import ComparisonQuery
 from reports.export_rows import count_rows
 from reports.export_selection import Selection, votes_of, voting
 from results.analytics.engine import questions
@@ -17,7 +18,7 @@ from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
 from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings
-from results.selection import ComparisonQuery, group_members
+from results.selection import group_members
 from store.models import Host, Measurement, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import documents, fleets, queries

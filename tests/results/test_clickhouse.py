@@ -4,11 +4,13 @@ import re
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
+from compare.question import GROUPINGS, ComparisonQuery
 from ingest.bulk.published import load_published
 from ingest.edits.merging import merge_hosts
 from ingest.edits.recompute import delete_runs
@@ -17,7 +19,6 @@ from results.analytics.clickhouse.server import server
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.hosts.host_list import ORDERINGS
-from results.selection import GROUPINGS, ComparisonQuery
 from store.models import Host
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
@@ -85,6 +86,7 @@ _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:
 
 def answers() -> dict[str, tuple[int, bytes]]:
     """Address -> what a reader gets there, without what is new each time."""
+    cache.clear()
     client = Client()
     found = {}
     for address in ADDRESSES:
@@ -167,6 +169,7 @@ def test_pages_say_that_clickhouse_is_away(settings: Settings, store_run: StoreR
     settings.CIPHERMARK_PUBLIC = True
     store_run(run_of("box-1", 1e8))
     settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{free_port()}/default"
+    cache.clear()
     client = Client(raise_request_exception=False)
     page = client.get("/?group_by=os")
     assert page.status_code == 503

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from compare.question import ComparisonQuery
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.coverage import coverage, hosts_of_groups
 from results.comparison.facets import Facet, facets
-from results.selection import ComparisonQuery
 from store.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day

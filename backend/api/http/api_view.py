@@ -102,15 +102,15 @@ class ApiView(APIView):
     """A view that answers no question which it has not understood in full.
 
     `permissions`: by method, where one needs another right than `permission_classes`.
-    `parameters`: by method, what its address may say; `asked` are their checked values. A list has
-    a `filterset_class` instead. A change that has none is not refused for what a relay put into
-    its address: a run would be lost for nothing.
+    `parameters`: by method, what its address may say; `asked` is that form, valid. A list has a
+    `filterset_class` instead. A change that has none is not refused for what a relay put into its
+    address: a run would be lost for nothing.
     """
 
     permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
     parameters: ClassVar[Mapping[str, type[ParameterForm]]] = {}
     filterset_class: ClassVar[type[ParameterFilterSet] | None] = None
-    asked: dict[str, Any]
+    asked: Any
 
     def get_permissions(self) -> Sequence[Any]:
         """That of the request's method."""
@@ -124,7 +124,7 @@ class ApiView(APIView):
         form = self.parameters.get(method)
         if form is not None:
             besides = OF_LISTS if hasattr(self, "pagination_class") else OF_ALL
-            self.asked = checked(form(request.query_params, besides=besides)).given
+            self.asked = checked(form(request.query_params, besides=besides))
             return
         if method == "GET" and self.filterset_class is not None:
             return
@@ -157,9 +157,10 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     """What the body says, checked; DRF's `ValidationError` names every fault."""
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
-    if unknown := set(request.data) - set(given.fields):
-        known = ", ".join(given.fields)
-        raise ValidationError(dict.fromkeys(unknown, f"There is no member of this name: {known}."))
+    known = [name for name, field in given.fields.items() if not field.read_only]
+    if unknown := set(request.data) - set(known):
+        words = f"There is no member of this name: {', '.join(known)}."
+        raise ValidationError(dict.fromkeys(unknown, words))
     checked: dict[str, Any] = given.validated_data
     return checked
 

@@ -11,12 +11,12 @@ from analysis.comparison import Comparison, Group
 from analysis.group_view import CIPHER_SORT, SCALES, drawable
 from analysis.groups import GroupSummary, ratio_summary
 from analysis.profiles.baselines import only
+from compare.question import ComparisonQuery
 from pages.compare.choices import cipher_choices, group_choices
 from pages.compare.picture import PICTURE_GROUPS, picture_words
 from pages.compare.table import GroupPage, ShownGroup, after_a_break, matrix, shown_groups
 from pages.formatting import data_size, throughput
 from pages.page_query import Display, PageAddress
-from results.selection import ComparisonQuery
 
 AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, TALLEST = 28, 22, 30, 18, 3000
 """CSS pixels of the bars as frontend/src/charts/rows.ts lays them out: room kept for the chart."""

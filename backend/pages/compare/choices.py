@@ -7,10 +7,11 @@ from typing import Any
 from django.urls import reverse
 
 from analysis.comparison import Comparison
+from compare.question import HOST_PREFIX, TAG_PREFIX, ComparisonQuery
 from documents.naming import UNKNOWN_KEY
 from pages.compare.filters import FILTER_TITLES
 from pages.page_query import PageAddress
-from results.selection import FILTERS, HOST_PREFIX, TAG_PREFIX, ComparisonQuery
+from runs.filters import FILTERS
 
 KEY, SPLIT_KEY = "\x1f", "\x1e"
 """Stand in an address for the key of the mark and that of its split: characters that are in no key,

@@ -7,11 +7,10 @@ from itertools import groupby
 from django.http import QueryDict
 
 from analysis.ciphers.palette import Family, cipher_order, family
+from compare.question import ComparisonQuery
 from pages.page_query import PageAddress
-from questions.unknown_parameters import FIND
 from results.comparison.coverage import CipherCount, Coverage, coverage
 from results.comparison.facets import FACETS, Facet, FacetOption
-from results.selection import ComparisonQuery
 
 FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
@@ -70,6 +69,9 @@ def families(
         for known, members in groupby(ordered, key=family)
     ]
 
+
+FIND = "find-"
+"""Parameters that search in the values of one filter begin so."""
 
 VALUES_AT_FIRST = 8
 """Values of a filter that are shown without being asked for: those of most machines."""

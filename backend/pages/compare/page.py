@@ -1,16 +1,21 @@
 """The compare page, `/`: the view that its address asks for, and the parts around its chart."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from rest_framework.exceptions import ValidationError
+from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.safestring import mark_safe
 
 from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
+from compare.question import RELATING, TAG_PREFIX, ComparisonForm, ComparisonQuery
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.choices import filter_of
@@ -23,11 +28,8 @@ from pages.page_query import (
     TOPS,
     Display,
     PageAddress,
-    asked_view,
     display,
     first_page,
-    query_faults,
-    query_without,
 )
 from pages.setup.first_steps import (
     agent_command,
@@ -36,7 +38,9 @@ from pages.setup.first_steps import (
     lending_command,
     nobody_measured_yet,
 )
+from reports.export_parameters import site_of
 from results.analytics.engine import questions
+from results.answer_cache import cached_answer
 from results.comparison.comparison import compare_in_view
 from results.comparison.coverage import (
     coverage,
@@ -46,11 +50,22 @@ from results.comparison.coverage import (
 from results.comparison.facets import SOURCE_LABELS, Facet, facets
 from results.comparison.measured import resolve_block_size
 from results.hosts.runs import latest_received, shown_runs
-from results.selection import FILTERS, TAG_PREFIX, ComparisonQuery
+from runs.filters import FILTERS
 from store.models import Run
 from store.outage import Unanswerable
 
 TEMPLATE = "pages/compare.html"
+PARTS = {
+    "form": "pages/parts/compare_form.html",
+    "head": "pages/parts/compare_head.html",
+    "body": "pages/parts/compare_body.html",
+    "downloads": "pages/parts/compare_downloads.html",
+}
+"""What is the same for everybody, and rendered once for its data: part -> template."""
+
+SITE = "$SITE"
+"""Stands for the address of this site in the part with the downloads."""
+
 MOST_ARRIVING = 5
 """Runs that the first steps name while they are being processed."""
 
@@ -70,22 +85,33 @@ DATES = {"since": "Since", "until": "Until"}
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     params = request.GET
+    form = ComparisonForm(params)
+    faults = form.faults(besides=RELATING)
     try:
-        query, passed_over = asked_view(params)
-        steps = _first_steps(request)
-        context = {
-            **compare_context(params, query, passed_over),
-            **steps,
-            "agents_lack_ssh": query.tool == "ssh" and agents_lack_ssh(),
-            "address": request.build_absolute_uri(),
-            "asks": not params and not steps,
-        }
-    except (ValidationError, Unanswerable) as error:
-        faults = query_faults(error)
-        asked = query_without(params, faults)
-        context = {**_form_context(params, asked, display(params)), "faults": faults}
-        return render(request, TEMPLATE, context, status=400)
-    return render(request, TEMPLATE, context)
+        if not faults:
+            return render(request, TEMPLATE, _page_context(request, form))
+    except Unanswerable as error:
+        faults = [(error.parameter, error.sentence)]
+    context = {**_form_context(params, form.query, display(params)), "faults": faults}
+    return render(request, TEMPLATE, context, status=400)
+
+
+def _page_context(request: HttpRequest, form: ComparisonForm) -> dict[str, Any]:
+    steps = _first_steps(request)
+    passed_over = [sentence for _, sentence in form.faults()]
+    parts = _parts(request.GET, form.query, bool(steps.get("nothing_stored")), passed_over)
+    # One site may have several addresses; what is rendered once stands for all of them.
+    parts["downloads"] = parts["downloads"].replace(SITE, escape(site_of(request)))
+    return {
+        # Rendered by templates, and kept where only this program writes.
+        "parts": parts | {name: mark_safe(parts[name]) for name in PARTS},  # noqa: S308
+        "display": display(request.GET),
+        "tops": TOPS,
+        "most_groups": MOST_GROUPS,
+        **steps,
+        "address": request.build_absolute_uri(),
+        "asks": not request.GET and not steps,
+    }
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
@@ -102,6 +128,29 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
         "newest": latest[0].run_id if latest else "",
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
     }
+
+
+def _parts(
+    params: QueryDict, query: ComparisonQuery, nothing_stored: bool, passed_over: list[str]
+) -> dict[str, Any]:
+    """HTML of `PARTS`, `heading` and `sources` in words, `groups` by key and label."""
+
+    def make() -> bytes:
+        context: dict[str, Any] = {
+            **compare_context(params, query, passed_over),
+            "nothing_stored": nothing_stored,
+            "agents_lack_ssh": query.tool == "ssh" and agents_lack_ssh(),
+            "request": SimpleNamespace(GET=params),
+        }
+        html = {name: render_to_string(template, context) for name, template in PARTS.items()}
+        sources = ", ".join(context["sources"])
+        groups = list({one.key: one.label for one in context["comparison"].groups}.items())
+        words = {"heading": context["heading"], "sources": sources}
+        return json.dumps({**html, **words, "groups": groups}).encode()
+
+    extra = f"{params.urlencode()} {nothing_stored}"
+    parts: dict[str, Any] = json.loads(cached_answer("compare-page", query, make, extra))
+    return parts
 
 
 def shown_query(query: ComparisonQuery) -> ComparisonQuery:

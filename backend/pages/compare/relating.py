@@ -10,10 +10,11 @@ from django.urls import reverse
 
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
+from compare.question import ComparisonQuery
 from pages.access import reader_page
 from pages.page_query import PageAddress
 from results.comparison.coverage import SharedHosts, disturbed_hosts, shared_hosts
-from results.selection import FILTERS, ComparisonQuery
+from runs.filters import FILTERS
 
 STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
 """Groupings by what hardly changes on a host: their groups share no hosts."""

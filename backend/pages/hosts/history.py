@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from datetime import time
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -10,8 +11,8 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.text import Truncator
-from rest_framework.exceptions import ValidationError
 
+from compare.question import ComparisonQuery
 from pages.compare.filters import USUAL_CIPHERS
 from pages.formatting import data_size, signed_percent
 from pages.hosts.history_lines import (
@@ -27,16 +28,14 @@ from pages.hosts.listed_changes import listed_changes
 from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS, choice
 from pages.page_query import PageAddress, search_text
-from questions.comparison_parameters import comparison_query
-from questions.unknown_parameters import none_of
 from results.hosts import history as histories
 from results.hosts.history import History, HistoryQuery
 from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import is_comparable
-from results.selection import ComparisonQuery
+from runs.parameters import Choice, Moment, ParameterForm, checked
 from store.models import Note, Series
 
-SERIES, METRIC, ROWS, FIND = "series", "metric", "rows", "find-series"
+SERIES, ROWS, FIND = "series", "rows", "find-series"
 DATES = ("since", "until")
 LATEST_ROWS = 50
 """Rows of the table unless all are asked for; the chart has every point."""
@@ -46,6 +45,14 @@ MOST_OPTIONS = 150
 """Series that are offered at once; a host that has more of them offers to search."""
 
 HISTORY_METRICS = tuple(one for one in METRICS if one.key in histories.METRICS)
+
+
+class PeriodForm(ParameterForm):
+    """What is shown of a series, and of when."""
+
+    metric = Choice(histories.METRICS)
+    since = Moment()
+    until = Moment(time.max)
 
 
 def series_key(detail: MeasurementDetail | Series) -> str:
@@ -147,15 +154,9 @@ def history_context(
 
 
 def _query(host: str, detail: MeasurementDetail, params: QueryDict) -> HistoryQuery:
-    asked = QueryDict(mutable=True)
-    for name in (METRIC, *DATES):
-        asked[name] = params.get(name, "")
-    checked = comparison_query(asked)
-    if checked.metric not in histories.METRICS:
-        raise ValidationError({METRIC: none_of(checked.metric, histories.METRICS)})
     series = ComparisonQuery(
+        **checked(PeriodForm(params)).given,
         tool=detail.tool,
-        metric=checked.metric,
         ciphers=(detail.cipher,),
         block_size=detail.block_size,
         operation=detail.operation,
@@ -166,8 +167,6 @@ def _query(host: str, detail: MeasurementDetail, params: QueryDict) -> HistoryQu
         acceleration=detail.acceleration,
         threads=detail.threads,
         filters={"host": (host,)},
-        since=checked.since,
-        until=checked.until,
     )
     pinned = detail.pinned if detail.tool == "ssh" else None
     return HistoryQuery(series, pinned=pinned, target_name=detail.target_name)

@@ -24,6 +24,7 @@ from analysis.comparison import (
 from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
 from analysis.groups import Ratio, ratio_of_hosts
 from analysis.over_time.tool_changes import ToolState, differ, tool_changes, tool_state
+from compare.question import ComparisonQuery
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.comparison.measured import measured, resolve_block_size
@@ -34,7 +35,7 @@ from results.comparison.votes import (
     summaries,
     votes_statement,
 )
-from results.selection import ComparisonQuery, member
+from results.selection import member
 from store.models import DimensionValue
 
 

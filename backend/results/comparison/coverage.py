@@ -4,12 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from analysis.comparison import Group, group_order
+from compare.question import ComparisonQuery
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.analytics.tables import DISTURBED_RUN
 from results.comparison.measured import measured
 from results.comparison.votes import GroupName, group_names, votes_statement
-from results.selection import ComparisonQuery, group_members, member
+from results.selection import group_members, member
 
 
 @dataclass(frozen=True)

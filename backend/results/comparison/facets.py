@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.comparison import natural_key
+from compare.question import TAG_PREFIX, ComparisonQuery
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.comparison.measured import measured
 from results.figures import Statement, filter_condition, runs_statement, tag_conditions
-from results.selection import TAG_PREFIX, ComparisonQuery
 from store.models.dimension import DIMENSIONS
 from store.statements import fetch_rows
 

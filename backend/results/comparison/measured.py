@@ -8,6 +8,7 @@ from operator import or_
 from typing import Any, TypeVar
 
 from analysis.comparison import Group
+from compare.question import ComparisonQuery
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.figures import (
@@ -19,7 +20,7 @@ from results.figures import (
     class_series,
     voting_runs,
 )
-from results.selection import ComparisonQuery, group_members, group_table
+from results.selection import group_members, group_table
 
 Label = TypeVar("Label", bound=Hashable)
 

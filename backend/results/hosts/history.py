@@ -13,8 +13,9 @@ from analysis.over_time.history import ToolBreak, changes_between_breaks, find_b
 from analysis.over_time.series_changes import Change
 from analysis.profiles.reference_profile import PROFILE
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from compare.question import ComparisonQuery
 from documents.environment_difference import Difference, environment_difference
-from results.selection import ComparisonQuery, Where, add_filter, class_conditions
+from results.selection import Where, add_filter, class_conditions
 from store.models import (
     Environment,
     Host,

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from analysis.over_time.tool_changes import tool_state
 from analysis.percentile import Standing, standing
+from compare.question import ComparisonQuery
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
 from results.figures import class_series, results_statement
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail
-from results.selection import ComparisonQuery
 from store.models import DimensionValue
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from analysis.comparison import natural_key
+from compare.question import ComparisonQuery
 from results.analytics.engine import questions
 from results.figures import group_expression, results_statement
 from results.hosts.host_names import NAMED_LIKE
 from results.recommendation.measured_ssh import MOST_HOSTS, HostSelection, plain_ssh
-from results.selection import ComparisonQuery
 from store.models import DimensionValue, Host
 from store.models.run import COUNTED
 from store.statements import fetch_rows

@@ -14,11 +14,11 @@ from uuid import UUID
 
 from analysis.ciphers.cipher_catalogue import NOT_OFFERED, cipher_catalogue, offered_ciphers
 from analysis.ciphers.host_ciphers import CipherRate, HostCiphers
+from compare.question import ComparisonQuery
 from documents.types import Method
 from results.analytics.engine import questions
 from results.analytics.tables import DISTURBED_RUN, DOUBTS, NOISY
 from results.figures import SeriesTable, Slot, Statement, filter_condition, results_statement
-from results.selection import ComparisonQuery
 from store.models import Host, Series
 from store.models.run import COUNTED
 from store.statements import fetch_rows

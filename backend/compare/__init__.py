@@ -1,0 +1,1 @@
+"""Comparisons of hosts: the question, the votes, pages, API and files."""

@@ -1,0 +1,184 @@
+"""What is compared, how, and of which runs: the one question of API, page, files and shares."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from analysis.comparison import UNITS
+from results.hosts.host_names import present_keys
+from runs.filters import FILTERS, NarrowingForm
+from runs.parameters import (
+    LONGEST_NAMED,
+    SURELY_MEANT,
+    Choice,
+    Number,
+    Switch,
+    Text,
+    Values,
+    alike,
+    fault,
+    none_of,
+)
+from store.models import DimensionValue, Host, Series
+from store.models.dimension import DIMENSIONS
+
+TOOLS = ("ssh", "openssl")
+METRICS = tuple(UNITS)
+METHODS = ("pipeline", "steady")
+GROUPINGS = (*DIMENSIONS, "acceleration", "host")
+"""Every `group_by` but `tag:KEY`."""
+
+TAG_PREFIX = "tag:"
+MOST_SPLITS = 12
+HOST_PREFIX = "host:"
+"""Before the key of a host that figures are relative to."""
+
+
+@dataclass(frozen=True)
+class ComparisonQuery:
+    """One question to the measurements; names and defaults are the API's (contract, section 5).
+
+    `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
+    series measured with the client's own choice of MAC.
+    `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
+    `matched`: hosts alone that have a figure in every group.
+    """
+
+    tool: str = "ssh"
+    group_by: str = "cpu"
+    metric: str = "throughput"
+    ciphers: tuple[str, ...] = ()
+    block_size: int | None = None
+    operation: str = "encrypt"
+    method: str = "pipeline"
+    mac: str | None = None
+    compression: bool = False
+    target_kind: str = "loopback"
+    acceleration: str = "default"
+    threads: int = 1
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    split_by: str | None = None
+    relative_to: str | None = None
+    matched: bool = False
+
+    @property
+    def plain(self) -> "ComparisonQuery":
+        """Return the groups by themselves: not split, matched or relative to another."""
+        return replace(self, split_by=None, relative_to=None, matched=False)
+
+    @property
+    def reference_host(self) -> str | None:
+        """Return the key of the host that figures are relative to, if it is one."""
+        wanted = self.relative_to or ""
+        if wanted.startswith(HOST_PREFIX):
+            return wanted.removeprefix(HOST_PREFIX)
+        return wanted if wanted and self.group_by == "host" and not self.split_by else None
+
+
+NAMES = frozenset(one.name for one in fields(ComparisonQuery))
+RELATING = ("split_by", "relative_to", "matched")
+"""How the groups stand to each other; a page's form keeps them where they mean nothing any more."""
+
+
+class Grouping(Text):
+    """A dimension, or tag:KEY."""
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        tag = value.removeprefix(TAG_PREFIX)
+        if value in ("", *GROUPINGS) or (tag != value and re.fullmatch(r"[\w.-]{1,50}", tag)):
+            return
+        raise fault(none_of(value, GROUPINGS, f" and {TAG_PREFIX}KEY"))
+
+
+class SeriesForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
+    """What is measured, and on which runs."""
+
+    tool = Choice(TOOLS, help_text="Default: ssh.")
+    metric = Choice(METRICS, help_text="Default: throughput.")
+    operation = Choice(("encrypt", "decrypt"), help_text="openssl; default encrypt.")
+    method = Choice(METHODS, help_text="ssh; default pipeline.")
+    target_kind = Choice(("loopback", "remote"), help_text="ssh; default loopback.")
+    acceleration = Choice(("default", "masked"), help_text="Default: default.")
+    cipher = Values(help_text="Default: all.")
+    block_size = Number(help_text="openssl, in bytes; default: the largest that all groups have.")
+    threads = Number(help_text="openssl; default 1.")
+    mac = Text(help_text="ssh; asked for or negotiated.")
+    compression = Switch(help_text="ssh; default off.")
+
+    @property
+    def query(self) -> ComparisonQuery:
+        """Return the question; of a form with faults what remains of it."""
+        given = self.given
+        return ComparisonQuery(
+            ciphers=given.get("cipher", ()),
+            filters={name: given[name] for name in FILTERS if name in given},
+            **{name: value for name, value in given.items() if name in NAMES},
+        )
+
+    def clean(self) -> None:
+        super().clean()
+        query = self.query
+        catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
+        if set(query.ciphers) <= catalogue:
+            return
+        measured = set(Series.objects.values_list("tool", "cipher").distinct())
+        of_tool = {cipher for tool, cipher in measured if tool == query.tool}
+        for cipher in set(query.ciphers) - catalogue - {cipher for _, cipher in measured}:
+            self.add_error("cipher", fault(_unmeasured(cipher, of_tool or catalogue)))
+
+
+class ComparisonForm(SeriesForm):
+    """How groups of hosts are compared in it."""
+
+    group_by = Grouping(help_text="cpu (default), os, openssl, ..., or tag:KEY.")
+    split_by = Grouping(help_text=f"A second group_by, of up to {MOST_SPLITS} values.")
+    relative_to = Text(
+        help_text="Key of a group, or host:ID: each figure also as a ratio to that one's, with an "
+        "interval."
+    )
+    matched = Switch(help_text="1: of hosts alone that have the figure in every group.")
+
+    def clean(self) -> None:
+        super().clean()
+        query = self.query
+        if query.split_by == query.group_by:
+            self.add_error("split_by", fault(f"The groups are by {query.group_by} already."))
+        if query.matched and "host" in (query.group_by, query.split_by):
+            self.add_error("matched", fault("Groups that are hosts have no hosts in common."))
+        if query.reference_host:
+            (present,) = present_keys([query.reference_host])
+            self.cleaned_data["relative_to"] = f"{HOST_PREFIX}{present}"
+            if not Host.objects.filter(slug=present).exists():
+                sentence = f"There is no host {query.reference_host!r}."
+                self.add_error("relative_to", fault(sentence))
+        elif query.relative_to and not _is_group(query.group_by, query.relative_to):
+            sentence = f"No group by {query.group_by} has the key {query.relative_to!r}."
+            self.add_error("relative_to", fault(sentence))
+
+    def faults(self, besides: Collection[str] = ()) -> list[tuple[str, str]]:
+        """Return what is wrong with the parameters: their names, and why."""
+        return [
+            (name, " ".join(map(str, sentences)))
+            for name, sentences in self.errors.items()
+            if name not in besides
+        ]
+
+
+def _is_group(group_by: str, key: str) -> bool:
+    if group_by == "host":
+        return Host.objects.filter(slug=key).exists()
+    known = DimensionValue.objects.filter(dimension=group_by, key=key)
+    return group_by not in DIMENSIONS or known.exists()
+
+
+def _unmeasured(cipher: str, known: Iterable[str]) -> str:
+    """Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm."""
+    plain = {name.partition("@")[0]: name for name in sorted(known)}
+    near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
+    sentence = f"No result has the cipher {cipher[:LONGEST_NAMED]!r}"
+    return f"{sentence}; did you mean {plain[near[0]]}?" if near else f"{sentence}."
