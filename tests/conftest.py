@@ -28,7 +28,6 @@ from ingest.arrival.acceptance import accept_run
 from ingest.bulk.published import load_published
 from ingest.processing.run_processing import process_run
 from store import redis_client
-from store.data_version import data_changed
 from store.models import Run
 from tests.launch.tools import free_port, is_listening, within
 
@@ -222,7 +221,6 @@ def published(request: pytest.FixtureRequest, db: None) -> None:
             statement = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))
             with cursor.copy(statement) as copy:
                 copy.write(b"".join(lines))
-    data_changed()
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api.http.api_view import ApiView
-from api.http.conditional import of_present_data
 from questions.comparison_parameters import COMPARISON_PARAMETERS
 from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import described
@@ -118,7 +117,7 @@ class ComparisonCsv(FileView):
     @_described(COMPARISON, "csv")
     def get(self, request: Request) -> HttpResponseBase:
         """The comparison as CSV: one row for each group and cipher."""
-        return of_present_data(request, lambda _: csv_response(request, COMPARISON))
+        return csv_response(request, COMPARISON)
 
 
 class ComparisonXlsx(FileView):
@@ -127,7 +126,7 @@ class ComparisonXlsx(FileView):
     @_described(COMPARISON, "xlsx")
     def get(self, request: Request) -> HttpResponseBase:
         """The comparison with a chart, the measurements and hosts behind them, the method."""
-        return of_present_data(request, lambda _: xlsx_response(request, COMPARISON))
+        return xlsx_response(request, COMPARISON)
 
 
 class MeasurementsCsv(FileView):
@@ -136,7 +135,7 @@ class MeasurementsCsv(FileView):
     @_described(MEASUREMENTS, "csv")
     def get(self, request: Request) -> HttpResponseBase:
         """One row for each measurement of runs that count, the latest run first, streamed."""
-        return of_present_data(request, lambda _: csv_response(request, MEASUREMENTS))
+        return csv_response(request, MEASUREMENTS)
 
 
 class MeasurementsXlsx(FileView):
@@ -145,7 +144,7 @@ class MeasurementsXlsx(FileView):
     @_described(MEASUREMENTS, "xlsx")
     def get(self, request: Request) -> HttpResponseBase:
         """Return at most 50,000 of them as a workbook, with their comparison, hosts and method."""
-        return of_present_data(request, lambda _: xlsx_response(request, MEASUREMENTS))
+        return xlsx_response(request, MEASUREMENTS)
 
 
 class HostsCsv(FileView):

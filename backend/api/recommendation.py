@@ -14,14 +14,12 @@ from rest_framework.response import Response
 from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue, policies
 from analysis.ciphers.openssh_versions import Bound, VersionRange
 from api.http.api_view import ApiView
-from api.http.conditional import of_present_data
 from api.serializers import NULLABLE
 from compare.question import TOOLS
 from questions.parameters import checked, choice, described
 from questions.recommendation_parameters import RECOMMENDATION, recommendation_question
 from results.recommendation.advice import Place, UnknownHosts, advise
 from results.recommendation.measured_ssh import TooManyHosts
-from store.data_version import DataState
 
 Shape = serializers.Serializer[Any]
 
@@ -313,13 +311,10 @@ class RecommendationView(ApiView):
             raise ValidationError({"host": need})
         page = request.build_absolute_uri(reverse("recommend"))
 
-        def answer(_: DataState) -> Response:
-            advice = advise(question, page, timezone.now())
-            return Response(RecommendationSerializer(advice).data)
-
         try:
-            return of_present_data(request, answer)
+            advice = advise(question, page, timezone.now())
         except UnknownHosts as error:
             raise NotFound(f"There is no host with the key {error}.") from None
         except TooManyHosts as error:
             raise ValidationError({"host": str(error)}) from None
+        return Response(RecommendationSerializer(advice).data)

@@ -15,7 +15,6 @@ from rest_framework.views import APIView
 from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, host_number
 from api.http.api_view import ApiView, ByCursorOfIds, ListView
-from api.http.conditional import of_present_data
 from api.http.permissions import MayUpload
 from api.serializers import (
     AcceptedSerializer,
@@ -30,13 +29,11 @@ from compare.question import ComparisonForm
 from documents.validation import run_schema
 from questions.list_parameters import HOST_LIST, host_query
 from questions.parameters import described
-from results.answer_cache import cached_answer
 from results.comparison.comparison import compare
 from results.hosts.host_list import listed_hosts
 from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from runs.filters import RunFilter
-from store.data_version import DataState
 
 
 class RunList(ListView):
@@ -150,18 +147,9 @@ class ComparisonView(ApiView):
     @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
     def get(self, request: Request) -> HttpResponseBase:
         """Groups of machines compared: one vote per machine, median and quartiles."""
-        query = self.asked.query
-
-        def answer(state: DataState) -> HttpResponse:
-            found = cached_answer(
-                "comparison",
-                query,
-                lambda: comparison_json(compare(query)),
-                version=state.version,
-            )
-            return HttpResponse(found, content_type="application/json")
-
-        return of_present_data(request, answer)
+        return HttpResponse(
+            comparison_json(compare(self.asked.query)), content_type="application/json"
+        )
 
 
 class RunSchemaView(ApiView):

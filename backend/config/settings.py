@@ -162,7 +162,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "pages.middleware.UnavailableMiddleware",
-    "api.http.conditional.ConditionalApiMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

@@ -14,10 +14,6 @@ class AnalyticsUnavailable(Exception):
     """The copy cannot answer just now; the text says why, without a full stop."""
 
 
-class DataMoved(AnalyticsUnavailable):
-    """What an answer is about was removed while it was made: made again, it is right."""
-
-
 def outage_message(error: Exception) -> str | None:
     """What an exception says cannot answer, as a sentence; None for every other failure."""
     if isinstance(error, AnalyticsUnavailable):

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django.fixtures import Settings
@@ -86,7 +85,6 @@ _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:
 
 def answers() -> dict[str, tuple[int, bytes]]:
     """Address -> what a reader gets there, without what is new each time."""
-    cache.clear()
     client = Client()
     found = {}
     for address in ADDRESSES:
@@ -169,7 +167,6 @@ def test_pages_say_that_clickhouse_is_away(settings: Settings, store_run: StoreR
     settings.CIPHERMARK_PUBLIC = True
     store_run(run_of("box-1", 1e8))
     settings.CIPHERMARK_ANALYTICS_URL = f"clickhouse://127.0.0.1:{free_port()}/default"
-    cache.clear()
     client = Client(raise_request_exception=False)
     page = client.get("/?group_by=os")
     assert page.status_code == 503

@@ -15,7 +15,14 @@ from typing import IO, Any, TypeVar, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DataError, Error, IntegrityError, OperationalError, transaction
+from django.db import (
+    DataError,
+    Error,
+    IntegrityError,
+    OperationalError,
+    connection,
+    transaction,
+)
 from django.utils import timezone
 
 from documents.json_text import JsonError, parse_json
@@ -26,7 +33,6 @@ from ingest.processing.id_cache import forget_everything
 from ingest.processing.persist_results import DerivedRun
 from ingest.processing.processing_locks import Begun
 from ingest.processing.run_processing import derive, store
-from store.data_version import data_changed
 from store.models import Run, RunDocument
 
 Given = TypeVar("Given", "Line", "_Candidate")
@@ -120,7 +126,8 @@ def load_lines(lines: Sequence[Line]) -> Loaded:
 
 def settle() -> None:
     """Return when what was committed before is on the disk."""
-    data_changed()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_logical_emit_message(true, 'ciphermark', 'settled')")
 
 
 def _each(step: Callable[[Given], Made], given: Iterable[Given], loaded: Loaded) -> Iterator[Made]:

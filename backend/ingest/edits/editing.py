@@ -14,7 +14,6 @@ from psycopg.errors import DeadlockDetected
 from access.audit import Actor, Subject, record
 from ingest.edits.recompute import Pair, delete_runs, pairs_of, recompute_for
 from ingest.processing.hosts import add_names
-from store.data_version import data_changed
 from store.models import Host, HostAlias, HostName, ImportedText, Run, RunDocument
 from store.processing_lock import wait_for_processing
 
@@ -150,7 +149,6 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     host.name = name
     host.save(update_fields=["name"])
     record(by, "host.rename", host_subject(host), {"name": before}, {"name": name})
-    data_changed()
     return host
 
 

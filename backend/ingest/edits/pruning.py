@@ -9,7 +9,6 @@ from django.db.models import Max
 from django.utils import timezone
 
 from ingest.edits.recompute import recompute_for
-from store.data_version import data_changed
 from store.models import Host, Run
 from store.models.run import COUNTED
 from store.processing_lock import wait_for_processing
@@ -114,9 +113,7 @@ def _delete(old: Old, batch: list[_Candidate]) -> int:
     again = _find(old, batch[0].run - 1, len(batch))
     still = [one.run for one in again if one.run in wanted]
     Run.objects.filter(pk__in=still).delete()
-    if old.keep_latest:
-        data_changed()
-    else:
+    if not old.keep_latest:
         recompute_for(
             {(one.host, one.environment) for one in batch if one.host and one.environment}
         )

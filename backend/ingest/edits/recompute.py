@@ -17,7 +17,6 @@ from ingest.processing.aes_verdict import judge_again
 from ingest.processing.hosts import NAME_HOSTS
 from ingest.processing.id_cache import forget_everything
 from ingest.processing.run_processing import DERIVED_VERSION, process_run
-from store.data_version import data_changed
 from store.models import Environment, FleetChangeMember, Host, Run
 from store.outage import UNREACHABLE
 
@@ -29,17 +28,13 @@ Pair = tuple[int, int]
 
 @transaction.atomic
 def refresh_hosts(host_pks: Collection[int]) -> None:
-    """Name these hosts by their runs that count, and note that answers may differ.
-
-    Changes in them are found again in the background.
-    """
+    """Name these hosts by their runs that count; changes in them are found in the background."""
     hosts = sorted(set(host_pks))
     # Two refreshes of one host must not interleave.
     list(Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk").values_list("pk"))
     with connection.cursor() as cursor:
         cursor.execute(NAME_HOSTS, [hosts])
     mark_due(hosts)
-    data_changed()
 
 
 def pairs_of(runs: Iterable[Run]) -> set[Pair]:

@@ -14,7 +14,6 @@ from documents.naming import same_name, slug
 from ingest.edits.editing import EditRefused, edit
 from ingest.edits.recompute import recompute_for
 from ingest.processing.hosts import add_names, free_slug
-from store.data_version import data_changed
 from store.models import Host, HostAlias, Run
 
 Names = Mapping[str, Sequence[str]]
@@ -65,7 +64,6 @@ def confirm_one_machine(host_pk: int, by: Actor) -> Host:
     names = sorted(host.names.values_list("name", flat=True))
     add_names(host, names, same_machine=True)
     record(by, "host.confirm", Subject("host", host.pk, host.name), after={"one_machine": names})
-    data_changed()
     return host
 
 

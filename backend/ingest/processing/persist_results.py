@@ -21,7 +21,6 @@ from ingest.outbox import notify_of_rejection
 from ingest.processing.hosts import NAME_BY_RUNS, HostKey
 from ingest.processing.processing_locks import Begun, lock_and_look_up
 from ingest.processing.series import agreed_on, negotiated_ids, series_ids
-from store.data_version import CHANGE
 from store.models import Run
 from store.statements import array
 
@@ -67,6 +66,9 @@ class Index:
 
 
 TOOLS = ("ssh", "openssl")
+
+TURNS = 5_901_215
+"""Of the database's advisory locks."""
 
 
 @dataclass
@@ -182,12 +184,12 @@ UPDATE runs_run r SET {", ".join(f"{name} = n.{name}" for name in _RUN_FIELDS)}
 FROM jsonb_to_recordset(%(described)s::jsonb)
 AS n (id bigint, {", ".join(f"{name} {kind}" for name, kind in _RUN_FIELDS.items())})
 WHERE r.id = n.id;
-{CHANGE};
+DO 'BEGIN PERFORM pg_advisory_xact_lock({TURNS}); END';
 SELECT EXISTS (SELECT FROM runs_run r JOIN runs_host h ON h.id = r.host_id
     WHERE r.id = ANY(%(runs)s)
         AND h.machine_id IS NOT NULL AND h.name <> r.host_name)
 """  # noqa: S608 - constants
-"""From `CHANGE` to the commit runs take turns: what is looked for after it, such as the names of
+"""From `TURNS` to the commit runs take turns: what is looked for after it, such as the names of
 hosts or a verdict (`ingest.processing.aes_verdict.judge_together`), sees every run that was stored
 before."""
 

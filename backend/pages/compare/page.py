@@ -1,16 +1,11 @@
 """The compare page, `/`: the view that its address asks for, and the parts around its chart."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.template.loader import render_to_string
-from django.utils.html import escape
-from django.utils.safestring import mark_safe
 
 from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison
@@ -38,9 +33,7 @@ from pages.setup.first_steps import (
     lending_command,
     nobody_measured_yet,
 )
-from reports.export_parameters import site_of
 from results.analytics.engine import questions
-from results.answer_cache import cached_answer
 from results.comparison.comparison import compare_in_view
 from results.comparison.coverage import (
     coverage,
@@ -55,17 +48,6 @@ from store.models import Run
 from store.outage import Unanswerable
 
 TEMPLATE = "pages/compare.html"
-PARTS = {
-    "form": "pages/parts/compare_form.html",
-    "head": "pages/parts/compare_head.html",
-    "body": "pages/parts/compare_body.html",
-    "downloads": "pages/parts/compare_downloads.html",
-}
-"""What is the same for everybody, and rendered once for its data: part -> template."""
-
-SITE = "$SITE"
-"""Stands for the address of this site in the part with the downloads."""
-
 MOST_ARRIVING = 5
 """Runs that the first steps name while they are being processed."""
 
@@ -99,16 +81,10 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 def _page_context(request: HttpRequest, form: ComparisonForm) -> dict[str, Any]:
     steps = _first_steps(request)
     passed_over = [sentence for _, sentence in form.faults()]
-    parts = _parts(request.GET, form.query, bool(steps.get("nothing_stored")), passed_over)
-    # One site may have several addresses; what is rendered once stands for all of them.
-    parts["downloads"] = parts["downloads"].replace(SITE, escape(site_of(request)))
     return {
-        # Rendered by templates, and kept where only this program writes.
-        "parts": parts | {name: mark_safe(parts[name]) for name in PARTS},  # noqa: S308
-        "display": display(request.GET),
-        "tops": TOPS,
-        "most_groups": MOST_GROUPS,
+        **compare_context(request.GET, form.query, passed_over),
         **steps,
+        "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
         "address": request.build_absolute_uri(),
         "asks": not request.GET and not steps,
     }
@@ -128,29 +104,6 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
         "newest": latest[0].run_id if latest else "",
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
     }
-
-
-def _parts(
-    params: QueryDict, query: ComparisonQuery, nothing_stored: bool, passed_over: list[str]
-) -> dict[str, Any]:
-    """HTML of `PARTS`, `heading` and `sources` in words, `groups` by key and label."""
-
-    def make() -> bytes:
-        context: dict[str, Any] = {
-            **compare_context(params, query, passed_over),
-            "nothing_stored": nothing_stored,
-            "agents_lack_ssh": query.tool == "ssh" and agents_lack_ssh(),
-            "request": SimpleNamespace(GET=params),
-        }
-        html = {name: render_to_string(template, context) for name, template in PARTS.items()}
-        sources = ", ".join(context["sources"])
-        groups = list({one.key: one.label for one in context["comparison"].groups}.items())
-        words = {"heading": context["heading"], "sources": sources}
-        return json.dumps({**html, **words, "groups": groups}).encode()
-
-    extra = f"{params.urlencode()} {nothing_stored}"
-    parts: dict[str, Any] = json.loads(cached_answer("compare-page", query, make, extra))
-    return parts
 
 
 def shown_query(query: ComparisonQuery) -> ComparisonQuery:

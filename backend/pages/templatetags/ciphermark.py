@@ -24,6 +24,7 @@ from pages.downloads import (
 from pages.hosts import series
 from pages.page_query import api_params, misspelt_parameters
 from pages.setup.first_steps import many_machines
+from reports.export_parameters import site_of
 from runs.filters import RunFilter
 
 register = template.Library()
@@ -153,7 +154,7 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
     params, query = context["request"].GET, context["query"]
     return {
         "downloads": comparison_downloads(params, query),
-        "json_address": json_address(spelled_out(params, query)),
+        "json_address": site_of(context["request"]) + json_address(spelled_out(params, query)),
     }
 
 

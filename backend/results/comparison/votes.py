@@ -13,7 +13,7 @@ from results.analytics.tables import is_doubtful
 from results.comparison.measured import measured
 from results.figures import LATEST, SOURCE_BITS, Slot, Statement, results_statement
 from results.selection import SPLIT, group_table, member, name_of_text
-from store.outage import DataMoved, Unanswerable
+from store.outage import AnalyticsUnavailable, Unanswerable
 from store.statements import array, fetch_rows
 
 VALUES = {
@@ -173,7 +173,7 @@ def _names(group_by: str, wanted: Iterable[Any]) -> dict[Any, tuple[str, str]]:
     ids = {int(one): one for one in wanted}
     rows = fetch_rows(f"{table} WHERE id = ANY(%s::integer[])", [array(ids)])
     if len(rows) < len(ids):
-        raise DataMoved("The data are being changed")
+        raise AnalyticsUnavailable("The data are being changed")
     return {ids[pk]: (key, label) for pk, key, label in rows}
 
 

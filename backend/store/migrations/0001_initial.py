@@ -63,14 +63,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='DataVersion',
-            fields=[
-                ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('version', models.UUIDField()),
-                ('changed_at', models.DateTimeField()),
-            ],
-        ),
-        migrations.CreateModel(
             name='DimensionValue',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

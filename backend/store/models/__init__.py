@@ -1,7 +1,6 @@
 """Every table of the project, one file for each idea."""
 
 from store.models.audit import AuditEntry as AuditEntry
-from store.models.data_version import DataVersion as DataVersion
 from store.models.dimension import DimensionValue as DimensionValue
 from store.models.dimension import Environment as Environment
 from store.models.fleet_change import FleetChange as FleetChange
