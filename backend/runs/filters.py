@@ -30,7 +30,8 @@ class Hosts(Values):
     """Keys or numbers of hosts; a merged one stands for the one that it was merged into."""
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
-        return present_keys(super().clean(value))
+        keys = super().clean(value)
+        return present_keys(keys) if keys else ()
 
 
 class HostsFilter(ValuesFilter):
