@@ -24,9 +24,9 @@ from pytest_django import DjangoDbBlocker
 from access.tokens import create_token
 from ciphermark_agent import ssh_server
 from ciphermark_agent.ssh_server import PrivateServer
-from ingest.arrival.acceptance import accept_run
-from ingest.bulk.published import load_published
-from ingest.processing.run_processing import process_run
+from runs.acceptance import create_run
+from runs.processing import process_run
+from runs.published import load_published
 from store import redis_client
 from store.models import Run
 from tests.launch.tools import free_port, is_listening, within
@@ -163,7 +163,7 @@ def reader(db: None) -> ApiClient:
 
 def accepted(document: dict[str, Any], source: str = "agent") -> Run:
     """The run of a document that is stored and not processed yet."""
-    return accept_run(json.dumps(document).encode(), document, source=source).run
+    return create_run(json.dumps(document).encode(), document, source=source).run
 
 
 @pytest.fixture

@@ -268,7 +268,9 @@ def notifier(environment: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def machine(environment: dict[str, str]) -> Iterator[LiveSite]:
     """A web server and a worker of a site that is there."""
-    worker = _process("worker", environment, "celery", "-A", "config.celery", "worker", "-c", "1")
+    worker = _process(
+        "worker", environment, "celery", "-A", "config.celery", "worker", "-B", "-c", "1"
+    )
     with worker as process, web_server("web", environment) as url:
         wait_for_answer(f"{url}/readyz")
         yield LiveSite(url, environment, process)

@@ -12,8 +12,8 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from config.beat import MemoryScheduler
-from ingest.edits import pruning
-from ingest.tasks import prune_old_runs
+from runs import pruning
+from runs.tasks import prune_old_runs
 from store.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
@@ -45,7 +45,6 @@ def test_old_runs_are_pruned_once(
 ) -> None:
     settings.CIPHERMARK_KEEP_DAYS = 30
     monkeypatch.setattr(pruning, "BATCH_RUNS", 3)
-    monkeypatch.setattr(pruning, "LARGEST_SHARE", 1)
     for day in range(12):
         store_run(run_of_day(day, ssh_measurement("aes128-ctr", 1e8)))
     together = Barrier(BEATS)

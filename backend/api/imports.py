@@ -16,7 +16,6 @@ from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
 from api.http.request_body import read_text_body
 from api.serializers import ImportedRunSerializer
-from api.upload import stored_run
 from ingest.arrival.importing import (
     CIPHER_CHARACTERS,
     FACTS,
@@ -30,7 +29,7 @@ from ingest.arrival.importing import (
     store_import,
     understand,
 )
-from ingest.tasks import enqueue_accepted
+from runs.api import stored_run
 from runs.parameters import Choice, Line, Number, ParameterForm
 from store.models import ApiToken
 from texts.documents import Corrections, is_taken
@@ -171,8 +170,6 @@ def _preview(wanted: ImportRequest) -> Mapping[str, Any]:
 def _stored(wanted: ImportRequest, request: Request) -> Response:
     """Store a text: 202 for a new import, 200 for one that was stored before."""
     imported = store_import(wanted, token=cast(ApiToken, request.auth))
-    if imported.created:
-        enqueue_accepted()
     runs = [stored_run(run, request) for run in imported.runs]
     return Response(
         {

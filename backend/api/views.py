@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpResponse, HttpResponseBase
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,16 +15,13 @@ from rest_framework.views import APIView
 from api.comparison_json import comparison_json
 from api.editing import HostEditing, RunEditing, host_number
 from api.http.api_view import ApiView, ByCursorOfIds, ListView
-from api.http.permissions import MayUpload
 from api.serializers import (
-    AcceptedSerializer,
     ComparisonSerializer,
     HostDetailSerializer,
     HostSummarySerializer,
     RunDetailSerializer,
     RunSummarySerializer,
 )
-from api.upload import upload_run
 from compare.question import ComparisonForm
 from documents.validation import run_schema
 from questions.list_parameters import HOST_LIST, host_query
@@ -33,33 +30,19 @@ from results.comparison.comparison import compare
 from results.hosts.host_list import listed_hosts
 from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
+from runs.api import RunUpload
 from runs.filters import RunFilter
 
 
-class RunList(ListView):
+class RunList(RunUpload, ListView):
     """Runs: the list for readers, the upload for agents."""
 
     filterset_class = RunFilter
-    permissions = {"POST": MayUpload}
 
     @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Runs that are not hidden, newest first."""
         return self.page(request, select_runs(), RunSummarySerializer, summaries)
-
-    @extend_schema(
-        operation_id="runs_upload",
-        request={"application/json": run_schema()},
-        responses={
-            202: OpenApiResponse(AcceptedSerializer, "Stored durably; it will be processed."),
-            200: OpenApiResponse(AcceptedSerializer, "Stored before; not counted twice."),
-            409: OpenApiResponse(OpenApiTypes.OBJECT, "This run_id has other content."),
-            413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
-        },
-    )
-    def post(self, request: Request) -> Response:
-        """Store one run document (JSON, at most 2 MiB, gzip accepted) and queue it."""
-        return upload_run(request)
 
 
 class RunView(RunEditing):

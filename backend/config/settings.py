@@ -139,6 +139,7 @@ INSTALLED_APPS = [
     "axes",
     "store",
     "access",
+    "runs.apps.RunsConfig",
     "ingest",
     "results",
     "monitoring",
@@ -234,6 +235,8 @@ CACHES = {
 
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
+# Nobody waits for a broker that is away: what is to be done stands in PostgreSQL.
+CELERY_TASK_PUBLISH_RETRY = False
 # A task is acknowledged when it has ended, so that a killed worker's task is done again.
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -257,7 +260,10 @@ CELERY_BEAT_SCHEDULE = {
         "task": "access.tasks.clear_sessions",
         "schedule": crontab(hour=4, minute=0),
     },
-    "prune-old-runs": {"task": "ingest.tasks.prune_old_runs", "schedule": 3600.0},
+    "queue-waiting-runs": {"task": "runs.tasks.queue_waiting_runs", "schedule": 60.0},
+    "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
+    "find-fleet-changes": {"task": "ingest.tasks.find_fleet_changes", "schedule": 60.0},
+    "send-notifications": {"task": "notifications.tasks.send_notifications", "schedule": 10.0},
     "tidy-analytics": {"task": "results.tasks.tidy_analytics", "schedule": 600.0},
 }
 if CIPHERMARK_ANALYTICS_URL:

@@ -3,7 +3,6 @@
 `notifications` sends them. Nothing is written unless a channel asks for it.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -60,20 +59,14 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
         _write(Event(one.change.kind, topic, title, tags, change_key=one.change_id), channels)
 
 
-def notify_of_rejection(run: Run, document: str) -> None:
+def notify_of_rejection(run: Run) -> None:
     """Tell of a rejected run: it has no host, so the name and tags of its document count."""
     channels = _channels()
     if not channels:
         return
-    stated = json.loads(document)
-    name = stated["host"]["name"]
-    event = Event(
-        REJECTED,
-        REJECTED,
-        f"{name}: {TOPIC_WORDS[REJECTED]}"[:LONGEST_TITLE],
-        stated.get("tags") or {},
-        run_id=run.run_id,
-    )
+    title = f"{run.host_name}: {TOPIC_WORDS[REJECTED]}"[:LONGEST_TITLE]
+    tags = run.document.parsed.get("tags") or {}
+    event = Event(REJECTED, REJECTED, title, tags, run_id=run.run_id)
     since = timezone.now() - REPEATED
     lately = Notification.objects.filter(topic=REJECTED, title=event.title, created_at__gt=since)
     told = set(lately.values_list("channel_id", flat=True))

@@ -3,14 +3,13 @@
 from celery import shared_task
 
 from notifications.sending import DEADLINE, due_channels, send_due
-from store.broker import send
 
 
 @shared_task
 def send_notifications() -> None:
     """Have each channel's messages sent that has any: one that answers slowly delays no other."""
     for channel in due_channels():
-        send(send_to_channel, channel)
+        send_to_channel.delay(channel)
 
 
 @shared_task(soft_time_limit=DEADLINE, time_limit=DEADLINE + 5)

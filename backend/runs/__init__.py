@@ -1,1 +1,1 @@
-"""Runs: what arrives, how it is listed."""
+"""Runs: uploaded, stored as received, turned into rows, listed."""

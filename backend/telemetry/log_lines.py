@@ -2,8 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
@@ -28,20 +27,8 @@ def log_context() -> Mapping[str, str]:
     return _context.get()
 
 
-@contextmanager
-def while_processing(run_id: object) -> Iterator[None]:
-    """Name a run. After a failure it stays named: whoever logs the exception is further out."""
-    before = _context.get()
-    add_to_context(run_id=str(run_id))
-    yield
-    _context.set(before)
-
-
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
-
-FREQUENT_TASKS = frozenset({"ingest.tasks.sweep", "notifications.tasks.send_notifications"})
-"""Celery writes two lines for each task; of these, every five seconds."""
 
 
 class TextFormatter(logging.Formatter):
@@ -91,20 +78,6 @@ def formatter(name: str) -> logging.Formatter:
     return JsonFormatter() if name == "json" else TextFormatter()
 
 
-class FrequentTasksAreDebug(logging.Filter):
-    """Celery's lines about tasks that come every few seconds, at the level DEBUG."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is written."""
-        data = getattr(record, "data", None)
-        if isinstance(data, dict) and data.get("name") in FREQUENT_TASKS:
-            if record.levelno > logging.INFO:
-                return True  # it failed
-            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
-            return logging.getLogger().isEnabledFor(logging.DEBUG)
-        return True
-
-
 def logging_config(format_name: str, level: str) -> dict[str, Any]:
     """For `logging.config.dictConfig`: everything goes to standard error."""
     return {
@@ -113,7 +86,6 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
         "formatters": {"line": {"()": "telemetry.log_lines.formatter", "name": format_name}},
         "filters": {
             "redact": {"()": "telemetry.redaction.RedactSecrets"},
-            "frequent": {"()": "telemetry.log_lines.FrequentTasksAreDebug"},
         },
         "handlers": {
             "console": {
@@ -134,8 +106,9 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
             "urllib3": {"level": "INFO"},
             # That the body of an answer to HEAD is not sent, which is as it should be.
             "gunicorn.http.wsgi": {"level": "ERROR"},
-            "celery.worker.strategy": {"filters": ["frequent"]},
-            "celery.app.trace": {"filters": ["frequent"]},
+            # Two lines for each task, some of which come every few seconds.
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
         },
         "root": {"handlers": ["console"], "level": level.upper()},
     }

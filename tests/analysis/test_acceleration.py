@@ -16,7 +16,7 @@ from documents.types import Acceleration, Series
 from tests.cases import each
 
 PUBLISHED = json.loads(
-    (Path(__file__).parents[2] / "backend/ingest/bulk/data/published.json").read_text("utf-8")
+    (Path(__file__).parents[2] / "backend/runs/data/published.json").read_text("utf-8")
 )["runs"]
 
 NO_AES = ["fpu", "sse2", "ssse3"]

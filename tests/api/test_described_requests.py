@@ -1,9 +1,8 @@
 """schemathesis: every operation answers as the OpenAPI document says; the whole in one process."""
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import Any
-from unittest import mock
 
 import pytest
 import schemathesis
@@ -14,23 +13,10 @@ from schemathesis.checks import CHECKS
 
 from access.tokens import create_token
 from config.wsgi import application
-from ingest import tasks
 
 SCOPES = ("upload", "read")
 NOT_APPLICABLE = "positive_data_acceptance"
 """Which parameters need each other, and that a name must exist, cannot be said of each alone."""
-
-
-@contextmanager
-def processed_at_once() -> Iterator[None]:
-    """Uploads are processed within their request, where a failure is one of the request."""
-
-    def send(task: Any, *arguments: int) -> bool:
-        task.apply(arguments, throw=True)
-        return True
-
-    with mock.patch.multiple(tasks, send=send, enqueue_once=send):
-        yield
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
@@ -50,10 +36,9 @@ def described(db: None, published: None) -> Iterator[Any]:
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     reader = {"Authorization": f"Bearer {create_token('describing', 'read')}"}
-    with processed_at_once():
-        yield schemathesis.openapi.from_wsgi(
-            "/api/v1/openapi.json", served, headers={**reader, "Host": "localhost"}
-        )
+    yield schemathesis.openapi.from_wsgi(
+        "/api/v1/openapi.json", served, headers={**reader, "Host": "localhost"}
+    )
     for signal in (request_started, request_finished):
         signal.connect(close_old_connections)
 

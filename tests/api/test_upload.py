@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
@@ -15,9 +14,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from access.audit import COMMAND
 from access.tokens import create_token
 from ingest.agent_archive import agent_release
-from ingest.arrival import clock
 from ingest.edits import editing, merging
-from ingest.processing.run_processing import process_run
 from store.models import ApiToken, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
@@ -100,7 +97,6 @@ def dated(moment: datetime, **changes: Any) -> dict[str, Any]:
     return run_document(**{"started_at": text, "finished_at": text, **changes})
 
 
-@pytest.mark.usefixtures("no_host_ahead")
 def test_a_document_of_a_clock_that_is_wrong_is_refused_at_once(uploader: ApiClient) -> None:
     now = timezone.now()
     assert uploader.upload(dated(now + timedelta(hours=23))).status_code == 202
@@ -117,49 +113,6 @@ def test_a_document_of_a_clock_that_is_wrong_is_refused_at_once(uploader: ApiCli
     answer = uploader.upload(run_document(finished_at="9999-12-31T23:59:59-01:00"))
     assert errors(answer)["finished_at"][0] == "date"
     assert Run.objects.count() == 1
-
-
-@pytest.fixture
-def no_host_ahead() -> None:
-    cache.delete(clock.AHEAD)
-
-
-def refused_in_time(uploader: ApiClient, moment: datetime, name: str = "nas") -> bool:
-    uploader.raise_request_exception = False
-    answer = uploader.upload(dated(moment, host={"name": name}))
-    assert answer.status_code in (400, 503)
-    return answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
-
-
-@pytest.mark.usefixtures("no_host_ahead")
-def test_a_server_whose_clock_is_behind_the_databases_asks_to_wait(
-    uploader: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    today = timezone.now()
-    monkeypatch.setattr("django.utils.timezone.now", lambda: today - timedelta(days=2))
-    assert refused_in_time(uploader, today)
-    assert not refused_in_time(uploader, today + timedelta(days=3))
-    assert not Run.objects.exists()
-
-
-@pytest.mark.usefixtures("no_host_ahead")
-def test_a_server_that_has_received_later_runs_asks_to_wait(
-    uploader: ApiClient, store_run: StoreRun
-) -> None:
-    store_run(run_document())
-    Run.objects.update(received_at=timezone.now() + timedelta(days=2))
-    assert refused_in_time(uploader, timezone.now() + timedelta(days=2))
-
-
-@pytest.mark.usefixtures("no_host_ahead")
-def test_a_server_with_which_most_hosts_of_the_hour_disagree_asks_to_wait(
-    uploader: ApiClient,
-) -> None:
-    ahead = timezone.now() + timedelta(days=2)
-    assert uploader.upload(dated(timezone.now(), host={"name": "right"})).status_code == 202
-    assert not refused_in_time(uploader, ahead, "nas")
-    assert not refused_in_time(uploader, ahead, "nas")
-    assert refused_in_time(uploader, ahead, "web")
 
 
 def test_too_large_a_document_is_a_413(uploader: ApiClient) -> None:
@@ -244,10 +197,6 @@ def test_a_token_of_one_host_takes_no_other_hosts_machine_id(store_run: StoreRun
     assert bound.upload(run_document(host=own)).status_code == 202
 
 
-def named_document(name: str, machine_id: str | None = "a" * 64, **more: Any) -> dict[str, Any]:
-    return run_document(host={"name": name, "machine_id": machine_id, "named": True}, **more)
-
-
 def test_the_answer_names_the_newer_agent_to_an_older_one_of_ours(uploader: ApiClient) -> None:
     def answered(**agent: str) -> Any:
         return uploader.upload(run_document(agent=agent)).json().get("newer_agent")
@@ -257,20 +206,3 @@ def test_the_answer_names_the_newer_agent_to_an_older_one_of_ours(uploader: ApiC
     assert answered(name="ciphermark-agent", version=current) is None
     assert answered(name="ciphermark-agent", version="99.10.0") is None
     assert answered(name="somebody's", version="0.9.10") is None
-
-
-def test_the_answer_says_how_a_named_host_is_listed(
-    uploader: ApiClient, store_run: StoreRun
-) -> None:
-    """A new name renames; one that an editor replaced does not, and the agent can say so."""
-    first = uploader.upload(named_document("nas"))
-    assert first.json()["host"] == {"name": "nas"}
-    host = store_run(named_document("nas")).host
-    assert host is not None
-    editing.rename_host(host.pk, "Cellar", COMMAND)
-    assert uploader.upload(named_document("nas")).json()["host"] == {"name": "Cellar"}
-    assert uploader.upload(named_document("attic")).json()["host"] == {"name": "attic"}
-    for run in Run.objects.filter(status=Run.Status.ACCEPTED).order_by("pk"):
-        process_run(run.pk)
-    host.refresh_from_db()
-    assert host.name == "attic"

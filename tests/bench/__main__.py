@@ -37,10 +37,10 @@ from django.db.models import Count
 from django.test import Client
 
 from access.tokens import create_token
-from ingest.arrival.acceptance import accept_run
-from ingest.processing.run_processing import process_run
 from results.analytics import engine
 from results.analytics.ask import Ask
+from runs.acceptance import create_run
+from runs.processing import process_run
 from store.models import Host, Run
 from tests.bench import fleet
 from tests.live_site import environment_of, web_server
@@ -220,7 +220,7 @@ def processing(_size: str) -> Iterator[Figure]:
 
     with fleet.nothing_stays(), fleet.connect(autocommit=True) as database:
         for _ in range(1 + ROUNDS):
-            stored = [accept_run(one, json.loads(one), source="agent") for one in documents(20)]
+            stored = [create_run(one, json.loads(one), source="agent") for one in documents(20)]
             waiting.append([one.run.pk for one in stored])
         value, floor = (20 / seconds for seconds in in_turn(process, write))
     yield Figure("processing, one worker", "runs/s", value, floor, ">= 30/s", value >= 30)

@@ -22,8 +22,8 @@ from django.db import connection
 from django.db.models import Model
 from psycopg import sql
 
-from ingest.arrival.acceptance import accept_run
-from ingest.processing.run_processing import process_run
+from runs.acceptance import create_run
+from runs.processing import process_run
 from store.models import Host, Run
 from tests.live_site import url_of
 from tests.sample_documents import environment, run_document
@@ -129,8 +129,8 @@ def fill(hosts: int, runs: int) -> None:
     kinds = dict[int, str]()
     for number, cpu in enumerate([*CPUS, *zipf(random, CPUS, min(440, hosts // 4))]):
         document = document_of_kind(number, cpu)
-        run = accept_run(json.dumps(document).encode(), document, source="agent").run
-        assert process_run(run.pk) == "ready", document["run_id"]
+        run = create_run(json.dumps(document).encode(), document, source="agent").run
+        assert process_run(run.pk).status == "ready", document["run_id"]
         kinds[run.pk] = cpu
     copy_measurements(write_runs(random, kinds, hosts, runs))
     with connect(autocommit=True) as database:

@@ -20,8 +20,9 @@ import django
 django.setup()
 from django.core.cache import cache
 from store.redis_client import quick_redis
-from store.broker import waiting_tasks
-for ask in (quick_redis().ping, lambda: cache.set("tls", 1, 5), waiting_tasks):
+from celery import current_app
+asked = current_app.connection_for_read().ensure_connection
+for ask in (quick_redis().ping, lambda: cache.set("tls", 1, 5), lambda: asked(max_retries=1)):
     try:
         ask()
         print("answered")

@@ -189,7 +189,7 @@ def test_nothing_acknowledged_is_lost_or_counted_twice_when_every_part_is_killed
 
         with psycopg.connect(settings["DATABASE_URL"], autocommit=True) as database:
             waiting = "SELECT NOT EXISTS (SELECT FROM runs_run WHERE status = 'accepted')"
-            assert within(60, lambda: database.execute(waiting).fetchone() == (True,))
+            assert within(180, lambda: database.execute(waiting).fetchone() == (True,))
             found = Counter(database.execute(STORED).fetchall())
         assert found == Counter((one["run_id"], "ready", 2) for one in sent)
         assert within(30, lambda: is_ready(port))

@@ -48,9 +48,9 @@ def test_a_run_is_followed_from_the_request_to_the_worker(site: LiveSite) -> Non
     )
     assert (request["client"], request["run_id"]) == ("203.0.113.9", run_id)
     processed = [one for one in lines(site, "worker") if one.get("run_id") == run_id]
-    assert [one["logger"] for one in processed] == ["ingest.processing.run_processing"]
+    assert [one["logger"] for one in processed] == ["runs.tasks"]
     assert f"run {run_id} is ready after" in processed[0]["message"]
-    assert processed[0]["task"].startswith("ingest.tasks.process_")
+    assert processed[0]["task"] == "runs.tasks.process_run"
 
 
 def test_a_broken_request_for_a_share_is_logged_without_its_secret(site: LiveSite) -> None:

@@ -299,34 +299,10 @@ def test_a_host_without_runs_is_in_no_entry(at_level: Store, store_run: StoreRun
     assert runs_and_hosts(FIRST_DAY) == (1, 1, 1)
 
 
-def test_changes_of_hosts_wait_while_runs_do(
-    at_level: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(tasks, "enqueue_once", asked.append)
-    monkeypatch.setattr(tasks, "BEHIND", 2)
-    runs = [at_level(day) for day in range(3)]
-    mark_due([runs[0].host_id or 0])
-    Run.objects.update(status=Run.Status.ACCEPTED, received_at=timezone.now() - timedelta(hours=1))
-    tasks.sweep_fleet_changes()
-    tasks.find_fleet_changes()
-    assert (asked, HostWatch.objects.get().due) == ([], 1)
-    Run.objects.filter(pk=runs[0].pk).update(status=Run.Status.READY)
-    tasks.sweep_fleet_changes()
-    assert asked == [tasks.find_fleet_changes]
-
-
-def test_the_sweep_finds_silent_hosts_and_those_that_are_due(
-    at_level: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[object] = []
-    monkeypatch.setattr(tasks, "enqueue_once", asked.append)
+def test_the_task_finds_silent_hosts_and_those_that_are_due(at_level: Store) -> None:
     for day in range(4):
         at_level(day)
     mark_due([Host.objects.get().pk])
-    tasks.sweep_fleet_changes()
-    assert asked == [tasks.find_fleet_changes]
     tasks.find_fleet_changes()
     assert HostWatch.objects.get().due == 0
-    tasks.sweep_fleet_changes()
     assert [entry.kind for entry in entries()] == ["silent"]

@@ -18,9 +18,9 @@ from access.tokens import create_token
 from ingest.edits.editing import EditConflict, EditRefused, remove_run, rename_host, set_hidden
 from ingest.edits.merging import merge_hosts
 from ingest.edits.splitting import confirm_one_machine, split_host
-from ingest.processing.run_processing import DERIVED_VERSION, process_run
 from results.hosts.host_names import HostNames, host_names, present_id, present_keys
 from results.hosts.latest import latest_results
+from runs.processing import DERIVED_VERSION, process_run
 from store.models import AuditEntry, Host, HostAlias, Measurement, Run
 from tests.conftest import ApiClient, StoreRun, accepted
 from tests.sample_documents import run_document, ssh_measurement

@@ -18,8 +18,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from access.tokens import create_token
 from ingest.arrival.importing import ImportRequest, store_import
-from ingest.bulk.published import load_published
-from ingest.processing.run_processing import process_run
+from runs.processing import process_run
+from runs.published import load_published
 from store.models import ApiToken, Host, Run
 from tests.conftest import StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement

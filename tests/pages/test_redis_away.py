@@ -1,12 +1,13 @@
 """While Redis cannot be reached pages answer, or say when to come back; uploads are taken."""
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.test import Client
 from django.urls import get_resolver
 
-from store import broker
+from runs import tasks
 from store.models import Run
 from tests.conftest import ApiClient
 from tests.pages.test_hostile_strings import addresses
@@ -16,15 +17,10 @@ NOWHERE = "redis://127.0.0.1:1/0"
 
 
 @pytest.fixture(autouse=True)
-def _redis_is_away(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _redis_is_away(settings: Any) -> None:
     cache = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": NOWHERE}
     settings.CACHES = {"default": cache}
     settings.REDIS_URL = NOWHERE
-    monkeypatch.setattr(broker, "_outage", broker._Outage())
-
-
-def _refuse(task: object, *arguments: int) -> None:
-    raise ConnectionRefusedError
 
 
 @pytest.mark.django_db
@@ -44,6 +40,6 @@ def test_every_page_answers_or_says_when_to_come_back(admin_client: Client) -> N
 
 @pytest.mark.django_db(transaction=True)
 def test_an_upload_is_taken(uploader: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker, "_publish", _refuse)
+    monkeypatch.setattr(tasks.process_run, "delay", mock.Mock(side_effect=ConnectionRefusedError))
     assert uploader.upload(run_document()).status_code == 202
     assert Run.objects.get().status == Run.Status.ACCEPTED

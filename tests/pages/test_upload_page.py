@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from ingest.arrival.importing import ImportRequest, store_import
-from ingest.processing.run_processing import process_run
 from pages.upload.receiving import pack
+from runs.processing import process_run
 from store.models import AuditEntry, ImportedText, Run
 from tests.cases import each
 from tests.pages.conftest import page, text_of

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from access.tokens import check_host
 from documents.json_text import canonical_json
-from ingest.arrival.acceptance import RunConflict, accept_run, record_upload
+from runs.acceptance import RunConflict, accept_run, record_upload
 from store.models import ApiToken, ImportedText, Run
 from texts.documents import Corrections, Documents, Take, run_documents
 from texts.read import read_text
@@ -123,7 +123,7 @@ def store_import(
 ) -> Imported:
     """Store the text and a run for each of its sections, all or nothing.
 
-    A text whose runs have all been deleted can be imported again. The caller enqueues new runs.
+    A text whose runs have all been deleted can be imported again.
     Raise `NoFigures`, `NotAText`, `RunTaken`, or `OtherHost` where the token is bound to a host.
     """
     now = timezone.now()

@@ -1,26 +1,18 @@
-"""What follows when runs change, and rows derived again from stored documents after an update.
+"""What follows when runs change.
 
 Of a run that is taken away, hidden, shown again or given to another host: the names of the hosts
 concerned, and the verdicts of the runs beside it.
 """
 
-import json
-import logging
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from ingest.fleet_changes.entries import settle
 from ingest.fleet_changes.watching import mark_due
-from ingest.processing.aes_verdict import judge_again
 from ingest.processing.hosts import NAME_HOSTS
-from ingest.processing.id_cache import forget_everything
-from ingest.processing.run_processing import DERIVED_VERSION, process_run
-from store.models import Environment, FleetChangeMember, Host, Run
-from store.outage import UNREACHABLE
-
-logger = logging.getLogger(__name__)
+from runs.verdicts import judge_again
+from store.models import FleetChangeMember, Host, Run
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -73,50 +65,3 @@ def delete_runs(runs: Iterable[Run]) -> None:
     for run in gone:
         run.delete()
     recompute_for(changed)
-
-
-def forget_derived(run: Run) -> None:
-    """Make a run what it was when it had just been accepted; its document stays."""
-    for derived in (run.measurements, run.baseline_levels, run.speed_indices):
-        derived.all().delete()
-    run.status = Run.Status.ACCEPTED
-
-
-class Renewed(NamedTuple):
-    """How many runs were derived again, and how many keep their old rows."""
-
-    runs: int
-    kept: int
-
-
-def renew_runs() -> Renewed:
-    """Derive every run anew that an older version of the program derived.
-
-    A machine whose CPU is named differently today would else count as two. One transaction a run:
-    readers see the old rows or the new ones, and an interrupted call goes on where it stopped.
-    """
-    outdated = Run.objects.filter(status=Run.Status.READY, derived_version__lt=DERIVED_VERSION)
-    runs, kept = list(outdated.order_by("id").values_list("pk", flat=True)), 0
-    for pk in runs:
-        try:
-            _renew(pk)
-        except UNREACHABLE:
-            raise
-        except Exception:
-            logger.exception("run %d keeps what an older version derived of it", pk)
-            kept += 1
-    if runs:
-        refresh_hosts(Host.objects.values_list("pk", flat=True))
-        Environment.objects.filter(runs__isnull=True).delete()
-        forget_everything()
-    return Renewed(len(runs) - kept, kept)
-
-
-@transaction.atomic
-def _renew(pk: int) -> None:
-    run = Run.objects.select_for_update().get(pk=pk)
-    if run.status == Run.Status.READY and run.derived_version < DERIVED_VERSION:
-        json.loads(run.document.received)  # one that cannot be read keeps its rows
-        forget_derived(run)
-        run.save(update_fields=["status"])
-        process_run(pk)

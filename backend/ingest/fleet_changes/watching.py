@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from analysis.ciphers.cipher_catalogue import family_of_series
 from analysis.over_time.family_changes import Family
+from documents.environment import libraries
+from documents.types import RunDocument
 from ingest.fleet_changes.described import describe
 from ingest.fleet_changes.entries import add_silent, forget_host, lock_entries, record
 from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostState, heard_of
-from store.models import FleetChange, FleetChangeMember, HostWatch, Run, Series
+from store.models import FleetChange, FleetChangeMember, HostWatch, Measurement, Run, Series
 from store.models.run import COUNTED
 from store.outage import UNREACHABLE
 from store.processing_lock import hold_off_edits
@@ -96,6 +98,30 @@ def watch_new_run(host_pk: int, run: ArrivedRun, families: Mapping[int, Family])
     if findings or unsettled:
         heard = heard_of(run, families)
         record(host_pk, describe(findings, families), heard=heard, ended=(run.key, run.at))
+
+
+def watch_run(run: Run, document: RunDocument, rows: Sequence[Measurement]) -> None:
+    """Look for changes in a run that the caller's transaction has just stored with these rows."""
+    if run.host_id is None or run.environment_id is None or run.started_at is None:
+        return
+    if run.source == Run.Source.PUBLISHED:
+        return
+    families = {
+        row.series_id: family
+        for row, measurement in zip(rows, document.measurements, strict=True)
+        if row.median is not None and (family := family_of_series(measurement.series))
+    }
+    arrived = ArrivedRun(
+        key=run.pk,
+        at=run.started_at,
+        expected_again=run.source == Run.Source.AGENT,
+        disturbed=bool(run.conditions),
+        environment=run.environment_id,
+        verdict=run.acceleration,
+        libraries=libraries(document.environment),
+        rates={row.series_id: row.median for row in rows if row.median is not None},
+    )
+    watch_new_run(run.host_id, arrived, families)
 
 
 def _keep(host_pk: int, state: HostState, last_at: datetime | None) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple, Self
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 
 from documents.naming import same_name, slug
 from documents.types import HostIdentity
-from store.models import Host, HostAlias, HostName
+from store.models import Host, HostAlias, HostName, Run
 from store.models.run import COUNTED
 from store.statements import LATEST_FIRST, fetch_rows
 
@@ -84,23 +84,21 @@ def known_hosts(keys: Iterable[HostKey], rows: Iterable[tuple[Any, ...]]) -> dic
     }
 
 
-def listed_name(identity: HostIdentity) -> str:
-    """The name by which the host of a run with this identity is listed once that is processed.
-
-    The run's own, unless an editor replaced that one (`HostName.renames`), or the name leads to
-    a host that is known by another one.
-    """
-    key = HostKey.of(identity, published=False)
+def host_of(key: HostKey) -> int:
+    """Return the number of the host that a document names; one never seen before is stored."""
     known = known_hosts([key], fetch_rows(HOSTS, host_parameters([key])))
-    host = Host.objects.filter(pk__in=known.values()).first()
-    if host is None:
-        return identity.name
-    replaced = HostName.objects.filter(host=host, name=identity.name, renames=False).exists()
-    return host.name if replaced or not key.machine_id else identity.name
+    return known.get(key) or _new_host(key)
 
 
-def host_id(key: HostKey) -> int:
-    """Store a host never seen before, and return its number."""
+def name_host_by_run(run: Run) -> None:
+    """Have the host of a run that was just stored be shown by its name, if it is the latest."""
+    if run.host and run.host.machine_id and run.host.name != run.host_name:
+        add_names(run.host, [run.host_name])
+        with connection.cursor() as cursor:
+            cursor.execute(NAME_HOSTS, [[run.host.pk]])
+
+
+def _new_host(key: HostKey) -> int:
     new = {"name": key.name, "published": key.published}
     for _ in range(SLUG_ATTEMPTS):
         # Another worker may take the slug between the look and the insert.
@@ -166,21 +164,5 @@ WHERE h.id = one.id AND h.machine_id IS NOT NULL AND h.name <> latest.name
 """  # noqa: S608 - constants
 
 
-_OF_RUNS = """
-FROM runs_run r JOIN runs_host h ON h.id = r.host_id
-WHERE r.id = ANY(%(runs)s) AND h.machine_id IS NOT NULL AND r.host_name <> h.name
-"""
-
-NAME_BY_RUNS = f"""
-INSERT INTO runs_hostname (host_id, name, slug)
-SELECT DISTINCT one.host_id, n.name, n.slug
-FROM jsonb_to_recordset(%(names)s::jsonb) AS n (name text, slug text)
-JOIN (SELECT r.host_id, r.host_name {_OF_RUNS}) one ON one.host_name = n.name
-ON CONFLICT (host_id, name) DO NOTHING;
-
-{_name(f"(SELECT DISTINCT r.host_id AS id {_OF_RUNS} ORDER BY 1) one")}
-"""  # noqa: S608 - constants
-"""Runs (`runs`: their keys; `names`: their names with slugs, JSON) name their hosts."""
-
 NAME_HOSTS = _name("unnest(%s::bigint[]) one (id)")
-"""The same of hosts whose runs were changed; one parameter, their keys."""
+"""The latest runs of hosts name them; one parameter, the keys of the hosts."""

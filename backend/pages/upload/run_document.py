@@ -13,10 +13,10 @@ from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import Measurement, RunDocument
 from documents.validation import Fault, date_faults, validate_run_document
-from ingest.arrival.acceptance import accept_run, record_upload
 from pages.hosts.environment_facts import environment_facts
 from pages.upload.receiving import pack
 from pages.upload.rows import Row, grouped
+from runs.acceptance import accept_run, record_upload
 from store.models import Run
 from texts.types import Figure
 

@@ -18,13 +18,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from ingest.arrival.acceptance import RunConflict
 from ingest.arrival.importing import ImportRequest, NoFigures, RunTaken, stored_request
-from ingest.tasks import enqueue_accepted
 from pages.upload.forms import OptionsForm
 from pages.upload.preview import TextPreview
 from pages.upload.receiving import FORM_BYTES, REQUEST_BYTES, FormRefused, receive_form, unpack
 from pages.upload.run_document import DocumentPreview, is_run_document
+from runs.acceptance import RunConflict
 from store.models import Run
 from texts.received import MAX_BYTES, NotAText
 from texts.types import Hints
@@ -99,7 +98,6 @@ def _save(request: HttpRequest) -> HttpResponse:
     except FormRefused as refusal:
         shown = {"problem": str(refusal), "conflict": refusal.run_id}
         return _page(request, options, items, shown, refusal.status)
-    enqueue_accepted()
     query = QueryDict(mutable=True)
     query.setlist("saved", ids)
     return redirect(f"{reverse('upload')}?{query.urlencode()}")

@@ -10,9 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import transaction
 
 from documents.run_document import SCHEMA
-from ingest.arrival.acceptance import accept_run, content_digest
 from ingest.edits.recompute import delete_runs, set_hidden
-from ingest.processing.run_processing import process_run
+from runs.acceptance import content_digest, create_run
+from runs.processing import process_run
 from store.models import Run
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:published")
@@ -29,7 +29,7 @@ class Loaded:
 
 
 def _published_runs() -> list[dict[str, Any]]:
-    text = resources.files("ingest.bulk").joinpath("data/published.json").read_text("utf-8")
+    text = resources.files("runs").joinpath("data/published.json").read_text("utf-8")
     runs: list[dict[str, Any]] = json.loads(text)["runs"]
     return runs
 
@@ -67,7 +67,7 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
     if stored is not None:
         delete_runs([stored])
     body = json.dumps(document, ensure_ascii=False, indent=1).encode()
-    accepted = accept_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
+    accepted = create_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
     process_run(accepted.run.pk)
     if hidden:  # What an administrator hid stays hidden when its figures are corrected.
         accepted.run.refresh_from_db()

@@ -1,10 +1,10 @@
-"""manage.py load_published: published figures loaded (`ingest.bulk.published`)."""
+"""manage.py load_published: published figures loaded (`runs.published`)."""
 
 from typing import Any
 
 from django.template.defaultfilters import pluralize
 
-from ingest.bulk.published import load_published
+from runs.published import load_published
 from store.site_command import SiteCommand
 
 

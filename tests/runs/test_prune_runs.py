@@ -1,17 +1,14 @@
 """manage.py prune_runs: old runs go, what is still the latest stays."""
 
 from datetime import timedelta
-from uuid import UUID
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from ingest import tasks
-from ingest.edits import pruning
-from results.hosts.latest import latest_results
-from store.models import Host, Measurement, Run, RunDocument
+from runs import pruning, tasks
+from store.models import Environment, Measurement, Run, RunDocument
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
 from tests.sample_documents import run_document, ssh_measurement
@@ -35,52 +32,20 @@ def kept() -> list[int]:
     return list(Run.objects.order_by("id").values_list("pk", flat=True))
 
 
-def latest() -> list[tuple[str, UUID]]:
-    return [
-        (one.detail.cipher, one.run_id)
-        for host in Host.objects.all()
-        for one in latest_results(host.pk)
-    ]
-
-
-def test_the_latest_result_of_each_series_stays(
+def test_the_latest_run_of_each_environment_stays(
     history: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = latest()
+    other = Environment.objects.create(
+        **{**Environment.objects.values().get(), "id": None, "fingerprint": "0" * 64}
+    )
+    Run.objects.filter(pk=history[2].pk).update(environment=other)
     assert prune("--older-than", "30", "--dry-run", capsys=capsys).startswith("4 runs would")
     assert len(kept()) == 6
-    assert prune("--older-than", "30", "--confirm", capsys=capsys).startswith("4 runs deleted")
+    assert prune("--older-than", "30", capsys=capsys).startswith("4 runs deleted")
     assert kept() == [history[2].pk, history[5].pk]
-    assert latest() == before
     assert set(Measurement.objects.values_list("run_id", flat=True)) == set(kept())
     assert RunDocument.objects.count() == 2
-    assert prune("--older-than", "30", "--confirm", capsys=capsys).startswith("0 runs deleted")
-
-
-def test_asked_to_it_deletes_those_too(
-    history: list[Run], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys).startswith(
-        "6 runs"
-    )
-    assert kept() == []
-    assert latest() == []
-
-
-def test_a_verdict_that_rested_on_a_deleted_run_goes_with_it(
-    store_run: StoreRun, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gcm = "aes128-gcm@openssh.com"
-    store_run(run_of_day(0, ssh_measurement(gcm, 1e8, acceleration="masked")))
-    today = timezone.now().isoformat()
-    fast = ssh_measurement(gcm, 9e8)
-    plain = store_run(run_document(fast, started_at=today, finished_at=today))
-    assert plain.acceleration == "hardware"
-    assert prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys).startswith(
-        "1 run deleted"
-    )
-    plain.refresh_from_db()
-    assert plain.acceleration == "unknown"
+    assert prune("--older-than", "30", capsys=capsys).startswith("0 runs deleted")
 
 
 @pytest.mark.usefixtures("published")
@@ -90,10 +55,11 @@ def test_new_runs_waiting_runs_and_those_of_pages_stay(
     others = list(Run.objects.exclude(pk__in=[run.pk for run in history]))
     Run.objects.filter(pk=history[1].pk).update(status=Run.Status.ACCEPTED)
     Run.objects.filter(pk=history[3].pk).update(hidden=True)
-    rejected = store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
-    prune("--older-than", "30", "--no-keep-latest", "--confirm", capsys=capsys)
-    expected = {run.pk for run in (*others, history[1], rejected)}
-    assert set(kept()) == expected
+    waiting = {run.pk for run in (*others, history[1], history[5])}
+    store_run(run_document(finished_at="2019-01-01T00:00:00Z"))  # rejected, but new
+    waiting.add(Run.objects.latest("pk").pk)
+    prune("--older-than", "30", capsys=capsys)
+    assert set(kept()) == waiting
 
 
 @pytest.mark.django_db
@@ -123,20 +89,3 @@ def test_a_clock_that_is_ahead_makes_no_run_old(
     monkeypatch.setattr("django.utils.timezone.now", lambda: ahead)
     tasks.prune_old_runs()
     assert len(kept()) == 6
-    call_command("prune_runs", "--confirm")
-    assert len(kept()) == 6
-
-
-def test_a_pass_that_would_delete_more_than_a_tenth_stops_until_it_is_confirmed(
-    history: list[Run],
-    settings: Settings,
-    caplog: pytest.LogCaptureFixture,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    settings.CIPHERMARK_KEEP_DAYS = 30
-    tasks.prune_old_runs()
-    assert "4 of 6 runs began before" in caplog.text
-    with pytest.raises(CommandError, match=r"nothing was deleted.*prune_runs --confirm"):
-        call_command("prune_runs")
-    assert len(kept()) == 6
-    assert prune("--confirm", capsys=capsys).startswith("4 runs deleted")

@@ -1,4 +1,4 @@
-"""Is hardware AES used? The verdict on a run, from its own series and those beside it.
+"""Judge whether hardware AES is used, by a run's own series and those beside it.
 
 Published and pasted results often have the masked series in a run of its own. Runs of one host in
 one environment are then judged together: the order in which they arrive changes nothing.
@@ -28,27 +28,24 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 
 
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    """Set the verdict of a run by its own series: all there is to say when they are complete."""
-    verdict = acceleration_verdict(measured, facts, run.skipped)
-    run.acceleration = verdict.verdict
-    run.acceleration_evidence = verdict.evidence
-    run.acceleration_advice = verdict.advice or ""
-    run.acceleration_factor = verdict.factor
+    """Set the verdict of a run that is about to be stored.
 
-
-def judge_together(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    """Store the verdict of an incomplete run that has become ready, and of those beside it."""
-    beside = _measured_beside(run)
-    if not beside:
+    One that lacks a half is judged with those beside it, and so are those that lack one.
+    """
+    if is_complete(measured):
+        _set_verdict(run, measured, facts)
         return
+    beside = _measured(
+        Run.objects.filter(host=run.host, environment=run.environment).exclude(pk=run.pk)
+    )
     parts = sorted([*beside, (run, measured)], key=_moment, reverse=True)
-    together = _united(part for _, part in parts)
-    judged = [run]
+    together = _united(series for _, series in parts)
+    _set_verdict(run, together, facts)
     if is_complete(together):
-        judged += [sibling for sibling, own in beside if not is_complete(own)]
-    for one in judged:
-        judge(one, together, facts)
-        one.save(update_fields=FIELDS)
+        for sibling, own in beside:
+            if not is_complete(own):
+                _set_verdict(sibling, together, facts)
+                sibling.save(update_fields=FIELDS)
 
 
 def judge_again(host_pk: int, environment_pk: int) -> None:
@@ -57,12 +54,24 @@ def judge_again(host_pk: int, environment_pk: int) -> None:
     After one of them was hidden, shown, removed or moved: others may have been judged with it,
     but none that has all there is to say itself.
     """
-    parts = sorted(_measured(_counted(host_pk, environment_pk)), key=_moment, reverse=True)
+    parts = sorted(
+        _measured(Run.objects.filter(host=host_pk, environment=environment_pk)),
+        key=_moment,
+        reverse=True,
+    )
     together = _united(part for _, part in parts)
     for run, own in parts:
         if not is_complete(own):
-            judge(run, together, run.document.environment)
+            _set_verdict(run, together, run.document.environment)
             run.save(update_fields=FIELDS)
+
+
+def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
+    verdict = acceleration_verdict(measured, facts, run.skipped)
+    run.acceleration = verdict.verdict
+    run.acceleration_evidence = verdict.evidence
+    run.acceleration_advice = verdict.advice or ""
+    run.acceleration_factor = verdict.factor
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
@@ -89,23 +98,10 @@ def _moment(part: tuple[Run, object]) -> tuple[str, str]:
     return (run.started_at.isoformat() if run.started_at else "", str(run.run_id))
 
 
-def _measured_beside(run: Run) -> list[tuple[Run, list[MeasuredSeries]]]:
-    """Runs of the same host in the same environment, with what tells of acceleration."""
-    if run.host_id is None or run.environment_id is None:
-        return []
-    return _measured(_counted(run.host_id, run.environment_id).exclude(pk=run.pk))
-
-
-def _counted(host_pk: int, environment_pk: int) -> QuerySet[Run]:
-    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
-    return counted.filter(host_id=host_pk, environment_id=environment_pk).order_by("-id")
-
-
 def _measured(runs: QuerySet[Run]) -> list[tuple[Run, list[MeasuredSeries]]]:
-    """The latest of these runs, with what tells of acceleration."""
-    parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {
-        one.pk: (one, []) for one in runs[:SIBLINGS]
-    }
+    """Return the latest of these runs that count, with what tells of acceleration."""
+    counted = runs.filter(status=Run.Status.READY, hidden=False).order_by("-id")[:SIBLINGS]
+    parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {run.pk: (run, []) for run in counted}
     rows = Measurement.objects.filter(
         run_id__in=parts, series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
     )

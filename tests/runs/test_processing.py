@@ -3,23 +3,26 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
+from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
-from ingest.arrival.acceptance import RunConflict
-from ingest.processing import run_processing as processing
-from ingest.processing.persist_results import DerivedRun, store_rows
-from ingest.processing.run_processing import process_run
+from runs import processing
+from runs.acceptance import RunConflict
+from runs.processing import DERIVED_VERSION, process_run
+from runs.verdicts import judge
 from store.models import Environment, Host, Measurement, Run, RunSpeedIndex
-from tests.conftest import accepted
+from tests.conftest import StoreRun, accepted
 from tests.sample_documents import environment, run_document, ssh_measurement
 
 
 def process_together(runs: Sequence[Run]) -> set[Run.Status]:
     def process(run: Run) -> Run.Status:
         try:
-            return process_run(run.pk)
+            return Run.Status(process_run(run.pk).status)
         finally:
             connection.close()
 
@@ -30,8 +33,8 @@ def process_together(runs: Sequence[Run]) -> set[Run.Status]:
 @pytest.mark.django_db
 def test_processing_twice_makes_the_rows_once() -> None:
     run = accepted(run_document(ssh_measurement("3des-cbc", 2e7)))
-    assert process_run(run.pk) == Run.Status.READY
-    assert process_run(run.pk) == Run.Status.READY
+    for _ in range(2):
+        assert process_run(run.pk).status == Run.Status.READY
     assert Measurement.objects.count() == 1
     assert RunSpeedIndex.objects.count() == 1
 
@@ -57,11 +60,11 @@ def test_first_runs_of_new_machines_may_be_processed_at_once(round_: int) -> Non
 def test_two_halves_of_a_verdict_processed_at_once_find_each_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def store_slowly(made: Sequence[DerivedRun]) -> None:
-        store_rows(made)
+    def judge_slowly(*judged: Any) -> None:
+        judge(*judged)
         time.sleep(0.5)  # the other run is stored meanwhile, unless it waits for its turn
 
-    monkeypatch.setattr(processing, "store_rows", store_slowly)
+    monkeypatch.setattr(processing, "judge", judge_slowly)
     gcm = "aes128-gcm@openssh.com"
     halves = (
         run_document(ssh_measurement(gcm, 9e8)),
@@ -76,7 +79,7 @@ def test_an_unexpected_failure_leaves_the_run_accepted_and_no_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = accepted(run_document())
-    monkeypatch.setattr("ingest.processing.aes_verdict.acceleration_verdict", lambda *facts: 1 / 0)
+    monkeypatch.setattr("runs.verdicts.acceleration_verdict", lambda *facts: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         process_run(run.pk)
     run.refresh_from_db()
@@ -91,3 +94,23 @@ def test_a_conflicting_document_leaves_the_first_one_alone() -> None:
     with pytest.raises(RunConflict):
         accepted({**document, "skipped": [{"tool": "ssh", "cipher": None, "reason": "x"}]})
     assert Run.objects.count() == 1
+
+
+def test_a_run_of_an_older_version_is_derived_anew(store_run: StoreRun) -> None:
+    run = store_run(run_document())
+    today = run.environment
+    assert today is not None
+    old = Environment.objects.get(pk=today.pk)
+    old.pk, old.fingerprint = None, "0" * 64
+    old.save()
+    Run.objects.filter(pk=run.pk).update(environment=old, derived_version=1, hidden=True)
+    Measurement.objects.filter(run=run).update(median=1.0)
+    said = StringIO()
+    for _ in range(2):
+        call_command("renew_runs", stdout=said)
+    assert said.getvalue() == "1 run was derived again.\n"
+    run.refresh_from_db()
+    assert (run.environment, run.derived_version) == (today, DERIVED_VERSION)
+    assert run.hidden
+    assert list(Environment.objects.all()) == [today]
+    assert Measurement.objects.get(run=run).median == 410e6

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from ingest.bulk import published
+from runs import published
 from store.models import Host, Measurement, Run
 
 FIGURES = json.loads(

@@ -1,1 +1,0 @@
-"""Many documents at once: files of them, and the published figures."""

@@ -1,0 +1,81 @@
+"""Store run documents as received, before anybody is told "accepted"."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from access.audit import Subject, by_person, record
+from documents.json_text import canonical_json
+from runs.tasks import process_run
+from store.models import ApiToken, ImportedText, Run, RunDocument
+from texts.types import PARSER_VERSION
+
+
+class RunConflict(Exception):
+    """This run_id is stored already, with other content."""
+
+
+class Accepted(NamedTuple):
+    run: Run
+    created: bool
+
+
+def content_digest(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 (hex) of the canonical JSON: equal content is the same run."""
+    return hashlib.sha256(canonical_json(document)).hexdigest()
+
+
+@transaction.atomic
+def create_run(
+    body: bytes,
+    document: Mapping[str, Any],
+    *,
+    source: str,
+    token: ApiToken | None = None,
+    imported_text: ImportedText | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Accepted:
+    """Store a valid document, `body` being its bytes as received; its content once.
+
+    Raise `RunConflict` where the run_id is taken by other content.
+    """
+    fields = {
+        "source": source,
+        "token": token,
+        "host_name": document["host"]["name"].strip(),
+        "imported_text": imported_text,
+        "parser_version": PARSER_VERSION if imported_text else None,
+        "provenance": provenance or {},
+    }
+    run, created = Run.objects.get_or_create(run_id=UUID(document["run_id"]), defaults=fields)
+    digest = content_digest(document)
+    if created:
+        RunDocument.objects.create(run=run, body=body, content_digest=digest)
+    elif run.document.content_digest != digest:
+        raise RunConflict
+    return Accepted(run, created)
+
+
+def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accepted:
+    """Do as `create_run`, and have a new run processed once it is committed.
+
+    While the broker cannot be reached the run waits for `runs.tasks.queue_waiting_runs`.
+    """
+    accepted = create_run(body, document, **fields)
+    if accepted.created:
+        transaction.on_commit(lambda: process_run.delay(accepted.run.pk), robust=True)
+    return accepted
+
+
+def record_upload(runs: Sequence[Run], person: User) -> None:
+    """Note in the audit log what somebody has just stored; programs are known by their token."""
+    first, count = runs[0], len(runs)
+    more = f" and {count - 1} more" if count > 1 else ""
+    name = f"{first.host_name}, run {first.run_id}{more}"
+    stored = [{"run_id": run.run_id, "host_name": run.host_name} for run in runs]
+    subject = Subject("run", first.run_id, name)
+    record(by_person(person), "run.upload", subject, after={"runs": stored})

@@ -1,0 +1,100 @@
+"""manage.py load_runs FILE..."""
+
+import gzip
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator
+from typing import IO, Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import DataError, transaction
+from django.utils import timezone
+
+from documents.json_text import JsonError, parse_json
+from documents.validation import date_faults, validate_run_document
+from runs.acceptance import RunConflict, create_run
+from runs.processing import process_run
+from store.models import Run
+from store.site_command import SiteCommand
+
+TOLD_EVERY = 1000
+FAULTS_NAMED = 3
+
+
+class Refused(Exception):
+    """The line cannot be stored; the message says why."""
+
+
+class Command(SiteCommand):
+    help = (
+        "Store run documents, one JSON document a line (gzip too; - is standard input), with all "
+        "that is derived of them. Runs that are stored already are skipped, so an interrupted "
+        "call is simply repeated. Exits with 1 when a line was refused."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input.")
+
+    def handle(self, *, files: list[str], **_: Any) -> None:
+        done: Counter[str] = Counter()
+        for name in files:
+            number = 0
+            try:
+                for number, line in enumerate(_lines(name), 1):
+                    if line.strip():
+                        done[self._load(f"{name}:{number}", line)] += 1
+                    if number % TOLD_EVERY == 0:
+                        self.stderr.write(f"{name}: {number} lines")
+            except (OSError, EOFError) as error:
+                raise CommandError(f"{name}:{number + 1}: it cannot be read on: {error}") from None
+        self.stdout.write(
+            f"{done['stored']} runs stored, {done['known']} known before,"
+            f" {done['refused']} lines refused."
+        )
+        if done["refused"]:
+            sys.exit(1)
+
+    def _load(self, place: str, line: bytes) -> str:
+        try:
+            return "stored" if load_run(line) else "known"
+        except Refused as refusal:
+            # What the line holds must not steer the terminal.
+            self.stderr.write(f"{place}: {ascii(str(refusal))[1:-1]}")
+            return "refused"
+
+
+def _lines(name: str) -> Iterator[bytes]:
+    """Yield each line, of one that is too long its beginning; what is packed is unpacked."""
+    most = settings.RUN_DOCUMENT_MAX_BYTES + 2
+    with sys.stdin.buffer if name == "-" else open(name, "rb") as raw:
+        is_packed = raw.peek(2).startswith(b"\x1f\x8b")  # type: ignore[union-attr]
+        stream: IO[bytes] = gzip.GzipFile(fileobj=raw) if is_packed else raw  # type: ignore[assignment]
+        while line := stream.readline(most):
+            rest = line
+            while len(rest) == most and not rest.endswith(b"\n"):
+                rest = stream.readline(most)
+            yield line
+
+
+@transaction.atomic
+def load_run(line: bytes) -> bool:
+    """Store and process the run of a document; False where it is stored already."""
+    body = line.rstrip(b"\r\n")
+    if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
+        raise Refused(f"the document is larger than {settings.RUN_DOCUMENT_MAX_BYTES} bytes")
+    try:
+        document = parse_json(body)
+        faults = validate_run_document(document) or date_faults(document, timezone.now())
+        if faults:
+            named = [f"{fault.path or 'the document'}: {fault.detail}" for fault in faults]
+            raise Refused("; ".join(named[:FAULTS_NAMED]))
+        run, created = create_run(body, document, source=Run.Source.AGENT)
+        if created and (run := process_run(run.pk)).status == Run.Status.REJECTED:
+            raise Refused(run.rejection)
+    except (JsonError, DataError) as error:
+        raise Refused(str(error)) from None
+    except RunConflict:
+        raise Refused("this run_id is stored already, with other content") from None
+    return created

@@ -1,0 +1,43 @@
+"""manage.py prune_runs [--older-than DAYS] [--dry-run]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.template.defaultfilters import pluralize
+
+from runs.pruning import old_runs, prune
+from store.site_command import SiteCommand
+
+MOST_DAYS = 100_000
+
+
+class Command(SiteCommand):
+    help = (
+        "Delete runs that began long ago, with their documents. A host's latest run of each "
+        "environment stays, as do published figures."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--older-than",
+            type=int,
+            metavar="DAYS",
+            default=settings.CIPHERMARK_KEEP_DAYS,
+            help="Days since the run began; default CIPHERMARK_KEEP_DAYS.",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="Only count them.")
+
+    def handle(self, *, dry_run: bool, **options: Any) -> None:
+        days: int | None = options["older_than"]
+        if days is None:
+            raise CommandError("Say --older-than DAYS, or set CIPHERMARK_KEEP_DAYS.")
+        if not 0 < days <= MOST_DAYS:
+            raise CommandError(f"--older-than must be 1 to {MOST_DAYS} days.")
+        if dry_run:
+            count = old_runs(days).count()
+            self.stdout.write(f"{count} run{pluralize(count)} would be deleted.")
+        else:
+            count = sum(prune(days))
+            self.stdout.write(f"{count} run{pluralize(count)} deleted.")

@@ -1,0 +1,36 @@
+"""manage.py renew_runs"""
+
+from typing import Any
+
+from django.template.defaultfilters import pluralize
+
+from ingest.edits.recompute import refresh_hosts
+from runs.processing import DERIVED_VERSION, renew_run
+from store.models import Environment, Host, Run
+from store.outage import UNREACHABLE
+from store.site_command import SiteCommand
+
+
+class Command(SiteCommand):
+    help = (
+        "Derive rows anew after an update that derives them differently, a transaction a run: an "
+        "interrupted call is simply repeated."
+    )
+
+    def handle(self, **_: Any) -> None:
+        outdated = Run.objects.filter(status=Run.Status.READY, derived_version__lt=DERIVED_VERSION)
+        keys = list(outdated.order_by("pk").values_list("pk", flat=True))
+        kept = 0
+        for key in keys:
+            try:
+                renew_run(key)
+            except UNREACHABLE:
+                raise
+            except Exception as error:  # noqa: BLE001 - no run holds up the others
+                self.stderr.write(f"Run {key} keeps what an older version derived: {error!r}")
+                kept += 1
+        if keys:
+            refresh_hosts(Host.objects.values_list("pk", flat=True))
+            Environment.objects.filter(runs__isnull=True).delete()
+            count = len(keys) - kept
+            self.stdout.write(f"{count} run{pluralize(count, ' was,s were')} derived again.")

@@ -1,0 +1,216 @@
+"""Turn an accepted run into rows: host, environment, measurements, levels, speed indices."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from django.db import transaction
+
+from analysis.cpu_cost import cpu_cost
+from analysis.profiles.baselines import MeasuredSeries, baseline_levels, speed_of_run
+from analysis.summary import highest_plausible, median_of_sorted, summarise
+from documents import types
+from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
+from documents.json_text import JsonError, parse_json
+from documents.run_document import DocumentRejected, parse_run_document
+from ingest.fleet_changes.watching import watch_run
+from ingest.outbox import notify_of_rejection
+from ingest.processing.hosts import HostKey, host_of, name_host_by_run
+from runs.verdicts import judge
+from store.models import (
+    BaselineLevel,
+    DimensionValue,
+    Environment,
+    Host,
+    Measurement,
+    Negotiated,
+    Run,
+    RunSpeedIndex,
+    Series,
+)
+from store.models.dimension import OF_LIBRARIES
+from store.processing_lock import hold_off_edits
+from telemetry.log_lines import add_to_context
+
+MAX_ATTEMPTS = 5
+
+DERIVED_VERSION = 5
+"""Counted up whenever a document yields other rows than before: `renew_runs` goes by it."""
+
+TOOLS = ("ssh", "openssl")
+
+
+@transaction.atomic
+def process_run(run_pk: int) -> Run:
+    """Derive every row of an accepted run, or reject it with the reason; leave any other alone.
+
+    Whatever else fails is raised: nothing is stored then, and the run stays accepted.
+    """
+    hold_off_edits()
+    runs = Run.objects.select_for_update(of=("self",)).select_related("document")
+    run = runs.get(pk=run_pk)
+    if run.status != Run.Status.ACCEPTED:
+        return run
+    add_to_context(run_id=str(run.run_id))
+    try:
+        if run.attempts > MAX_ATTEMPTS:
+            raise DocumentRejected(
+                f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason"
+            )
+        document = parse_run_document(parse_json(run.document.received))
+    except (DocumentRejected, JsonError) as error:
+        run.status, run.rejection = Run.Status.REJECTED, str(error)
+        run.save(update_fields=["status", "rejection"])
+        notify_of_rejection(run)
+    else:
+        _store(run, document)
+    return run
+
+
+@transaction.atomic
+def renew_run(run_pk: int) -> Run:
+    """Derive the rows of a run anew; where its document cannot be read any more they stay."""
+    run = Run.objects.select_for_update(of=("self",)).select_related("document").get(pk=run_pk)
+    parse_json(run.document.received)
+    for rows in (run.measurements, run.baseline_levels, run.speed_indices):
+        rows.all().delete()
+    run.status = Run.Status.ACCEPTED
+    run.save(update_fields=["status"])
+    return process_run(run_pk)
+
+
+def _store(run: Run, document: types.RunDocument) -> None:
+    key = HostKey.of(document.host, published=run.source == Run.Source.PUBLISHED)
+    # Runs of one host take turns: each finds those before it, of which it may change the verdict.
+    run.host = Host.objects.select_for_update(no_key=True).get(pk=host_of(key))
+    run.machine_id = key.machine_id
+    run.environment = environment_of(document.environment)
+    run.started_at, run.finished_at = document.started_at, document.finished_at
+    run.agent_name, run.agent_version = document.agent_name[:100], document.agent_version[:100]
+    run.tags, run.conditions = dict(document.tags), list(document.conditions)
+    run.skipped = list(document.skipped)
+    run.status, run.rejection, run.derived_version = Run.Status.READY, "", DERIVED_VERSION
+    rows = _measurements(run, document.measurements)
+    Measurement.objects.bulk_create(rows)
+    measured = [
+        MeasuredSeries(measurement.series, row.median)
+        for row, measurement in zip(rows, document.measurements, strict=True)
+        if row.median is not None
+    ]
+    _store_levels(run, measured)
+    judge(run, measured, document.environment)
+    run.save()
+    name_host_by_run(run)
+    watch_run(run, document, rows)
+
+
+def _measurements(run: Run, measurements: Sequence[types.Measurement]) -> list[Measurement]:
+    series_ids = _series_ids(measurement.series for measurement in measurements)
+    negotiated_ids: dict[types.Negotiated, int | None] = {}
+    rows = []
+    for position, measurement in enumerate(measurements):
+        agreed = measurement.negotiated
+        if agreed not in negotiated_ids:
+            negotiated_ids[agreed] = _negotiated_id(agreed)
+        row = Measurement(
+            run=run,
+            series_id=series_ids[measurement.series],
+            position=position,
+            negotiated_id=negotiated_ids[agreed],
+            n=len(measurement.samples),
+            noisy=False,
+            implausible=not _is_plausible(measurement),
+        )
+        if not row.implausible:
+            _summarise(row, measurement)
+        rows.append(row)
+    return rows
+
+
+def _is_plausible(measurement: types.Measurement) -> bool:
+    series = measurement.series
+    limit = highest_plausible(
+        series.threads, cipher=series.cipher, decrypt=series.operation == "decrypt"
+    )
+    return all(
+        0 < sample.throughput <= limit and not sample.implausible for sample in measurement.samples
+    )
+
+
+def _summarise(row: Measurement, measurement: types.Measurement) -> None:
+    samples = measurement.samples
+    summary = summarise([sample.throughput for sample in samples])
+    row.noisy, row.median, row.spread = summary.noisy, summary.median, summary.spread
+    row.minimum, row.maximum = summary.minimum, summary.maximum
+    cost = cpu_cost(samples, with_start=measurement.cpu_with_start)
+    if cost is not None:
+        row.cpu_seconds_per_gb = cost.seconds_per_gb
+        row.cpu_seconds_per_gb_spread = cost.seconds_per_gb_spread
+    lengths = sorted(sample.seconds for sample in samples if sample.seconds)
+    if measurement.series.method == "pipeline" and lengths:
+        row.try_seconds = median_of_sorted(lengths)
+
+
+def _store_levels(run: Run, measured: Sequence[MeasuredSeries]) -> None:
+    for tool in TOOLS:
+        BaselineLevel.objects.bulk_create(
+            BaselineLevel(run=run, tool=tool, family=family, level=level)
+            for family, level in baseline_levels(tool, measured).items()
+        )
+        speed = speed_of_run(tool, measured)
+        if speed is not None:
+            index = RunSpeedIndex(run=run, tool=tool, index=speed.index)
+            index.uncertainty, index.families = speed.uncertainty, list(speed.families)
+            index.save()
+
+
+def environment_of(facts: Mapping[str, Any]) -> Environment:
+    """Return the environment that a document's `environment` describes, made where it is new."""
+    digest = fingerprint(facts)
+    environment = Environment.objects.filter(fingerprint=digest).first()
+    if environment is not None:
+        return environment
+    found, library = dimensions(facts), ssh_library(facts)
+    labels = {field.name: (field.name, getattr(found, field.name)) for field in fields(found)}
+    if library is not None:
+        for dimension, column in OF_LIBRARIES.items():
+            labels[column] = (dimension, getattr(library, dimension))
+    columns = {}
+    for column, (dimension, value) in labels.items():
+        columns[column], _ = DimensionValue.objects.get_or_create(
+            dimension=dimension, key=value.key, defaults={"label": value.label}
+        )
+    made = {**columns, "ssh_environment": ssh_environment(facts)}
+    return Environment.objects.get_or_create(fingerprint=digest, defaults=made)[0]
+
+
+def series_key(series: types.Series) -> str:
+    """Return all fields of a series as one text, the same for equal series only."""
+    return json.dumps(series, separators=(",", ":"), ensure_ascii=False)
+
+
+def _series_ids(series: Iterable[types.Series]) -> dict[types.Series, int]:
+    """Return the keys of these series; those never seen before are stored."""
+    wanted = {series_key(one): one for one in series}
+    stored = Series.objects.filter(key__in=wanted)
+    ids = dict(stored.values_list("key", "pk"))
+    if missing := wanted.keys() - ids.keys():
+        # In one order, so that two workers with the same new series do not wait in a circle.
+        new = [Series(key=key, **_columns(wanted[key])) for key in sorted(missing)]
+        Series.objects.bulk_create(new, ignore_conflicts=True)
+        ids = dict(stored.all().values_list("key", "pk"))
+    return {series: ids[key] for key, series in wanted.items()}
+
+
+def _columns(series: types.Series) -> dict[str, Any]:
+    texts = ("mac", "method", "target_kind", "target_name")
+    return {
+        name: value or "" if name in texts else value for name, value in series._asdict().items()
+    }
+
+
+def _negotiated_id(agreed: types.Negotiated) -> int | None:
+    if not (agreed.mac or agreed.kex):
+        return None
+    return Negotiated.objects.get_or_create(mac=agreed.mac or "", kex=agreed.kex or "")[0].pk

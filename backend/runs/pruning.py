@@ -1,0 +1,45 @@
+"""Delete old runs, a bounded batch a transaction, so that uploads go on meanwhile."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from store.models import Run
+from store.models.run import MEASURED_AT
+
+BATCH_RUNS = 200
+
+
+def old_runs(days: int) -> QuerySet[Run]:
+    """Return processed runs that began so long ago, but each host's latest of an environment.
+
+    Published figures stay. The age counts from the newest received run where that is earlier than
+    now: a clock that is ahead makes no run old.
+    """
+    now = timezone.now()
+    newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now
+    later = Run.objects.annotate(at=MEASURED_AT).filter(
+        status=Run.Status.READY,
+        hidden=False,
+        host=OuterRef("host"),
+        environment=OuterRef("environment"),
+        at__gt=OuterRef("at"),
+    )
+    is_old = Q(at__lt=min(now, newest) - timedelta(days=days))
+    counts_nowhere = Q(hidden=True) | Q(status=Run.Status.REJECTED)
+    return (
+        Run.objects.annotate(at=MEASURED_AT)
+        .filter(is_old, counts_nowhere | Exists(later))
+        .exclude(status=Run.Status.ACCEPTED)
+        .exclude(source=Run.Source.PUBLISHED)
+        .order_by("pk")
+    )
+
+
+def prune(days: int) -> Iterator[int]:
+    """Delete old runs with their documents and all that was derived; yield how many, each batch."""
+    while batch := list(old_runs(days).values_list("pk", flat=True)[:BATCH_RUNS]):
+        Run.objects.filter(pk__in=batch).delete()
+        yield len(batch)

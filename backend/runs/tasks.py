@@ -1,0 +1,72 @@
+"""Celery: each accepted run is processed by a task of its own."""
+
+import logging
+import time
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from celery import Task, shared_task
+from django.conf import settings
+from django.db import IntegrityError
+from django.db.models import F
+from django.utils import timezone
+
+from runs import processing
+from runs.pruning import prune
+from store.models import Run
+from store.outage import UNREACHABLE
+
+logger = logging.getLogger(__name__)
+
+WAITS_AT_MOST = timedelta(minutes=1)
+"""A run that is still accepted then has lost its task, with a broker or a worker."""
+
+QUEUED_AT_ONCE = 1000
+
+PRUNED_BATCHES = 50
+"""Of one task: ten thousand runs, so that it never nears the time limit."""
+
+
+@shared_task(
+    bind=True,
+    soft_time_limit=30,
+    time_limit=45,
+    autoretry_for=(*UNREACHABLE, IntegrityError),
+    retry_backoff=True,
+    max_retries=5,
+)
+def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
+    """Derive the rows of an accepted run.
+
+    The attempt is committed before: a document may end the process. What the database broke off
+    is no new one.
+    """
+    waiting = Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED)
+    if not waiting.update(attempts=F("attempts") + int(self.request.retries == 0)):
+        return
+    started = time.perf_counter()
+    run = processing.process_run(run_pk)
+    milliseconds = (time.perf_counter() - started) * 1000
+    reason = f": {run.rejection}" if run.rejection else ""
+    logger.info("run %s is %s after %.0f ms%s", run.run_id, run.status, milliseconds, reason)
+
+
+@shared_task
+def queue_waiting_runs() -> None:
+    """Send the tasks of runs that have waited too long; one that is sent twice does nothing."""
+    late = Run.objects.filter(
+        status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - WAITS_AT_MOST
+    )
+    for run_pk in late.order_by("received_at").values_list("pk", flat=True)[:QUEUED_AT_ONCE]:
+        process_run.delay(run_pk)
+
+
+@shared_task
+def prune_old_runs() -> None:
+    """Delete what is older than CIPHERMARK_KEEP_DAYS; an hour later the rest of a great many."""
+    if settings.CIPHERMARK_KEEP_DAYS is None:
+        return
+    deleted = sum(islice(prune(settings.CIPHERMARK_KEEP_DAYS), PRUNED_BATCHES))
+    if deleted:
+        logger.info("%s runs older than CIPHERMARK_KEEP_DAYS were deleted", deleted)
