@@ -14,9 +14,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from api.http.api_view import ApiView
+from hosts.filters import HostForm
 from questions.comparison_parameters import COMPARISON_PARAMETERS
-from questions.list_parameters import HOST_LIST, host_query
-from questions.parameters import described
 from reports.export_parameters import (
     CSV_PARAMETERS,
     ROW_PARAMETERS,
@@ -36,7 +35,7 @@ from reports.exporting import (
     write_xlsx,
 )
 from reports.host_csv import host_lines
-from results.hosts.host_list import listed_hosts
+from runs.parameters import checked, described
 
 Get = TypeVar("Get", bound=Callable[..., Any])
 
@@ -152,11 +151,11 @@ class HostsCsv(FileView):
 
     @extend_schema(
         operation_id="hosts_csv",
-        parameters=[*described(HOST_LIST), *CSV_PARAMETERS],
+        parameters=[*described(HostForm()), *CSV_PARAMETERS],
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         """One row for each host: AES verdict, its reason and advice, speed index, environment."""
         params = request.query_params
-        lines = host_lines(listed_hosts(host_query(params)), csv_dialect(params))
+        lines = host_lines(checked(HostForm(params)).hosts, csv_dialect(params))
         return csv_file(lines, "ciphermark-hosts.csv")

@@ -24,10 +24,8 @@ from api.serializers import (
 )
 from compare.question import ComparisonForm
 from documents.validation import run_schema
-from questions.list_parameters import HOST_LIST, host_query
-from questions.parameters import described
+from hosts.filters import HostForm
 from results.comparison.comparison import compare
-from results.hosts.host_list import listed_hosts
 from results.hosts.hosts import host_detail, summaries_of
 from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from runs.api import RunUpload
@@ -96,16 +94,13 @@ class HostList(ListView):
     """Hosts."""
 
     pagination_class = ByCursorOfIds
+    parameters = {"GET": HostForm}
 
-    @extend_schema(
-        operation_id="hosts_list",
-        parameters=described(HOST_LIST),
-        responses=HostSummarySerializer(many=True),
-    )
+    @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Hosts with their latest environment, AES verdict, its reason and what to do about it."""
         paginator = self.pagination_class()
-        hosts = listed_hosts(host_query(request.query_params))
+        hosts = self.asked.hosts
         rows = summaries_of(paginator.paginate_ids(hosts, request))
         return paginator.get_paginated_response(HostSummarySerializer(rows, many=True).data)
 

@@ -1,7 +1,7 @@
 """What is compared, how, and of which runs: the one question of API, page, files and shares."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
@@ -159,14 +159,6 @@ class ComparisonForm(SeriesForm):
         elif query.relative_to and not _is_group(query.group_by, query.relative_to):
             sentence = f"No group by {query.group_by} has the key {query.relative_to!r}."
             self.add_error("relative_to", fault(sentence))
-
-    def faults(self, besides: Collection[str] = ()) -> list[tuple[str, str]]:
-        """Return what is wrong with the parameters: their names, and why."""
-        return [
-            (name, " ".join(map(str, sentences)))
-            for name, sentences in self.errors.items()
-            if name not in besides
-        ]
 
 
 def _is_group(group_by: str, key: str) -> bool:

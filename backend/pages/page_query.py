@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
 from compare.question import ComparisonForm
-from questions.list_parameters import HOST_LIST
+from hosts.filters import HostForm
 from questions.parameters import names_of
 from questions.recommendation_parameters import RECOMMENDATION
 from runs.filters import RunFilter
@@ -26,7 +26,7 @@ KNOWN = {
     *ComparisonForm.base_fields,
     *RunFilter.base_filters,
     *RECOMMENDATION_NAMES,
-    *names_of(HOST_LIST),
+    *HostForm.base_fields,
     *PAGE_ONLY,
 }
 

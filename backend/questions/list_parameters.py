@@ -1,4 +1,4 @@
-"""What an address asks of the lists of hosts and of changes."""
+"""What an address asks of the list of changes."""
 
 from datetime import time
 
@@ -6,10 +6,8 @@ from django.http import QueryDict
 
 from compare.question import TOOLS
 from questions.comparison_parameters import NARROWING
-from questions.parameters import Parameter, checked, choice, moment, searched, text
+from questions.parameters import Parameter, checked, choice, moment, text
 from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
-from results.hosts.host_facets import HOST_FILTERS
-from results.hosts.host_list import NEWEST, ORDERINGS, WORST_FIRST, HostQuery
 from results.hosts.host_names import present_keys
 
 _TAG = next(one for one in NARROWING if one.name == "tag")
@@ -45,28 +43,3 @@ def change_query(params: QueryDict) -> ChangeQuery:
         since=chosen.get("since"),
         until=chosen.get("until"),
     )
-
-
-HOST_LIST = [
-    Parameter("q", searched, "Hosts of which a name has this text."),
-    *(
-        Parameter(name, text, "Key of a value; may be repeated, any of them matches.", many=True)
-        for name in HOST_FILTERS
-        if name != "verdict"
-    ),
-    choice(
-        "verdict",
-        WORST_FIRST,
-        "AES verdict of the latest run; may be repeated: verdict=hidden&verdict=unused are the "
-        "hosts that do not use their AES hardware.",
-        many=True,
-    ),
-    choice("ordering", ORDERINGS, "Default: -id, the newest first. What is unknown comes last."),
-]
-
-
-def host_query(params: QueryDict) -> HostQuery:
-    """The list that the parameters ask for; DRF's `ValidationError` names every fault."""
-    asked = checked(params, HOST_LIST)
-    filters = {name: asked[name] for name in HOST_FILTERS if name in asked}
-    return HostQuery(asked.get("q", ""), filters, asked.get("ordering", NEWEST))

@@ -191,6 +191,14 @@ class ParameterForm(forms.Form):
         nothing = (None, "", ())
         return {name: value for name, value in self.cleaned_data.items() if value not in nothing}
 
+    def faults(self, besides: Collection[str] = ()) -> list[tuple[str, str]]:
+        """Return what is wrong with the parameters: their names, and why."""
+        return [
+            (name, " ".join(map(str, sentences)))
+            for name, sentences in self.errors.items()
+            if name not in besides
+        ]
+
     def full_clean(self) -> None:
         super().full_clean()
         if self.besides is not None:

@@ -7,20 +7,19 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from rest_framework.exceptions import ValidationError
 
+from hosts.filters import HostForm
 from pages.access import reader_page
 from pages.downloads import FOR_EXCEL, Download
-from pages.page_query import PageAddress, api_params, query_faults
+from pages.page_query import PageAddress, api_params
 from pages.paging import AFTER, BEFORE, page_of_ids
 from pages.setup.first_steps import agent_command
-from questions.list_parameters import HOST_LIST, host_query
-from questions.parameters import names_of
 from results.analytics.engine import questions
 from results.comparison.facets import Facet
 from results.hosts.host_facets import host_facets
-from results.hosts.host_list import NEWEST, WORST_FIRST, HostQuery, listed_hosts
+from results.hosts.host_list import NEWEST
 from results.hosts.hosts import summaries_of
+from runs.filters import VERDICTS
 
 TEMPLATE = "pages/hosts.html"
 
@@ -68,29 +67,29 @@ class Heading:
 def host_list(request: HttpRequest) -> HttpResponse:
     """Hosts with their latest environment, the verdict on AES, its reason and what to do."""
     params = request.GET
-    try:
-        query = host_query(params)
-    except ValidationError as error:
-        return render(request, TEMPLATE, {"faults": query_faults(error)}, status=400)
+    form = HostForm(params)
+    if form.errors:
+        return render(request, TEMPLATE, {"faults": form.faults()}, status=400)
+    text, filters, ordering = form.given.get("q", ""), form.filters, form.order
     with questions():  # which share the search for names
-        known = host_facets(query.text, query.filters)
-        hosts = listed_hosts(query)
-    page = page_of_ids(hosts, params, by_age=query.ordering == NEWEST)
+        known = host_facets(text, filters)
+        hosts = form.hosts
+    page = page_of_ids(hosts, params, by_age=ordering == NEWEST)
     context = {
         "hosts": summaries_of(page.rows),
         "page": page,
-        "text": query.text,
-        "ordering": query.ordering,
+        "text": text,
+        "ordering": ordering,
         "newest": PageAddress(params).changed(ordering=None, **_FIRST),
         "facets": [
-            (facet, query.filters.get(facet.name, ()))
+            (facet, filters.get(facet.name, ()))
             for facet in known.facets
             if facet.name != "verdict"
         ],
-        **_verdicts(known.facets, query, params),
+        **_verdicts(known.facets, filters, params),
         "total": known.hosts,
-        "narrowed": bool(query.text or query.filters),
-        "headings": list(_headings(query.ordering, params)),
+        "narrowed": bool(text or filters),
+        "headings": list(_headings(ordering, params)),
         "downloads": _downloads(params),
         "agent_command": agent_command(request),
     }
@@ -100,7 +99,9 @@ def host_list(request: HttpRequest) -> HttpResponse:
 _FIRST: Mapping[str, None] = {BEFORE: None, AFTER: None}
 
 
-def _verdicts(facets: Iterable[Facet], query: HostQuery, params: QueryDict) -> dict[str, Any]:
+def _verdicts(
+    facets: Iterable[Facet], filters: Mapping[str, tuple[str, ...]], params: QueryDict
+) -> dict[str, Any]:
     """The verdicts to choose from, and how many hosts lose AES hardware under the other filters."""
     counts = {
         option.key: option.count
@@ -108,11 +109,9 @@ def _verdicts(facets: Iterable[Facet], query: HostQuery, params: QueryDict) -> d
         if facet.name == "verdict"
         for option in facet.options
     }
-    chosen = query.filters.get("verdict", ())
+    chosen = filters.get("verdict", ())
     return {
-        "verdicts": [
-            (name, counts[name], name in chosen) for name in WORST_FIRST if name in counts
-        ],
+        "verdicts": [(name, counts[name], name in chosen) for name in VERDICTS if name in counts],
         "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
         "lost_count": sum(counts.get(name, 0) for name in LOST),
         "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
@@ -134,7 +133,7 @@ def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
 
 def _downloads(params: QueryDict) -> list[Download]:
     """The list as it is filtered and ordered, all pages of it."""
-    asked = api_params(params, names_of(HOST_LIST))
+    asked = api_params(params, HostForm.base_fields)
 
     def of(name: str, **more: str) -> str:
         query = asked.copy()

@@ -1,7 +1,7 @@
 """Which hosts a list has, and in which order."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models.functions import Lower
@@ -11,17 +11,15 @@ from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.hosts.host_facets import LATEST, of_latest_runs
 from results.hosts.host_names import named_hosts
+from runs.filters import VERDICTS
 from store.models import DimensionValue, Host
-
-WORST_FIRST = ("hidden", "unused", "software", "unknown", "hardware")
-"""AES verdicts in the order of the list: those first that something can be done about."""
 
 LABELS = {"cpu": "cpu", "os": "os_version", "openssl": "openssl", "openssh": "openssh"}
 """Ordering -> column of the environment whose label decides, in natural order."""
 
 _VALUES = {
     "id": "r.host",
-    "acceleration": f"list_position({list(WORST_FIRST)}, r.verdict)",
+    "acceleration": f"list_position({list(VERDICTS)}, r.verdict)",
     "speed_index": "s.speed",
     "runs": "r.runs",
     "last_run_at": "r.started",
@@ -48,20 +46,16 @@ LEFT JOIN (
 """Of a run its speed index by openssl, else by ssh."""
 
 
-@dataclass(frozen=True)
-class HostQuery:
-    """The hosts with this text in a name whose latest run passes the filters (`HOST_FILTERS`)."""
+def listed_hosts(
+    text: str, filters: Mapping[str, tuple[str, ...]], ordering: str = NEWEST
+) -> list[int]:
+    """Return the ids of the hosts with this text in a name whose latest run passes the filters.
 
-    text: str = ""
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    ordering: str = NEWEST
-
-
-def listed_hosts(query: HostQuery) -> list[int]:
-    """The ids of all of them in their order; of hosts that are alike the newest first."""
-    name = query.ordering.removeprefix("-")
-    direction = "DESC" if query.ordering.startswith("-") else "ASC"
-    fits, parameters = of_latest_runs(query.filters)
+    In their order; of hosts that are alike the newest first.
+    """
+    name = ordering.removeprefix("-")
+    direction = "DESC" if ordering.startswith("-") else "ASC"
+    fits, parameters = of_latest_runs(filters)
     source = _HOSTS
     if name in LABELS:
         parameters["values"] = _in_natural_order(LABELS[name])
@@ -69,8 +63,8 @@ def listed_hosts(query: HostQuery) -> list[int]:
         source += _SPEEDS
     order = f"ORDER BY {_VALUES.get(name, 'r.host')} {direction} NULLS LAST, r.host DESC"
     with questions() as ask:
-        if query.text:
-            fits += f" AND r.host IN (FROM {named_hosts(ask, query.text)})"
+        if text:
+            fits += f" AND r.host IN (FROM {named_hosts(ask, text)})"
         hosts = [host for (host,) in ask(f"{source} WHERE {fits} {order}", parameters)]
     return _by_name(hosts, backwards=direction == "DESC") if name == "name" else hosts
 
