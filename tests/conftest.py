@@ -27,8 +27,8 @@ from ciphermark_agent.ssh_server import PrivateServer
 from runs.acceptance import create_run
 from runs.processing import process_run
 from runs.published import load_published
-from store import redis_client
 from store.models import Run
+from telemetry import signs_of_life
 from tests.launch.tools import free_port, is_listening, within
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ LONG = 9.0
 def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
     """What the program does otherwise after a moment of waiting, it does here after a long one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(redis_client, "PATIENCE", LONG)
+        patch.setattr(signs_of_life, "PATIENCE", LONG)
         yield
 
 

@@ -1,17 +1,12 @@
-"""Beat: two of them send each task twice at one moment, and a clock that was ahead is no matter."""
+"""Beat: several of them send each task several times at one moment."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from threading import Barrier
 
 import pytest
-from celery import current_app
 from django.db import connection
-from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from config.beat import MemoryScheduler
 from runs import pruning
 from runs.tasks import prune_old_runs
 from store.models import Run
@@ -20,23 +15,6 @@ from tests.histories import run_of_day
 from tests.sample_documents import ssh_measurement
 
 BEATS = 3
-
-
-def test_beat_waits_for_no_clock_that_was_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[str] = []
-    monkeypatch.setattr(
-        MemoryScheduler, "apply_entry", lambda _, entry, **__: sent.append(entry.name)
-    )
-    beat = MemoryScheduler(current_app, schedule={})
-    beat.schedule.clear()
-    beat.add(name="often", task="t", schedule=0.2)
-    beat.add(name="seldom", task="t", schedule=3600)
-    for entry in beat.schedule.values():  # as they have it when they were sent at such a time
-        entry.last_run_at = timezone.now() + timedelta(days=1000)
-    beat.tick()
-    time.sleep(0.3)
-    beat.tick()
-    assert sent == ["often"]
 
 
 @pytest.mark.django_db(transaction=True)

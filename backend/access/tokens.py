@@ -21,9 +21,6 @@ from store.models import ApiToken, Host, Share
 PREFIX = "cmk_"
 """Makes a leaked token recognisable to secret scanners and people."""
 
-LAST_USED_RESOLUTION = timedelta(minutes=1)
-"""`last_used_at` is written at most this often: an upload must not wait for it."""
-
 
 class OtherHost(Exception):
     """A token bound to one host brought a run of another; `found` says how that is seen."""
@@ -126,14 +123,3 @@ def _is_of_another(machine_id: str, name: str) -> bool:
     )
     called_so = Q(name=name) | Q(aliases__name=name) | Q(runs__host_name=name)
     return theirs.exists() and not theirs.filter(called_so).exists()
-
-
-def find_token(secret: str) -> ApiToken | None:
-    """The valid token with this secret, marked as used; None for any other text."""
-    token = ApiToken.objects.filter(digest=digest_of(secret)).first()
-    if token is None or not token.is_valid:
-        return None
-    now = timezone.now()
-    if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token

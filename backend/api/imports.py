@@ -10,11 +10,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.http.api_view import ApiView
+from api.http.api_view import ApiView, read_body
 from api.http.errors import Conflict
 from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
-from api.http.request_body import read_text_body
 from api.serializers import ImportedRunSerializer
 from ingest.arrival.importing import (
     CIPHER_CHARACTERS,
@@ -33,9 +32,10 @@ from runs.api import stored_run
 from runs.parameters import Choice, Line, Number, ParameterForm
 from store.models import ApiToken
 from texts.documents import Corrections, is_taken
-from texts.received import NotAText, TextTooLarge
+from texts.received import MAX_BYTES, NotAText, TextTooLarge
 from texts.types import Hints
 
+TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")
 LISTED = 1_000
 """Entries of each list in one response; the counts are always whole."""
 
@@ -155,7 +155,7 @@ def _import_request(request: Request, query: Mapping[str, Any]) -> ImportRequest
     )
     facts = {name: query[name] for name in FACTS if query.get(name)}
     return ImportRequest(
-        read_text_body(request),
+        read_body(request, *TEXT_TYPES, most=MAX_BYTES),
         hints,
         query.get("accept", "certain"),
         {"": Corrections(**facts)} if facts else {},

@@ -148,13 +148,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "monitoring.requests.RequestMiddleware",
-    "api.http.operations.ProbesMiddleware",
+    "monitoring.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.compression.TextGZipMiddleware",
+    "monitoring.middleware.TextGZipMiddleware",
     "csp.middleware.CSPMiddleware",
-    "access.reading.PrivateAnswersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -162,7 +160,6 @@ MIDDLEWARE = [
     "pages.sign_in.proxy.ProxySignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "pages.middleware.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -180,8 +177,8 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "pages.middleware.locked_out"
-AXES_CLIENT_IP_CALLABLE = "access.client_address.client_network"
+AXES_LOCKOUT_CALLABLE = "pages.sign_in.failed.locked_out"
+AXES_CLIENT_IP_CALLABLE = "monitoring.middleware.client_network"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 AXES_ENABLE_ADMIN = False
@@ -314,13 +311,13 @@ AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "api.http.authentication.BearerTokenAuthentication",
+        "api.http.permissions.BearerTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["api.http.permissions.MayRead"],
     "DEFAULT_THROTTLE_CLASSES": [
-        "api.http.throttles.TokenThrottle",
-        "api.http.throttles.AddressThrottle",
+        "api.http.permissions.TokenThrottle",
+        "api.http.permissions.AddressThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
         "token": f"{CIPHERMARK_TOKEN_RATE}/min" if CIPHERMARK_TOKEN_RATE else None,
@@ -335,7 +332,6 @@ REST_FRAMEWORK = {
 }
 
 DRF_STANDARDIZED_ERRORS = {
-    "EXCEPTION_FORMATTER_CLASS": "api.http.errors.Formatter",
     "EXCEPTION_HANDLER_CLASS": "api.http.errors.Handler",
     # api.http.openapi describes the errors of every operation alike.
     "ALLOWED_ERROR_STATUS_CODES": [],

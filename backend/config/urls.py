@@ -1,9 +1,9 @@
-"""Every address of the site but the probes (`api.http.operations`): API, agent, admin, pages."""
+"""Every address of the site but the probes (`monitoring.probes`): API, agent, admin, pages."""
 
 from django.contrib import admin
 from django.urls import include, path
 
-from api.agent import agent_checksum, agent_script
+from runs.agent import agent_checksum, agent_script
 
 urlpatterns = [
     path("agent.py", agent_script, name="agent-script"),

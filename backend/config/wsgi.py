@@ -44,7 +44,7 @@ from results.analytics.engine import prepare  # noqa: E402 - Django's settings c
 prepare()
 
 # gunicorn's access log has addresses in it, and the address of a share is its secret.
-from telemetry.redaction import RedactSecrets  # noqa: E402 - Django's settings come first
+from telemetry.log_lines import RedactSecrets  # noqa: E402 - Django's settings come first
 
 for name in ("gunicorn.access", "gunicorn.error"):
     logging.getLogger(name).addFilter(RedactSecrets())

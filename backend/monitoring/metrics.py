@@ -22,8 +22,7 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from store.backups import newest_backup
-from store.redis_client import quick_redis
-from telemetry.signs_of_life import BEAT, WORKER, failed_tasks, last_seen
+from telemetry.signs_of_life import BEAT, WORKER, failed_tasks, last_seen, quick_redis
 
 logger = logging.getLogger(__name__)
 

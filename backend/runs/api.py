@@ -1,25 +1,27 @@
 """POST runs/: from a request to a stored, queued run."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
+from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from natsort import natsort_key
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from access.tokens import check_host
-from api.http.api_view import ApiView
-from api.http.errors import Conflict, InvalidDocument
+from api.http.api_view import ApiView, read_body
+from api.http.errors import Conflict, invalid_document
 from api.http.permissions import MayUpload
-from api.http.request_body import read_json_body
 from api.serializers import AcceptedSerializer
 from documents.json_text import JsonError, parse_json
 from documents.validation import Fault, date_faults, run_schema, validate_run_document
-from ingest.agent_archive import newer_agent
 from runs.acceptance import RunConflict, accept_run
+from runs.agent import agent_release
 from store.models import ApiToken, Run
 from telemetry.log_lines import add_to_context
 
@@ -41,7 +43,7 @@ class RunUpload(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Store one run document (JSON, at most 2 MiB, gzip accepted) and queue it."""
-        body = read_json_body(request)
+        body = read_body(request, "application/json", most=settings.RUN_DOCUMENT_MAX_BYTES)
         document = parse_document(body)
         add_to_context(run_id=document["run_id"].lower())
         token = cast(ApiToken, request.auth)
@@ -58,15 +60,22 @@ class RunUpload(ApiView):
         return Response(answer, status=code)
 
 
+def newer_agent(used: Mapping[str, Any]) -> str | None:
+    """Return the version that this server hands out, where a document's agent is older."""
+    version, own = str(used.get("version", "")), agent_release().version
+    is_older = natsort_key(version) < natsort_key(own)
+    return own if used.get("name") == "ciphermark-agent" and is_older else None
+
+
 def parse_document(body: bytes) -> dict[str, Any]:
     """Return the valid run document that a body holds; name every fault of any other."""
     try:
         document: dict[str, Any] = parse_json(body)
     except JsonError as error:
-        raise InvalidDocument([Fault(error.place, "parse_error", str(error))]) from None
+        raise invalid_document([Fault(error.place, "parse_error", str(error))]) from None
     faults = validate_run_document(document) or date_faults(document, timezone.now())
     if faults:
-        raise InvalidDocument(faults)
+        raise invalid_document(faults)
     return document
 
 

@@ -2,12 +2,11 @@
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
-
-from telemetry.redaction import without_secrets
 
 _context: ContextVar[Mapping[str, str]] = ContextVar("_context", default={})  # noqa: B039
 
@@ -25,6 +24,38 @@ def add_to_context(**fields: str) -> None:
 def log_context() -> Mapping[str, str]:
     """What the next line says."""
     return _context.get()
+
+
+SECRETS = re.compile(
+    r"cmk_[\w-]{8,}|(?P<kept>shares(?:/|%2F)+)[\w-]{20,}|(?<=[?&]code=)[^\s&\"]+"
+    r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
+    re.IGNORECASE,
+)
+"""Tokens; secrets of shares, which are part of an address; codes of an OpenID Connect provider;
+names and passwords in addresses of databases. Passwords of people are never logged at all."""
+
+REMOVED = "[secret]"
+
+
+def without_secrets(text: str) -> str:
+    """The text with every token and share secret replaced."""
+    return SECRETS.sub(lambda found: f"{found['kept'] or ''}{REMOVED}", text)
+
+
+class RedactSecrets(logging.Filter):
+    """Rewrites records in place, so that whatever writes them has them clean."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, clean."""
+        said = record.getMessage()
+        clean = without_secrets(said)
+        if clean != said:
+            record.msg, record.args = clean, None
+        if record.exc_info and record.exc_info[0] and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = without_secrets(record.exc_text)
+        return True
 
 
 FORMATS = ("text", "json")
@@ -85,7 +116,7 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": "telemetry.log_lines.formatter", "name": format_name}},
         "filters": {
-            "redact": {"()": "telemetry.redaction.RedactSecrets"},
+            "redact": {"()": "telemetry.log_lines.RedactSecrets"},
         },
         "handlers": {
             "console": {

@@ -2,10 +2,14 @@
 
 import time
 from contextlib import suppress
+from functools import lru_cache
 
+from django.conf import settings
+from redis import Redis
 from redis.exceptions import RedisError
 
-from store.redis_client import quick_redis
+PATIENCE = 0.25
+"""Seconds that a caller waits for Redis before it goes on without."""
 
 SEEN = "ciphermark:last-seen"
 """A hash: part -> Unix seconds."""
@@ -14,6 +18,16 @@ FAILED = "ciphermark:tasks-failed"
 
 WORKER = "worker"
 BEAT = "beat"
+
+
+def quick_redis() -> Redis:
+    """Return the client of the Redis that the settings name."""
+    return _client(settings.REDIS_URL)
+
+
+@lru_cache(maxsize=4)
+def _client(url: str) -> Redis:
+    return Redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
 
 
 def leave_sign(part: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from documents.validation import validate_run_document
-from ingest.agent_archive import build_agent
+from runs.agent import build_agent
 from tests.agent.forked import Finished
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ingest.agent_archive import build_agent
+from runs.agent import build_agent
 from tests.agent.running import AGENT, PACKAGE, RunAgent
 
 SOURCES = {path.stem: path.read_text() for path in sorted(PACKAGE.glob("*.py"))}

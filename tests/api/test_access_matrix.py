@@ -22,8 +22,8 @@ from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
 from access.tokens import create_token
-from api.http import operations
 from compare.shares import make_share
+from monitoring import probes
 from store.models import (
     ApiToken,
     AuditEntry,
@@ -282,7 +282,7 @@ class Site:
 @pytest.fixture
 def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
     # No worker runs here, and a ping would wait a second for one.
-    monkeypatch.setitem(operations.PARTS, "worker", lambda: True)
+    monkeypatch.setitem(probes.PARTS, "worker", lambda: True)
     # Thousands of refusals, each with its traceback, take longer to log than to make.
     monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
     run, other = store_run(run_document()), store_run(run_document(host={"name": "other"}))

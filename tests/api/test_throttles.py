@@ -8,8 +8,8 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.throttling import SimpleRateThrottle
 
-from access.client_address import client_address
 from access.tokens import create_token
+from monitoring.middleware import client_address
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
 

@@ -13,8 +13,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from access.audit import COMMAND
 from access.tokens import create_token
-from ingest.agent_archive import agent_release
 from ingest.edits import editing, merging
+from runs.agent import agent_release
 from store.models import ApiToken, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document

@@ -18,7 +18,7 @@ from pytest_django.fixtures import Settings
 
 from access.tokens import create_token
 from store.models import AuditEntry
-from telemetry.redaction import RedactSecrets, without_secrets
+from telemetry.log_lines import RedactSecrets, without_secrets
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
 from tests.sample_documents import run_document

@@ -4,12 +4,21 @@ Lists go by cursor: stable while rows arrive, and as fast on the last page as on
 """
 
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
+from django.core.exceptions import RequestDataTooBig
 from django.db.models import QuerySet
-from rest_framework.exceptions import NotFound, ValidationError
+from django.http.request import UnreadablePostError
+from gunicorn.http.errors import NoMoreData, ParseException
+from rest_framework.exceptions import (
+    NotFound,
+    ParseError,
+    UnsupportedMediaType,
+    ValidationError,
+)
 from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.permissions import BasePermission
@@ -18,6 +27,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from api.http.json_parser import TooLarge
 from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
 from results.hosts.host_list import Part, part_of
@@ -133,10 +143,7 @@ class ApiView(APIView):
             refuse_unknown(request.query_params, known)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """In the API's format; of an outage a browser gets the page that all pages give.
-
-        People follow links to files and documents: JSON would tell them nothing.
-        """
+        """Answer in the API's format; an outage to a browser by the page that all pages give."""
         if self.by_browser and outage_message(exc):
             raise exc
         return super().handle_exception(exc)
@@ -163,6 +170,52 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
         raise ValidationError(dict.fromkeys(unknown, words))
     checked: dict[str, Any] = given.validated_data
     return checked
+
+
+def read_body(request: Request, *media_types: str, most: int) -> bytes:
+    """Return the bytes of an upload, bounded, and freed of their transfer compression.
+
+    415 for another content type or encoding, 413 for more than `most` bytes, packed or unpacked,
+    400 for a damaged or empty body.
+    """
+    media_type = (request.content_type or "").partition(";")[0].strip().lower()
+    if media_type not in media_types:
+        expected = f"Send this with Content-Type: {media_types[0]} (not {media_type or 'none'})."
+        raise UnsupportedMediaType(media_type or "none", detail=expected)
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    # Django takes a chunked body, which has no Content-Length, for empty.
+    is_chunked = request.META.get("wsgi.input_terminated")
+    stream = request.META["wsgi.input"] if is_chunked else request.stream
+    try:
+        body: bytes = stream.read(most + 1) if stream and length <= most else b""
+    except (RequestDataTooBig, UnreadablePostError, ParseException, NoMoreData) as error:
+        raise ParseError(f"The body could not be read: {error}") from None
+    if max(length, len(body)) > most:
+        raise TooLarge(f"An upload here has at most {most} bytes.")
+    if len(body) < length:
+        raise ParseError("The body ends before its Content-Length.")
+    encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
+    if encoding == "gzip":
+        body = _gunzip(body, most)
+    elif encoding != "identity":
+        raise UnsupportedMediaType(encoding, detail=f"Content-Encoding {encoding} is not known.")
+    if not body:
+        raise ParseError("The body is empty.")
+    return body
+
+
+def _gunzip(packed: bytes, most: int) -> bytes:
+    """Return the unpacked bytes; never more than `most` + 1 of them come into being."""
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        body = unpacker.decompress(packed, most + 1)
+    except zlib.error as error:
+        raise ParseError(f"The body is not gzip: {error}") from None
+    if len(body) > most:
+        raise TooLarge(f"An upload here has at most {most} bytes.")
+    if not unpacker.eof or unpacker.unused_data:
+        raise ParseError("The gzip body ends too early, or has bytes after its end.")
+    return body
 
 
 class ListFilter(BaseFilterBackend):

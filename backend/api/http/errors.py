@@ -1,14 +1,19 @@
 """Errors in the one format of the whole API (drf-standardized-errors)."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
-from drf_standardized_errors.formatter import ExceptionFormatter
 from drf_standardized_errors.handler import ExceptionHandler
-from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
-from rest_framework.exceptions import APIException, PermissionDenied, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    PermissionDenied,
+    ValidationError,
+)
 
 from access.sign_in.accounts import SignInRefused
 from access.tokens import OtherHost
@@ -16,15 +21,12 @@ from documents.validation import Fault
 from store.outage import RETRY_AFTER, Unanswerable, outage_message
 
 
-class InvalidDocument(APIException):
-    """400: every fault of an uploaded document by its path."""
-
-    status_code = status.HTTP_400_BAD_REQUEST
-    default_code = "invalid"
-
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("The document is not a valid run document.")
-        self.faults = faults
+def invalid_document(faults: Iterable[Fault]) -> ValidationError:
+    """Return the 400 that names every fault of an uploaded document by its path."""
+    details = defaultdict[Any, list[ErrorDetail]](list)
+    for fault in faults:
+        details[fault.path or None].append(ErrorDetail(fault.detail, fault.code))
+    return ValidationError(dict(details))
 
 
 class Conflict(APIException):
@@ -40,7 +42,6 @@ class Unavailable(APIException):
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "unavailable"
-    default_detail = "The database cannot be reached just now; please try again soon."
     wait = RETRY_AFTER
 
 
@@ -48,7 +49,7 @@ class Handler(ExceptionHandler):
     """The library's handler, which knows nothing of our own exceptions."""
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
-        """A lost database as 503, another host than the token's as 403, a bad question as 400."""
+        """Make a lost database a 503, another host than the token's a 403."""
         words = outage_message(exc)
         if words is not None:
             return Unavailable(f"{words}; please try again soon.")
@@ -63,19 +64,3 @@ class Handler(ExceptionHandler):
             return ValidationError(f"A request has at most {most} parameters.")
         converted: Exception = super().convert_known_exceptions(exc)
         return converted
-
-
-class Formatter(ExceptionFormatter):
-    """The library's format, with each fault of a document as an error of its own."""
-
-    def format_error_response(self, error_response: ErrorResponse) -> object:
-        """Faults keep their rule as code and their path as attr."""
-        if not isinstance(self.exc, InvalidDocument):
-            return super().format_error_response(error_response)
-        return {
-            "type": "validation_error",
-            "errors": [
-                {"code": fault.code, "detail": fault.detail, "attr": fault.path or None}
-                for fault in self.exc.faults
-            ],
-        }

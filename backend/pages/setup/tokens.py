@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from access.audit import actor_of
 from access.tokens import NameTaken, create_token, revoke_token
-from ingest.agent_archive import agent_release
 from pages.access import FORM, editors
 from pages.editing import Confirmation, confirm
 from pages.setup.first_steps import lending_command, schedule_commands, set_up_command
+from runs.agent import agent_release
 from store.models import ApiToken
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}

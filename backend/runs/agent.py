@@ -1,4 +1,4 @@
-"""What hosts get of this server: the agent, and word of a newer version.
+"""The agent, served so that a host needs one line to be set up.
 
 The agent is one file that Python runs: a zip of its package and `__main__.py`, as zipapp makes it.
 zipapp itself takes order and times from the file system. Here the same sources give the same bytes
@@ -9,13 +9,13 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
-from natsort import natsort_key
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
 FIRST_LINE = b"#!/usr/bin/env python3\n"
 READABLE = 0o100644 << 16
@@ -44,13 +44,6 @@ class AgentRelease(NamedTuple):
     sha256: str
 
 
-def newer_agent(used: Mapping[str, Any]) -> str | None:
-    """The version that this server hands out, when a document's agent is an older one of ours."""
-    version, own = str(used.get("version", "")), agent_release().version
-    older = natsort_key(version) < natsort_key(own)
-    return own if used.get("name") == "ciphermark-agent" and older else None
-
-
 @lru_cache(maxsize=1)
 def agent_release() -> AgentRelease:
     """The file, its version and its SHA-256 (hexadecimal)."""
@@ -60,3 +53,25 @@ def agent_release() -> AgentRelease:
         raise ValueError(f"{package} states no __version__")
     content = build_agent(package)
     return AgentRelease(content, found[1], hashlib.sha256(content).hexdigest())
+
+
+@require_safe
+def agent_script(request: HttpRequest) -> HttpResponse:
+    """`curl -fsO https://SERVER/agent.py`: one file that Python runs, needing no sign-in."""
+    release = agent_release()
+    return HttpResponse(
+        release.content,
+        content_type="application/octet-stream",
+        headers={
+            "Content-Disposition": 'attachment; filename="agent.py"',
+            "Ciphermark-Agent-Version": release.version,
+            "Ciphermark-Agent-SHA256": release.sha256,
+        },
+    )
+
+
+@require_safe
+def agent_checksum(request: HttpRequest) -> HttpResponse:
+    """`/agent.py.sha256`: the line that `sha256sum -c` and `shasum -c` read."""
+    line = f"{agent_release().sha256}  agent.py\n"
+    return HttpResponse(line, content_type="text/plain; charset=utf-8")

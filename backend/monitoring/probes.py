@@ -1,0 +1,87 @@
+"""What an operator's probes ask: alive, ready to work."""
+
+import logging
+import time
+from collections.abc import Callable
+from math import inf
+from threading import Lock
+
+from celery import current_app
+from django.core.cache import cache
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+WORKER_ANSWERS_WITHIN = 1.0
+KEPT_SECONDS = 1.0
+"""How long what was found serves everybody who asks: anybody may, uncounted."""
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Answer that this process does."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+def _database() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return True
+
+
+def _redis() -> bool:
+    cache.get("readyz")
+    return True
+
+
+def _worker() -> bool:
+    others = {"pattern": "^(?!notifier@)", "matcher": "pcre"}  # they process no runs
+    return bool(current_app.control.ping(timeout=WORKER_ANSWERS_WITHIN, limit=1, **others))
+
+
+PARTS: dict[str, Callable[[], bool]] = {
+    "database": _database,
+    "redis": _redis,
+    "worker": _worker,
+}
+
+
+def _is_reachable(name: str, probe: Callable[[], bool]) -> bool:
+    try:
+        return probe()
+    except (DatabaseError, RedisError, BrokerError, OSError) as error:
+        logger.warning("%s is not reachable: %s", name, error)
+        return False
+
+
+class Readiness:
+    """What could be reached a moment ago; one request of a process looks at a time."""
+
+    def __init__(self) -> None:
+        self._looking = Lock()
+        self._found: dict[str, bool] = {}
+        self._at = -inf
+
+    def parts(self) -> dict[str, bool]:
+        """Return each part with whether it can be reached."""
+        with self._looking:
+            if time.monotonic() - self._at >= KEPT_SECONDS:
+                self._found = {name: _is_reachable(name, probe) for name, probe in PARTS.items()}
+                self._at = time.monotonic()
+            return self._found
+
+
+readiness = Readiness()
+
+
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Answer 200 when all parts are well, else 503 naming the fault."""
+    parts = readiness.parts()
+    is_ready = all(parts.values())
+    return JsonResponse(
+        {name: "ok" if well else "unreachable" for name, well in parts.items()},
+        status=200 if is_ready else 503,
+        headers={} if is_ready else {"Retry-After": "5"},
+    )
