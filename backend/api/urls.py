@@ -11,12 +11,12 @@ from api import (
     exports,
     imports,
     profiles,
-    recommendation,
     trends,
     views,
 )
 from api.fleet import changes, notes
 from compare import shares
+from recommend.api import CipherList, RecommendationView
 
 app_name = "api"
 
@@ -63,8 +63,8 @@ urlpatterns = [
     path("v1/exports/hosts.csv", exports.HostsCsv.as_view(), name="hosts-csv"),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
     path("v1/trends/", trends.TrendView.as_view(), name="trends"),
-    path("v1/ciphers/", recommendation.CipherList.as_view(), name="ciphers"),
-    path("v1/recommendation/", recommendation.RecommendationView.as_view(), name="recommendation"),
+    path("v1/ciphers/", CipherList.as_view(), name="ciphers"),
+    path("v1/recommendation/", RecommendationView.as_view(), name="recommendation"),
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),

@@ -12,8 +12,7 @@ from rest_framework.exceptions import ValidationError
 from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
 from compare.question import ComparisonForm
 from hosts.filters import HostForm
-from questions.parameters import names_of
-from questions.recommendation_parameters import RECOMMENDATION
+from recommend.forms import RecommendationForm
 from runs.filters import RunFilter
 from runs.parameters import MAX_LENGTH, misspelt
 from store.outage import Unanswerable
@@ -21,11 +20,10 @@ from store.outage import Unanswerable
 TOPS = ("20", "50", "100", "all")
 
 PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table")
-RECOMMENDATION_NAMES = names_of(RECOMMENDATION)
 KNOWN = {
     *ComparisonForm.base_fields,
     *RunFilter.base_filters,
-    *RECOMMENDATION_NAMES,
+    *RecommendationForm.base_fields,
     *HostForm.base_fields,
     *PAGE_ONLY,
 }

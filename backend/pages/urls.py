@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from compare import shares
-from pages import changes, editing, notes, notifications, recommend
+from pages import changes, editing, notes, notifications
 from pages.compare import page as compare
 from pages.compare import relating
 from pages.docs import views as docs
@@ -15,6 +15,7 @@ from pages.setup import tokens
 from pages.sign_in import oidc
 from pages.sign_in.password import SignInView
 from pages.upload import views as upload
+from recommend.views import recommend_page
 
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
@@ -59,7 +60,7 @@ urlpatterns = [
     path("shares/<str:secret>/", shares.share_page, name="share"),
     path("shares/<str:secret>/comparison.csv", shares.share_file, name="share-csv"),
     path("audit/", editing.audit_page, name="audit"),
-    path("recommend/", recommend.recommend_page, name="recommend"),
+    path("recommend/", recommend_page, name="recommend"),
     path("docs/", docs.docs_page, name="docs"),
     path("docs/pictures/<str:name>", docs.docs_picture, name="docs-picture"),
     path("docs/<path:name>/", docs.docs_page, name="docs-page"),

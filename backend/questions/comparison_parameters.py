@@ -1,13 +1,11 @@
 """What an address asks of the comparison, for files and the recommendation."""
 
 from datetime import time
-from typing import Any
 
 from django.http import QueryDict
 
 from compare.question import ComparisonForm, ComparisonQuery
 from questions.parameters import Parameter, choice, moment, text
-from results.hosts.host_names import present_keys
 from runs.filters import FILTERS
 from runs.parameters import checked, described
 
@@ -37,14 +35,6 @@ NARROWING = [
     Parameter("until", moment(time.max), "Started on or before."),
 ]
 """What chooses runs."""
-
-
-def chosen_filters(chosen: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The filters, taken out of what was chosen; hosts under their present keys."""
-    filters = {name: chosen.pop(name) for name in FILTERS if name in chosen}
-    if "host" in filters:
-        filters["host"] = present_keys(filters["host"])
-    return filters
 
 
 def asked_comparison(params: QueryDict) -> ComparisonQuery:

@@ -40,8 +40,8 @@ API = {
     "/api/v1/hosts/": 5,
     "/api/v1/hosts/{run.host_id}/": 13,
     "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 5,
-    "/api/v1/recommendation/?host=m0": 7,
-    "/api/v1/recommendation/?tag=rack:b2": 6,
+    "/api/v1/recommendation/?host=m0": 4,
+    "/api/v1/recommendation/?tag=rack:b2": 1,
     "/api/v1/reference-profiles/": 0,
     "/api/v1/ciphers/": 0,
 }

@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from analysis.ciphers.link_saturation import LINKS, link_payload
 from analysis.ciphers.palette import cipher_order, colour_slot, short_names
 from analysis.comparison import Comparison, Group
 from analysis.group_view import CIPHER_SORT, SCALES, drawable
 from analysis.groups import GroupSummary, ratio_summary
 from analysis.profiles.baselines import only
+from analysis.recommendation import LINKS, link_payload
 from compare.question import ComparisonQuery
 from pages.compare.choices import cipher_choices, group_choices
 from pages.compare.picture import PICTURE_GROUPS, picture_words

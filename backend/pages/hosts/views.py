@@ -6,7 +6,6 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
 from ingest.edits.notes import LONGEST_TEXT
@@ -17,15 +16,14 @@ from pages.hosts.history import history_context
 from pages.hosts.history_lines import csv_lines
 from pages.hosts.series import series_page, standing_tables, tool_charts
 from pages.page_query import query_faults
-from pages.recommend import excluded_context, headline
+from recommend.advice import advise
+from recommend.forms import Question
 from reports.export_parameters import csv_dialect, csv_file
 from results.hosts.fleet_changes import open_changes_of
 from results.hosts.host_names import present_id, present_keys
 from results.hosts.hosts import HostDetail, host_detail, select_hosts
 from results.hosts.ssh_efficiency import latest_delivery
 from results.hosts.standing import standings
-from results.recommendation.advice import advise
-from results.recommendation.question import of_host
 from store.models import Note
 
 
@@ -48,7 +46,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "doubts": any(chart.doubts for chart in charts),
         "delivery": latest_delivery(host_id),
         "open_changes": shown_changes(open_changes_of(host_id)),
-        **_recommendation(host.summary.host),
+        "advice": advise(Question(filters={"host": (host.summary.host,)}), reverse("recommend")),
         "history_faults": faults,
         "notes": notes,
         "longest_note": LONGEST_TEXT,
@@ -98,13 +96,3 @@ def _history(
     except ValidationError as error:
         plain = history_context(host.summary.host, host.results, QueryDict(), notes)
         return plain, query_faults(error)
-
-
-def _recommendation(key: str) -> dict[str, Any]:
-    """The host's first cipher and what it gains, what is faster, why to measure again."""
-    advice = advise(of_host(key), reverse("recommend"), timezone.now())
-    return {
-        "recommendation": headline(advice),
-        "recommendation_caution": advice.caution,
-        **excluded_context(advice),
-    }

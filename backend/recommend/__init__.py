@@ -1,0 +1,1 @@
+"""Which cipher ssh should use: the answer, its API and its page."""

@@ -1,0 +1,192 @@
+"""A recommendation with everything that it rests on, for API, page and configuration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from analysis.recommendation import MeasuredHost, Recommendation, recommend
+from analysis.ssh_configuration import ssh_config, sshd_config
+from pages.formatting import percent, throughput
+from recommend.evidence import measured_hosts
+from recommend.forms import Question
+from store.models import Host, Run
+
+NAMED_AT_MOST = 3
+"""Hosts or runs in a sentence."""
+
+
+class UnknownHosts(LookupError):
+    """There are no hosts of these keys that have a run that counts."""
+
+
+@dataclass(frozen=True)
+class EvidenceRun:
+    """A run that figures come from; `host`: the key of its host."""
+
+    run_id: UUID | None
+    started_at: datetime | None
+    host: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The answer. `named`: the hosts that were asked for by key; `hosts`: those with figures."""
+
+    question: Question
+    permalink: str
+    named: Mapping[str, Host]
+    hosts: tuple[MeasuredHost, ...]
+    result: Recommendation
+
+    rules_version = cipher_catalogue().rules_version
+
+    @property
+    def silent(self) -> list[str]:
+        """Return the names of the hosts that were named and have no figures."""
+        measured = {host.key for host in self.hosts}
+        return [host.name for key, host in self.named.items() if key not in measured]
+
+    @property
+    def nothing(self) -> str | None:
+        """Return why there is no order."""
+        if self.result.order:
+            return None
+        if self.hosts and not (self.question.pair and self.silent):
+            who = " and ".join(host.name for host in self.hosts[:NAMED_AT_MOST])
+            who = who if len(self.hosts) <= NAMED_AT_MOST else "all of these hosts"
+            policy = self.question.policy.name
+            return f"The policy {policy} allows none of the ciphers that {who} measured."
+        period = " in this period" if self.question.since or self.question.until else ""
+        silent = " and ".join(self.silent[:NAMED_AT_MOST])
+        who = f"{silent} {'have' if len(self.silent) > 1 else 'has'} no"
+        who = who if silent else "No host that fits this selection has"
+        return f"{who} figures of plain ssh on its loopback{period}."
+
+    @property
+    def headline(self) -> str:
+        """Return what to use, and what that gains over the default."""
+        if not self.result.order:
+            return self.nothing or ""
+        first = self.result.order[0]
+        verb = "Keep" if first.gain and first.gain.over == first.cipher else "Prefer"
+        figure = throughput(first.speed.median)
+        if first.limited_by:
+            figure = f"{figure} expected, limited by the {first.limited_by}"
+        if first.share is not None:
+            share = percent(first.share)
+            figure = f"{len(self.hosts)} hosts keep {share} of the rate of their own best ciphers"
+        words = f"{verb} {first.cipher}: {', '.join(filter(None, (figure, first.reason)))}"
+        unknown = self.result.gain_unknown
+        return f"{words}; what that gains is not known: {unknown}." if unknown else f"{words}."
+
+    @property
+    def runs(self) -> list[EvidenceRun]:
+        """Return the runs behind the figures, host by host, the latest first."""
+        runs = {
+            EvidenceRun(rate.run_id, rate.started_at, host.key, host.name)
+            for host in self.hosts
+            for rate in host.by(self.result.method).values()
+        }
+        return sorted(runs, key=lambda run: (run.host, -_seconds(run), str(run.run_id)))
+
+    @property
+    def measured(self) -> str | None:
+        """Return the runs in words: "run 0b8f3c1e of 2026-11-21, ssh pipeline"."""
+        runs = self.runs
+        if not runs:
+            return None
+        days = sorted(_day(run) for run in runs)
+        words = f"{len(runs)} runs on {len(self.hosts)} hosts, {days[0]} to {days[-1]}"
+        if len(runs) <= NAMED_AT_MOST:
+            words = ", ".join(f"run {str(run.run_id)[:8]} of {_day(run)}" for run in runs)
+        return f"{words}, ssh {self.result.method}"
+
+    @property
+    def caution(self) -> str | None:
+        """Return why to measure again before anything is changed; None where nothing says so."""
+        if not self.result.order:
+            return None
+        again = "measure again before you change anything."
+        disturbed = {
+            host.name: dict.fromkeys(
+                word for rate in host.by(self.result.method).values() for word in rate.conditions
+            )
+            for host in self.hosts
+        }
+        said = [f"{name} ({', '.join(words)})" for name, words in disturbed.items() if words]
+        if said:
+            more = f" and {len(said) - NAMED_AT_MOST} more" if len(said) > NAMED_AT_MOST else ""
+            return f"Disturbed while measuring: {'; '.join(said[:NAMED_AT_MOST])}{more}: {again}"
+        first = self.result.order[0]
+        used = {first.cipher, self.result.default}
+        noisy = {
+            rate.cipher
+            for host in self.hosts
+            for rate in host.by(self.result.method).values()
+            if rate.noisy and rate.cipher in used and first.share is None
+        }
+        scattered = " and ".join(sorted(noisy))
+        return f"The tries of {scattered} scatter by more than 5 %: {again}" if noisy else None
+
+    @property
+    def ssh_config(self) -> str | None:
+        """Return the lines for clients; of a pair for connections to its server alone."""
+        if not self.result.order:
+            return None
+        names = None
+        if self.question.pair:
+            server = self.named[self.question.pair[1]]
+            names = [server.name, *(alias.name for alias in server.aliases.all())]
+        return ssh_config(self.result.order, self._header(), names)
+
+    @property
+    def sshd_config(self) -> str | None:
+        """Return the lines for servers."""
+        if not self.result.order:
+            return None
+        return sshd_config(self.result.order, self._header())
+
+    def _header(self) -> list[str]:
+        who = " to ".join(host.name for host in self.hosts)
+        if self.question.kind == "group":
+            filters = self.question.filters.items()
+            said = [f"{name} {', '.join(values)}" for name, values in filters if name != "host"]
+            who = f"{len(self.hosts)} hosts" + (f" ({', '.join(said)})" if said else "")
+        return [
+            f"Ciphermark, {timezone.now():%Y-%m-%d}: ciphers for {who}, "
+            f"policy {self.question.policy.name}, rules of {self.rules_version}.",
+            f"Measured: {self.measured}.",
+            *([f"Careful: {self.caution}"] if self.caution else []),
+            self.permalink,
+        ]
+
+
+def _day(run: EvidenceRun) -> str:
+    return f"{run.started_at:%Y-%m-%d}" if run.started_at else "unknown date"
+
+
+def _seconds(run: EvidenceRun) -> float:
+    return run.started_at.timestamp() if run.started_at else 0
+
+
+def advise(question: Question, page_address: str) -> Advice:
+    """Return the answer; `page_address`: where people read recommendations."""
+    counted = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
+    stored = Host.objects.filter(Exists(counted), slug__in=question.named)
+    named = {host.slug: host for host in stored.prefetch_related("aliases")}
+    unknown = [key for key in question.named if key not in named]
+    if unknown:
+        raise UnknownHosts(", ".join(unknown[:NAMED_AT_MOST]))
+    hosts = measured_hosts(question)
+    connections = [(host, host) for host in hosts]
+    if question.pair:
+        connections = [(hosts[0], hosts[1])] if len(hosts) == 2 else []
+    result = recommend(connections, question.policy, question.link)
+    permalink = f"{page_address}?{question.query_string}"
+    return Advice(question, permalink, named, tuple(hosts), result)

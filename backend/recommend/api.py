@@ -1,0 +1,259 @@
+"""The API of the recommendation and of the cipher catalogue, with the shapes of their JSON."""
+
+from typing import Any
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue
+from api.http.api_view import ApiView
+from api.serializers import NULLABLE
+from compare.question import TOOLS
+from recommend.advice import UnknownHosts, advise
+from recommend.forms import RecommendationForm
+from runs.parameters import Choice, ParameterForm
+
+Shape = serializers.Serializer[Any]
+Char, Float, Int = serializers.CharField, serializers.FloatField, serializers.IntegerField
+
+
+class VersionRangeSerializer(Shape):
+    """From release `since` on, up to but without `until`; null is open."""
+
+    since = Char(**NULLABLE)
+    until = Char(**NULLABLE)
+
+
+class AssessmentSerializer(Shape):
+    """How safe a cipher is, and why."""
+
+    status = serializers.ChoiceField(STATUSES, source="assessment.status")
+    reason = Char(source="assessment.reason")
+    reference = Char(source="assessment.reference", **NULLABLE)
+
+
+class AdvisorySerializer(AssessmentSerializer):
+    """A weakness that some releases have, and what the cipher is worth with it."""
+
+    ends = serializers.ChoiceField(["either", "server"], help_text="Whose release counts.")
+    affected = VersionRangeSerializer()
+    assumed_when_unknown = serializers.BooleanField()
+
+
+class OpenSshSupportSerializer(Shape):
+    """Which releases of OpenSSH know the cipher, and which use it by default."""
+
+    present = VersionRangeSerializer()
+    client_default = VersionRangeSerializer(**NULLABLE)
+    server_default = VersionRangeSerializer(**NULLABLE)
+
+
+class CipherSerializer(AssessmentSerializer):
+    """One cipher of one tool; sizes in bits."""
+
+    name = Char()
+    tool = Char()
+    family = Char()
+    mode = Char()
+    key_bits = Int()
+    block_bits = Int(help_text="null: a stream cipher.", **NULLABLE)
+    aead = serializers.BooleanField(help_text="It authenticates what it encrypts.")
+    advisories = AdvisorySerializer(many=True)
+    openssh = OpenSshSupportSerializer(help_text="null for openssl.", **NULLABLE)
+
+
+class PolicySerializer(Shape):
+    """Which statuses a recommendation may name."""
+
+    name = Char()
+    statuses = serializers.ListField(child=serializers.ChoiceField(STATUSES))
+    meaning = Char()
+
+
+class CatalogueSerializer(Shape):
+    """All ciphers at once, in the form of every list."""
+
+    rules_version = Char()
+    scope = Char(help_text="How the version ranges are meant.")
+    sources = serializers.ListField(child=Char())
+    policies = PolicySerializer(many=True)
+    next = Char(help_text="Always null: all are here.", **NULLABLE)
+    previous = Char(help_text="Always null.", **NULLABLE)
+    results = CipherSerializer(many=True)
+
+
+class RateSerializer(Shape):
+    """A cipher as one host measured it, both ends on it; bytes per second."""
+
+    median = Float()
+    n = Int(help_text="Tries.")
+    spread = Float(help_text="MAD-based, a fraction.")
+    noise = Float(help_text="Of the median, a fraction: 0.01 to 0.9.")
+    method = Char()
+    cpu_seconds_per_gb = Float(**NULLABLE)
+    doubtful = serializers.BooleanField(help_text="Noisy, or of a disturbed run.")
+
+
+class GainSerializer(Shape):
+    """A cipher against another: ratio of the rates, with its bounds by the noise."""
+
+    over = Char(help_text="null: the default of each host of a group.", **NULLABLE)
+    ratio = Float(help_text="Of a group the geometric mean.")
+    lowest = Float()
+    highest = Float()
+    percent = Float()
+    beyond_noise = serializers.BooleanField()
+    hosts = Int(help_text="So many measured their default.")
+    slower = Int(help_text="Of these get slower, beyond the noise.")
+    cpu_seconds_saved_per_gb = Float(**NULLABLE)
+
+
+class PlaceSerializer(Shape):
+    """A cipher in its place."""
+
+    cipher = Char()
+    reason = Char()
+    ahead_of = Char(help_text="Faster, and later because it is less safe.", **NULLABLE)
+    median = Float(
+        source="speed.median", help_text="B/s; of a pair: expected; of a group: geometric mean."
+    )
+    low = Float(source="speed.least", help_text="The median less all its noise.")
+    high = Float(source="speed.most", help_text="The median and all its noise.")
+    status = serializers.ChoiceField(STATUSES, source="assessment.status")
+    status_reason = Char(source="assessment.reason")
+    reference = Char(source="assessment.reference", **NULLABLE)
+    measured = RateSerializer(
+        source="rates", many=True, help_text="On the host; on client and server; of a group none."
+    )
+    gain = GainSerializer(help_text="Over today's default.", **NULLABLE)
+    slower_than_default = Char(
+        help_text="Why it is preferred to today's default although it is slower.", **NULLABLE
+    )
+    limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
+    fills = serializers.ListField(child=Char(), help_text="Links that it surely fills.")
+    share = Float(
+        help_text="Of a group: of the rate of each host's own first, geometric mean.", **NULLABLE
+    )
+
+
+class AdvisedHostSerializer(Shape):
+    """A host behind the figures, and what its OpenSSH is."""
+
+    id = Int()
+    host = Char(source="key", help_text="Its key.")
+    name = Char()
+    client = Char(**NULLABLE)
+    server = Char(**NULLABLE)
+    default_cipher = Char(**NULLABLE)
+
+
+class TodaySerializer(Shape):
+    """The default of the clients, and what the first place gains over it."""
+
+    cipher = Char(source="default", **NULLABLE)
+    gain = GainSerializer(**NULLABLE)
+    gain_unknown = Char(help_text="Why there is no gain.", **NULLABLE)
+
+
+class LossSerializer(Shape):
+    """What a host gives up by the common first cipher; rates in bytes per second."""
+
+    host = Char(source="host.key")
+    own_best = Char()
+    own_best_rate = Float()
+    common_rate = Float()
+    loss = Float(help_text="A fraction of its own best rate.")
+
+
+class UnrankedSerializer(Shape):
+    """A cipher without a place, and why."""
+
+    cipher = Char()
+    reason = Char()
+    rate = Float(help_text="B/s; null: not measured by this method.", **NULLABLE)
+    over_first = GainSerializer(help_text="That rate against the first place.", **NULLABLE)
+    would_be_faster = serializers.BooleanField(source="is_faster")
+
+
+class EvidenceRunSerializer(Shape):
+    """A run that figures come from."""
+
+    run_id = serializers.UUIDField()
+    started_at = serializers.DateTimeField(**NULLABLE)
+    host = Char()
+
+
+class RecommendationSerializer(Shape):
+    """An order of ciphers for a host, a pair or a group, with everything that it rests on."""
+
+    kind = serializers.ChoiceField(["host", "pair", "group"], source="question.kind")
+    policy = PolicySerializer(source="question.policy")
+    rules_version = Char()
+    method = Char(source="result.method", help_text="By which all was measured.", **NULLABLE)
+    link = Float(source="question.link", help_text="Bits per second.", **NULLABLE)
+    nothing = Char(help_text="Why there is no order.", **NULLABLE)
+    order = PlaceSerializer(source="result.order", many=True)
+    today = TodaySerializer(source="result")
+    losses = LossSerializer(
+        source="result.losses", many=True, help_text="Of a group, by key of the host."
+    )
+    unranked = UnrankedSerializer(source="result.excluded", many=True)
+    ssh_config = Char(**NULLABLE)
+    sshd_config = Char(**NULLABLE)
+    hosts = AdvisedHostSerializer(many=True)
+    left_out = serializers.ListField(
+        source="silent", child=Char(), help_text="Names of hosts that were asked for in vain."
+    )
+    measured = Char(help_text="The evidence in words.", **NULLABLE)
+    caution = Char(help_text="Why to measure again before anything is changed.", **NULLABLE)
+    runs = EvidenceRunSerializer(many=True)
+    permalink = serializers.URLField(help_text="The page of this recommendation.")
+
+
+class CipherForm(ParameterForm):
+    tool = Choice(TOOLS)
+
+
+class CipherList(ApiView):
+    """The cipher catalogue."""
+
+    parameters = {"GET": CipherForm}
+
+    @extend_schema(operation_id="ciphers", responses=CatalogueSerializer)
+    def get(self, request: Request) -> Response:
+        """Every cipher with its kind, its status and why, and which OpenSSH has it."""
+        tool = self.asked.given.get("tool")
+        catalogue = cipher_catalogue()
+        answer = {
+            "rules_version": catalogue.rules_version,
+            "scope": catalogue.scope,
+            "sources": catalogue.sources,
+            "policies": catalogue.policies.values(),
+            "next": None,
+            "previous": None,
+            "results": [cipher for cipher in catalogue.ciphers if tool in (None, cipher.tool)],
+        }
+        return Response(CatalogueSerializer(answer).data)
+
+
+class RecommendationView(ApiView):
+    """Which ciphers a host, a pair or a group should prefer."""
+
+    parameters = {"GET": RecommendationForm}
+
+    @extend_schema(operation_id="recommendation", responses=RecommendationSerializer)
+    def get(self, request: Request) -> Response:
+        """The order with what it gains and rests on, and the lines for ssh_config and sshd_config.
+
+        For one host `host=KEY`, for a pair `client=KEY&server=KEY`, for a group several hosts or
+        the comparison's filters.
+        """
+        try:
+            advice = advise(self.asked.question, request.build_absolute_uri(reverse("recommend")))
+        except UnknownHosts as error:
+            raise NotFound(f"There is no host with the key {error}.") from None
+        return Response(RecommendationSerializer(advice).data)

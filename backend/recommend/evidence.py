@@ -1,0 +1,134 @@
+"""What hosts measured with plain ssh: loopback, the client's own MAC, AES as it comes."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.datastructures import MultiValueDict
+from rest_framework.exceptions import ValidationError
+
+from analysis.recommendation import MeasuredHost, Rate
+from recommend.forms import OF_PERIOD, Question
+from runs.filters import NarrowingFilter
+from store.models import Run
+from store.statements import fetch_rows
+
+MOST_HOSTS = 1000
+"""In one recommendation: beyond that its answer would take longer than anybody waits."""
+
+MOST_CONDITIONS = 3
+"""Named of what disturbed a run."""
+
+NOT_OFFERED = "this OpenSSH does not offer it"
+"""The agent's reason for having skipped a cipher that `ssh -Q cipher` does not list."""
+
+_PLAIN = """
+SELECT m.*, s.cipher, s.method, s.pinned
+FROM runs_measurement m JOIN runs_series s ON s.id = m.series_id
+WHERE m.run_id = r.id AND m.median IS NOT NULL AND s.tool = 'ssh' AND s.acceleration = 'default'
+    AND s.target_kind = 'loopback' AND s.mac = '' AND NOT s.compression
+"""
+"""The figures of a run `r`."""
+
+_LATEST_FIRST = f"""
+r.started_at DESC NULLS LAST,
+CASE WHEN r.started_at IS NULL THEN (SELECT count(DISTINCT cipher) FROM ({_PLAIN}) p) END DESC,
+r.id DESC
+"""  # noqa: S608 - constants
+"""As votes of comparisons: of runs without a date, that with more ciphers comes first."""
+
+_FIGURES = """
+WITH latest AS (
+    SELECT h.slug, h.name, r.* FROM runs_host h CROSS JOIN LATERAL (
+        SELECT r.* FROM runs_run r
+        WHERE r.host_id = h.id AND r.id IN ({counted}) AND EXISTS ({plain})
+        ORDER BY {latest_first} LIMIT 1
+    ) r
+    WHERE r.id IN ({fitting}) AND h.id IN (SELECT host_id FROM runs_run WHERE id IN ({fitting}))
+    LIMIT {most_hosts} + 1
+)
+SELECT l.host_id, l.slug, l.name, l.acceleration, l.acceleration_advice, l.skipped::text,
+    (ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'environment' -> 'openssh')::text,
+    f.*
+FROM latest l JOIN runs_rundocument d ON d.run_id = l.id CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (p.cipher, p.method) p.cipher, p.method, p.median, p.n, p.spread,
+        p.cpu_seconds_per_gb, r.run_id, r.started_at, r.conditions::text
+    FROM runs_run r CROSS JOIN LATERAL ({plain}) p
+    WHERE r.host_id = l.host_id AND r.environment_id = l.environment_id AND r.id IN ({counted})
+    ORDER BY p.cipher, p.method, {latest_first}, p.pinned, p.series_id
+) f ORDER BY l.slug, f.cipher, f.method
+"""
+"""Of every host the figures of one environment, that of its latest run with any.
+
+OpenSSH is in the document's own words, which the database picks out of what may be megabytes.
+"""
+
+
+def measured_hosts(question: Question) -> list[MeasuredHost]:
+    """Return the hosts that have figures, by key; of a pair the client first."""
+    filters = {**question.filters, **({"host": question.pair} if question.pair else {})}
+    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
+    if question.since:
+        counted = counted.filter(started_at__gte=question.since)
+    if question.until:
+        counted = counted.filter(started_at__lte=question.until)
+    of_period = {name: filters[name] for name in OF_PERIOD if name in filters}
+    counted_sql, counted_parameters = _ids(counted, of_period)
+    fitting_sql, fitting_parameters = _ids(counted, filters)
+    statement = _FIGURES.format(
+        counted=counted_sql,
+        fitting=fitting_sql,
+        plain=_PLAIN,
+        latest_first=_LATEST_FIRST,
+        most_hosts=MOST_HOSTS,
+    )
+    parameters = [*counted_parameters, *fitting_parameters * 2, *counted_parameters]
+    rows = fetch_rows(statement, parameters)
+    by_host = groupby(rows, key=lambda row: row[:7])
+    hosts = [_host(facts, [row[7:] for row in rows]) for facts, rows in by_host]
+    if len(hosts) > MOST_HOSTS:
+        raise ValidationError(
+            {
+                "host": f"This is more than {MOST_HOSTS} hosts, the most that one recommendation"
+                " is made for: narrow it by another filter."
+            }
+        )
+    names = Counter(host.name for host in hosts)
+    hosts = [replace(one, name=one.key) if names[one.name] > 1 else one for one in hosts]
+    return sorted(hosts, key=lambda host: question.pair.index(host.key) if question.pair else 0)
+
+
+def _ids(runs: QuerySet[Run], filters: Mapping[str, Sequence[str]]) -> tuple[str, list[Any]]:
+    """Return SQL of the ids of the runs that these filters let through, with its parameters."""
+    values = MultiValueDict({name: list(each) for name, each in filters.items()})
+    found: QuerySet[Run] = NarrowingFilter(values, runs).qs
+    sql, parameters = found.order_by().values("pk").query.sql_with_params()
+    return sql, list(parameters)
+
+
+def _host(facts: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> MeasuredHost:
+    pk, key, name, acceleration, advice, skipped, openssh = facts
+    known = json.loads(openssh)
+    return MeasuredHost(
+        id=pk,
+        key=key,
+        name=name,
+        rates=tuple(Rate(*(*row[:-1], _in_words(row[-1]))) for row in rows),
+        client=known.get("client"),
+        server=known.get("server"),
+        default_cipher=known.get("default_cipher"),
+        not_offered=frozenset(
+            one["cipher"] for one in json.loads(skipped) if one["reason"] == NOT_OFFERED
+        ),
+        acceleration=acceleration,
+        advice=advice,
+    )
+
+
+def _in_words(conditions: str) -> tuple[str, ...]:
+    named = json.loads(conditions)[:MOST_CONDITIONS]
+    return tuple(one.get("detail") or one["code"] for one in named)

@@ -1,0 +1,198 @@
+"""The page `/recommend/`: for a host, a pair or a group."""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from rest_framework.exceptions import ValidationError
+
+from analysis.comparison import natural_key
+from analysis.recommendation import Place
+from analysis.ssh_configuration import CLIENT_DECIDES
+from pages.access import HOSTS, reader_page
+from pages.compare.filters import FILTER_TITLES
+from pages.compare.page import DATES
+from pages.compare.table import Bar
+from pages.page_query import PageAddress, api_params, query_faults
+from pages.setup.first_steps import agent_command, nobody_measured_yet
+from recommend.advice import Advice, advise
+from recommend.forms import (
+    DEFAULT_POLICY,
+    LINK_KEYS,
+    OF_PERIOD,
+    PAIR,
+    POLICIES,
+    RecommendationForm,
+)
+from runs.filters import FILTERS
+from runs.parameters import checked
+from store.models import DimensionValue, Host, Measurement, Run
+
+KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
+DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
+"""Filters with a control of their own -> title."""
+
+TITLES = {**FILTER_TITLES, **DATES}
+TO_CHOOSE = 200
+"""Hosts that a text field offers; others are found by their name."""
+
+TO_LIST = 20
+
+
+@reader_page
+def recommend_page(request: HttpRequest) -> HttpResponse:
+    """Show the form and the answer; a parameter that cannot be is answered 400 and in words."""
+    params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
+    unclear = _with_keys(params)
+    # The tab for pairs brings one host along.
+    asked = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
+    result: dict[str, Any] = {"nobody_measured": not asked and nobody_measured_yet()}
+    status = 200
+    if unclear:
+        result, status = {"unclear": unclear}, 200 if unclear["several"] else 404
+    elif asked:
+        try:
+            page = request.build_absolute_uri(reverse("recommend"))
+            result = _result_context(advise(checked(RecommendationForm(params)).question, page))
+        except ValidationError as error:
+            result, status = {"faults": query_faults(error)}, 400
+    context = {**_form_context(params), **result, "agent_command": agent_command(request)}
+    return render(request, "pages/recommend.html", context, status=status)
+
+
+def _with_keys(params: QueryDict) -> dict[str, Any] | None:
+    """Replace names of hosts by their keys; return the first text that names none, or several."""
+    for name in HOSTS:
+        texts = [text.strip() for text in params.getlist(name)]
+        for place, text in enumerate(texts):
+            if "\x00" in text:
+                return None
+            hosts, certain = _called(text)
+            if len(hosts) == 1 and certain:
+                texts[place] = hosts[0].slug
+                continue
+            address = PageAddress(params)
+            others = [other for other in texts if other != text]
+            choices = [(host, address.changed(**{name: (*others, host.slug)})) for host in hosts]
+            return {"text": text, "several": certain, "hosts": choices}
+        if texts:
+            params.setlist(name, list(dict.fromkeys(texts)))
+    return None
+
+
+def _called(text: str) -> tuple[list[Host], bool]:
+    """Return the hosts of this key, number or name; else, less certainly, of such a name."""
+    ways = [Q(slug=text), Q(name__iexact=text) | Q(aliases__name__iexact=text)]
+    if text.isdecimal() and len(text) < 10:
+        ways.insert(1, Q(pk=int(text)))
+    counted = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
+    hosts = Host.objects.filter(Exists(counted)).distinct()
+    for way in ways:
+        if found := list(hosts.filter(way)[:TO_LIST]):
+            return found, True
+    return list(hosts.filter(name__icontains=text)[:TO_LIST]), False
+
+
+def _kind_of(params: QueryDict) -> str:
+    """Return what the page is about: what its address says, else what its parameters are of."""
+    if str(params.get("for")) in KINDS:
+        return str(params["for"])
+    if params.keys() & set(PAIR):
+        return "pair"
+    narrowing = params.keys() & set(FILTERS) - set(OF_PERIOD)
+    return "group" if narrowing or len(params.getlist("host")) > 1 else "host"
+
+
+def _form_context(params: QueryDict) -> dict[str, Any]:
+    """Return the form with what is chosen in it, and the ways out of that."""
+    kind = _kind_of(params)
+    carried = [
+        (name, value)
+        for name in (*FILTERS, *DATES)
+        for value in params.getlist(name)
+        if kind == "group" or name not in HOSTS
+    ]
+    marked = params.copy()
+    marked["for"] = kind  # a group that is left with one host is still a group
+    address = PageAddress(marked)
+    first = next((str(params[name]) for name in HOSTS if name in params), "")
+    policy = POLICIES.get(params.get("policy", ""), POLICIES[DEFAULT_POLICY])
+    ends = {"host": "host", "pair": "client", "group": "host"}
+    return {
+        "kind": kind,
+        "kinds": [
+            (each, label, PageAddress.of(**{"for": each, ends[each]: first, "policy": policy.name}))
+            for each, label in KINDS.items()
+        ],
+        "policies": POLICIES.values(),
+        "policy": policy,
+        "links": dict.fromkeys([*LINK_KEYS, *params.getlist("link")]),
+        "link": params.get("link", ""),
+        "typed": {name: params.get(name, "") for name in HOSTS},
+        "hosts_to_choose": _measured_hosts()[:TO_CHOOSE],
+        "dimensions": _dimensions() if kind == "group" else (),
+        "chips": [
+            {"label": TITLES[name], "value": value, "address": address.without(name, value)}
+            for name, value in carried
+        ],
+        "carried": carried,
+    }
+
+
+def _measured_hosts() -> QuerySet[Host]:
+    """Return the hosts with figures of ssh, newest first."""
+    ssh = Measurement.objects.filter(
+        run__host=OuterRef("pk"), run__status=Run.Status.READY, run__hidden=False
+    ).filter(series__tool="ssh", median__isnull=False)
+    return Host.objects.filter(Exists(ssh)).order_by("-pk")
+
+
+def _dimensions() -> list[tuple[str, str, list[DimensionValue]]]:
+    """Return name, title and values of the filters that have a control."""
+    values = DimensionValue.objects.filter(dimension__in=DIMENSIONS)
+    ordered = sorted(values, key=lambda value: natural_key(value.label))
+    return [
+        (name, title, [value for value in ordered if value.dimension == name])
+        for name, title in DIMENSIONS.items()
+    ]
+
+
+def _result_context(advice: Advice) -> dict[str, Any]:
+    """Return the answer as the template shows it."""
+    order, losses = advice.result.order, advice.result.losses
+    longest = max((place.speed.most for place in order), default=0)
+    return {
+        "advice": advice,
+        "title": _title(advice),
+        "without_aes": [
+            host
+            for host in advice.hosts
+            if host.acceleration in ("hidden", "unused") and advice.question.kind != "group"
+        ],
+        "rows": [(place, _bar(place, longest)) for place in order],
+        "has_gain": any(place.gain for place in order),
+        "has_cpu": any(
+            rate.cpu_seconds_per_gb is not None for place in order for rate in place.rates
+        ),
+        "doubts": any(rate.doubtful for place in order for rate in place.rates),
+        "losses": sorted(losses, key=lambda each: (-each.loss, each.host.key))[:TO_LIST],
+        "client_decides": CLIENT_DECIDES,
+        "api_address": f"{reverse('api:recommendation')}?{advice.question.query_string}",
+    }
+
+
+def _bar(place: Place, longest: float) -> Bar:
+    speed = place.speed
+    ends = (round(100 * each / longest, 2) for each in (speed.median, speed.least, speed.most))
+    return Bar(*ends)
+
+
+def _title(advice: Advice) -> str:
+    names = [host.name for host in advice.hosts]
+    if advice.question.kind == "pair":
+        return f"Ciphers from {names[0]} to {names[-1]}" if len(names) == 2 else "Two hosts"
+    if advice.question.kind == "host":
+        return f"Ciphers for {names[0]}" if names else "One host"
+    return f"Ciphers for {len(names)} host{'' if len(names) == 1 else 's'}"

@@ -1,1 +1,0 @@
-"""Which cipher ssh should use."""
