@@ -179,7 +179,7 @@ def advise(question: Question, page_address: str) -> Advice:
     """Return the answer; `page_address`: where people read recommendations."""
     counted = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
     stored = Host.objects.filter(Exists(counted), slug__in=question.named)
-    named = {host.slug: host for host in stored.prefetch_related("aliases")}
+    named = {host.slug: host for host in stored}
     unknown = [key for key in question.named if key not in named]
     if unknown:
         raise UnknownHosts(", ".join(unknown[:NAMED_AT_MOST]))

@@ -40,7 +40,7 @@ API = {
     "/api/v1/hosts/": 5,
     "/api/v1/hosts/{run.host_id}/": 13,
     "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 5,
-    "/api/v1/recommendation/?host=m0": 4,
+    "/api/v1/recommendation/?host=m0": 5,
     "/api/v1/recommendation/?tag=rack:b2": 1,
     "/api/v1/reference-profiles/": 0,
     "/api/v1/ciphers/": 0,
@@ -54,12 +54,12 @@ PAGES = {
     "/?tool=openssl&cpu=cpu-1": 10,
     "/?tool=openssl&host=m0": 13,
     "/hosts/": 8,
-    "/hosts/{run.host_id}/": 33,
+    "/hosts/{run.host_id}/": 31,
     "/runs/": 4,
     "/runs/{run.run_id}/": 6,
     "/hosts/{run.host_id}/diff/": 10,
     "/runs/{run.run_id}/diff/": 5,
-    "/recommend/?host=m0": 16,
+    "/recommend/?host=m0": 10,
     "/method/": 2,
 }
 """Address -> its statements, besides those for the session."""

@@ -245,8 +245,8 @@ REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"host": "nas", "client": "nas", "server": "nas"}, "host", "either for client and server"),
     ({"tag": "rack"}, "tag", "must be KEY:VALUE"),
     ({"host": "nas", "until": "soon"}, "until", "Enter a date"),
-    ({"client": "a\x00", "server": "nas"}, "client", "printable characters"),
-    ({"host": "a\x00"}, "host", "printable characters"),
+    ({"client": "a\x00", "server": "nas"}, "client", "Null characters are not"),
+    ({"host": "a\x00"}, "host", "Null characters are not"),
 )
 
 
