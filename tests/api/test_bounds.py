@@ -1,7 +1,9 @@
 """Questions of any size: an answer in bounded time, or a 400 that says the limit."""
 
+from base64 import b64encode
 from itertools import product
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
@@ -72,3 +74,14 @@ def test_a_list_of_many_values_is_refused_with_the_limit(reader: ApiClient, name
     status, detail = said(reader.get(URL, {name: [f"k:{one}" for one in range(MAX_VALUES + 1)]}))
     assert status == 400
     assert f"At most {MAX_VALUES} values" in detail
+
+
+@pytest.mark.parametrize("position", ("abc", "9" * 30, "\x00", "2026", ""))
+def test_a_cursor_made_by_hand_holds_no_place(
+    reader: ApiClient, member: Client, position: str
+) -> None:
+    cursor = b64encode(urlencode({"p": position}).encode()).decode()
+    for path in ("runs/", "notes/", "changes/", "hosts/"):
+        assert reader.get(f"/api/v1/{path}", {"cursor": cursor}).status_code in (200, 404)
+    for path in ("/runs/", "/hosts/"):
+        assert member.get(path, {"cursor": cursor}).status_code == 200

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import ValidationError as InvalidValue
 from django.db.models import QuerySet
 from django.http.request import UnreadablePostError
 from gunicorn.http.errors import NoMoreData, ParseException
@@ -30,7 +31,6 @@ from rest_framework.views import APIView
 from api.http.json_parser import TooLarge
 from questions.parameters import names_of
 from questions.unknown_parameters import refuse_unknown
-from results.hosts.host_list import Part, part_of
 from runs.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm, checked
 from store.outage import outage_message
 
@@ -45,6 +45,15 @@ class ByCursor(CursorPagination):
     invalid_cursor_message = (
         "This `cursor` is none of this list's: ask without it, then follow `next` and `previous`."
     )
+
+    def paginate_queryset(
+        self, queryset: Any, request: Request, view: APIView | None = None
+    ) -> list[Any] | None:
+        """Return the rows of the page; `NotFound` where the cursor holds no place of this list."""
+        try:
+            return super().paginate_queryset(queryset, request, view)
+        except (ValueError, InvalidValue):
+            raise NotFound(self.invalid_cursor_message) from None
 
     def get_page_size(self, request: Request) -> int | None:
         """As asked for, at most `max_page_size`; a fault is named, not passed over."""
@@ -77,30 +86,37 @@ class ByCursorOfIds(ByCursor):
     """The same for a list of ids in any order: a cursor holds an id and where that stood."""
 
     offset_cutoff = MOST_HOSTS
-    part: Part
 
-    def paginate_ids(self, ids: Sequence[int], request: Request) -> list[int]:
-        """The ids of the page that the cursor asks for."""
+    def paginate_ids(self, ids: Sequence[int], request: Any) -> list[int]:
+        """Return the ids after the one seen last; where that is gone, from its place on.
+
+        So what arrives, goes or moves elsewhere in the list shifts nothing.
+        """
         self.base_url = request.build_absolute_uri()
         size = self.get_page_size(request) or self.page_size
-        cursor = self.decode_cursor(request)
-        seen = str(cursor.position or 0) if cursor else "0"
-        if not re.fullmatch(r"[0-9]{1,18}", seen):
+        place, backwards, position = self.decode_cursor(request) or Cursor(0, False, 0)
+        if not re.fullmatch(r"[0-9]{1,18}", str(position or 0)):
             raise NotFound(self.invalid_cursor_message)
-        place, backwards = (cursor.offset, cursor.reverse) if cursor else (0, False)
-        self.part = part_of(ids, size, int(seen), place, backwards=backwards)
-        return self.part.ids
+        seen = int(position or 0)
+        if seen in ids:
+            place = ids.index(seen) + (not backwards)
+        place = min(place, len(ids))
+        self.begin = max(0, place - size) if backwards else place
+        self.end = place if backwards else min(place + size, len(ids))
+        self.has_more = self.end < len(ids)
+        self.ids = list(ids[self.begin : self.end])
+        return self.ids
 
     def get_next_link(self) -> str | None:
         """The address of the page after the last id of this one."""
-        return self._link(-1, self.part.end - 1) if self.part.has_more else None
+        return self._link(-1, self.end - 1) if self.has_more else None
 
     def get_previous_link(self) -> str | None:
         """The address of the page before the first id of this one."""
-        return self._link(0, self.part.begin) if self.part.begin else None
+        return self._link(0, self.begin) if self.begin else None
 
     def _link(self, index: int, place: int) -> str:
-        seen = self.part.ids[index] if self.part.ids else 0
+        seen = self.ids[index] if self.ids else 0
         link: str = self.encode_cursor(Cursor(place, reverse=index == 0, position=seen))
         return link
 

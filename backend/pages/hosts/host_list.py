@@ -12,7 +12,7 @@ from hosts.filters import HostForm
 from pages.access import reader_page
 from pages.downloads import FOR_EXCEL, Download
 from pages.page_query import PageAddress, api_params
-from pages.paging import AFTER, BEFORE, page_of_ids
+from pages.paging import CURSOR, page_of_ids
 from pages.setup.first_steps import agent_command
 from results.analytics.engine import questions
 from results.comparison.facets import Facet
@@ -96,7 +96,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
     return render(request, TEMPLATE, context)
 
 
-_FIRST: Mapping[str, None] = {BEFORE: None, AFTER: None}
+_FIRST: Mapping[str, None] = {CURSOR: None}
 
 
 def _verdicts(

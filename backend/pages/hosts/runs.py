@@ -11,7 +11,7 @@ from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
 from pages.page_query import PageAddress, first_page
-from pages.paging import AFTER, BEFORE, page_of_times
+from pages.paging import CURSOR, page_of_times
 from pages.setup.first_steps import agent_command
 from results.comparison.facets import SOURCE_LABELS
 from results.hosts.runs import newest_received, run_detail, select_runs, summaries
@@ -51,7 +51,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Filters without a field of their own: name, title, value, the address without it."""
-    address = PageAddress(first_page(params, BEFORE, AFTER))
+    address = PageAddress(first_page(params, CURSOR))
     return [
         (name, FILTER_TITLES[name], value, address.without(name, value))
         for name in FILTERS

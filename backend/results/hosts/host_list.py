@@ -1,7 +1,6 @@
 """Which hosts a list has, and in which order."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models.functions import Lower
@@ -85,32 +84,3 @@ def _by_name(hosts: list[int], *, backwards: bool) -> list[int]:
     wanted, name = set(hosts), Lower("name")
     every = Host.objects.order_by(name.desc() if backwards else name.asc(), "-pk")
     return [pk for pk in every.values_list("pk", flat=True) if pk in wanted]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a list, from the place `begin` up to but without `end`."""
-
-    ids: list[int]
-    begin: int
-    end: int
-    of: int
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there is something after it."""
-        return self.end < self.of
-
-
-def part_of(
-    ids: Sequence[int], size: int, seen: int | None = None, place: int = 0, *, backwards: bool
-) -> Part:
-    """The part after the id `seen`, or before it; of an id that is gone from its `place` on.
-
-    So what arrives, goes or moves elsewhere in the list shifts nothing.
-    """
-    if seen in ids:
-        place = ids.index(seen) + (not backwards)
-    begin = max(0, place - size) if backwards else min(place, len(ids))
-    end = min(place, len(ids)) if backwards else min(begin + size, len(ids))
-    return Part(list(ids[begin:end]), begin, end, len(ids))
