@@ -26,7 +26,7 @@ from documents.cpu import (
     microarchitecture,
     model_has_aes,
 )
-from documents.software import openssl_release
+from documents.environment import openssl_release
 from documents.types import Series
 
 Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]

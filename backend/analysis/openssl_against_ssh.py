@@ -7,8 +7,8 @@ between processes and the loopback network. The first bounds the second and neve
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from analysis.cpu_cost import BYTES_PER_GB
 from analysis.profiles.baselines import MeasuredSeries
+from analysis.summary import BYTES_PER_GB
 from documents.types import Series
 
 _OWN: Mapping[str, str] = {

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from documents.types import Sample
+
 MAD_TO_SIGMA = 1.4826
 """Scales the median absolute deviation to the standard deviation of a normal distribution."""
 
@@ -63,6 +65,30 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     spread = _spread_about(middle, ordered)
     noisy = spread > NOISY_SPREAD and n >= NOISY_MINIMUM_TRIES
     return SeriesSummary(middle, ordered[0], ordered[-1], n, spread, noisy)
+
+
+BYTES_PER_GB = 1e9
+
+MEASURABLE_SECONDS = 1e-6
+"""CPU time below this is none that a system accounts for: dividing by it would claim anything."""
+
+
+def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
+    """Return the median CPU seconds of both ends for 10^9 bytes, and its spread (a fraction).
+
+    None where no try measured both ends; no spread of fewer than three that did.
+    """
+    costs = []
+    for sample in samples:
+        size, client, server = sample.bytes, sample.client_cpu_seconds, sample.server_cpu_seconds
+        if not size or client is None or server is None:
+            continue
+        if max(client, server) >= MEASURABLE_SECONDS:
+            costs.append((client + server) / size * BYTES_PER_GB)
+    if not costs:
+        return None
+    spread = relative_spread(costs) if len(costs) >= NOISY_MINIMUM_TRIES else None
+    return median_of_sorted(sorted(costs)), spread
 
 
 BEYOND_MEMORY = 100e9

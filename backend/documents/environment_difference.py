@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from documents.cpu import cpu_name
-from documents.software import openssh_release, openssl_release, os_version
+from documents.environment import openssh_release, openssl_release, os_version
 
 Facts = Mapping[str, Any]
 

@@ -2,27 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from documents.types import (
-    Acceleration,
     HostIdentity,
     Measurement,
-    Method,
     Negotiated,
-    Operation,
     RunDocument,
     Sample,
     Series,
-    TargetKind,
 )
 
 SCHEMA = "ciphermark/run/1"
-
-KNOWN_SERIES = 4096
-"""Series kept in memory: runs have nearly all of theirs in common."""
 
 TIMES_OF_IMPORT = "import"
 """The value of `times_of` in a document made from a text that does not say when it was measured:
@@ -43,94 +35,38 @@ def _time(text: str | None, field: str) -> datetime | None:
         raise DocumentRejected(f"{field} is {text!r}, which is no date and time") from None
 
 
-def _sample(raw: Mapping[str, Any]) -> Sample:
-    said = raw.get
-    return Sample(
-        said("bytes"),
-        said("seconds"),
-        said("bytes_per_second"),
-        said("client_cpu_seconds"),
-        said("server_cpu_seconds"),
-        said("implausible"),
-    )
-
-
-@lru_cache(maxsize=KNOWN_SERIES)
-def _ssh_series(
-    cipher: str,
-    mac: str | None,
-    compression: bool,
-    method: Method,
-    pinned: bool,
-    target_kind: TargetKind,
-    target_name: str | None,
-    acceleration: Acceleration,
-) -> Series:
-    return Series(
-        tool="ssh",
-        cipher=cipher,
-        mac=mac,
-        compression=compression,
-        method=method,
-        pinned=pinned,
-        target_kind=target_kind,
-        target_name=target_name,
-        acceleration=acceleration,
-    )
-
-
-@lru_cache(maxsize=KNOWN_SERIES)
-def _openssl_series(
-    cipher: str, operation: Operation, block_size: int, threads: int, acceleration: Acceleration
-) -> Series:
-    # JSON has one kind of number: 16384.0 is the same block size.
-    return Series(
-        tool="openssl",
-        cipher=cipher,
-        operation=operation,
-        block_size=int(block_size),
-        threads=int(threads),
-        acceleration=acceleration,
-    )
-
-
 def _series(raw: Mapping[str, Any]) -> Series:
     said = raw.get
     acceleration = said("acceleration", "default")
     if raw["tool"] == "openssl":
-        return _openssl_series(
-            raw["cipher"],
-            said("operation", "encrypt"),
-            raw["block_size"],
-            said("threads", 1),
-            acceleration,
+        return Series(
+            tool="openssl",
+            cipher=raw["cipher"],
+            operation=said("operation", "encrypt"),
+            block_size=int(raw["block_size"]),  # JSON has one kind of number: 16384.0 is the same
+            threads=int(said("threads", 1)),
+            acceleration=acceleration,
         )
     target = said("target") or {}
-    return _ssh_series(
-        raw["cipher"],
-        said("mac"),
-        said("compression", False),
-        said("method", "pipeline"),
-        said("pinned", False),
-        target.get("kind", "loopback"),
-        target.get("name"),
-        acceleration,
+    return Series(
+        tool="ssh",
+        cipher=raw["cipher"],
+        mac=said("mac"),
+        compression=said("compression", False),
+        method=said("method", "pipeline"),
+        pinned=said("pinned", False),
+        target_kind=target.get("kind", "loopback"),
+        target_name=target.get("name"),
+        acceleration=acceleration,
     )
 
 
-@lru_cache(maxsize=KNOWN_SERIES)
-def _negotiated(cipher: str | None, mac: str | None, kex: str | None) -> Negotiated:
-    return Negotiated(cipher, mac, kex)
-
-
-def _measurement(raw: Mapping[str, Any], by_agent: bool) -> Measurement:
+def _measurement(raw: Mapping[str, Any]) -> Measurement:
     agreed = raw.get("negotiated") or {}
     return Measurement(
         _series(raw),
-        tuple(map(_sample, raw["samples"])),
-        _negotiated(agreed.get("cipher"), agreed.get("mac"), agreed.get("kex")),
-        # Earlier agents took off the CPU seconds of an empty connection, not of a short transfer.
-        by_agent and "reference_bytes" not in raw,
+        tuple(Sample(*map(sample.get, Sample._fields)) for sample in raw["samples"]),
+        Negotiated(*map(agreed.get, Negotiated._fields)),
     )
 
 
@@ -165,8 +101,7 @@ def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
     name = raw["host"]["name"].strip()
     if not name:
         raise DocumentRejected("host.name is blank")
-    by_agent = "settings" in raw  # of our own agent: what else sends documents states none
-    measurements = tuple(_measurement(one, by_agent) for one in raw["measurements"])
+    measurements = tuple(map(_measurement, raw["measurements"]))
     _check_measurements(measurements)
     agent = raw["agent"]
     return RunDocument(

@@ -77,8 +77,6 @@ class Measurement(NamedTuple):
     series: Series
     samples: tuple[Sample, ...]
     negotiated: Negotiated = Negotiated()
-    cpu_with_start: bool = False
-    """Whether what a stream's start costs is in its CPU seconds, as earlier agents state them."""
 
 
 @dataclass(frozen=True)

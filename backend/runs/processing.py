@@ -7,9 +7,13 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.cpu_cost import cpu_cost
 from analysis.profiles.baselines import MeasuredSeries, baseline_levels, speed_of_run
-from analysis.summary import highest_plausible, median_of_sorted, summarise
+from analysis.summary import (
+    cpu_seconds_per_gb,
+    highest_plausible,
+    median_of_sorted,
+    summarise,
+)
 from documents import types
 from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
 from documents.json_text import JsonError, parse_json
@@ -143,10 +147,8 @@ def _summarise(row: Measurement, measurement: types.Measurement) -> None:
     summary = summarise([sample.throughput for sample in samples])
     row.noisy, row.median, row.spread = summary.noisy, summary.median, summary.spread
     row.minimum, row.maximum = summary.minimum, summary.maximum
-    cost = cpu_cost(samples, with_start=measurement.cpu_with_start)
-    if cost is not None:
-        row.cpu_seconds_per_gb = cost.seconds_per_gb
-        row.cpu_seconds_per_gb_spread = cost.seconds_per_gb_spread
+    if cost := cpu_seconds_per_gb(samples):
+        row.cpu_seconds_per_gb, row.cpu_seconds_per_gb_spread = cost
     lengths = sorted(sample.seconds for sample in samples if sample.seconds)
     if measurement.series.method == "pipeline" and lengths:
         row.try_seconds = median_of_sorted(lengths)

@@ -6,11 +6,13 @@ from documents.environment import (
     dimensions,
     fingerprint,
     libraries,
+    openssh_release,
+    openssl_release,
+    openssl_series,
     ssh_environment,
     ssh_library,
 )
 from documents.naming import Label, slug
-from documents.software import openssh_release, openssl_release, openssl_series
 from tests.cases import each
 from tests.sample_documents import environment
 

@@ -1,6 +1,6 @@
 """Operating systems as people write them."""
 
-from documents.software import os_facts, os_version
+from documents.environment import os_facts, os_version
 from tests.cases import each
 
 

@@ -9,7 +9,7 @@ from importlib import resources
 
 from natsort import natsort_key
 
-from documents.software import openssl_release, openssl_series
+from documents.environment import openssl_release, openssl_series
 
 
 @dataclass(frozen=True)

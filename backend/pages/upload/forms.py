@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 
-from documents.software import os_version
+from documents.environment import os_version
 from ingest.arrival.importing import CIPHER_CHARACTERS, FACTS, FORMATS, MOST_BYTES, UNITS
 from pages.upload.rows import Row
 from texts.documents import Corrections

@@ -1,0 +1,47 @@
+"""How many files of the project a reader passes on the ways of the data."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from uuid import uuid4
+
+from runs.processing import process_run
+from tests.conftest import ApiClient, accepted
+from tests.sample_documents import run_document
+
+BACKEND = Path(__file__).parent.parent / "backend"
+
+
+def files_of(action: Callable[[Any], object], prepare: Callable[[], Any]) -> list[str]:
+    """Return the files of backend/ of which a function runs, imports and caches apart."""
+    files: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        files.add(frame.f_code.co_filename)
+
+    action(prepare())
+    prepared = prepare()
+    sys.setprofile(note)
+    try:
+        action(prepared)
+    finally:
+        sys.setprofile(None)
+    return sorted(
+        str(Path(name).relative_to(BACKEND)) for name in files if name.startswith(str(BACKEND))
+    )
+
+
+def new_document() -> dict[str, Any]:
+    return run_document(run_id=str(uuid4()))
+
+
+def test_an_upload(uploader: ApiClient) -> None:
+    files = files_of(uploader.upload, new_document)
+    assert len(files) <= 8, "\n".join(files)
+
+
+def test_processing(db: None) -> None:
+    files = files_of(lambda run: process_run(run.pk), lambda: accepted(new_document()))
+    assert len(files) <= 12, "\n".join(files)
