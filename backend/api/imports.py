@@ -15,7 +15,8 @@ from api.http.errors import Conflict
 from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
 from api.serializers import ImportedRunSerializer
-from ingest.arrival.importing import (
+from runs.api import stored_run
+from runs.importing import (
     CIPHER_CHARACTERS,
     FACTS,
     FORMATS,
@@ -28,7 +29,6 @@ from ingest.arrival.importing import (
     store_import,
     understand,
 )
-from runs.api import stored_run
 from runs.parameters import Choice, Line, Number, ParameterForm
 from store.models import ApiToken
 from texts.documents import Corrections, is_taken

@@ -19,8 +19,8 @@ from documents.environment import dimensions, fingerprint, ssh_environment, ssh_
 from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected, parse_run_document
 from ingest.fleet_changes.watching import watch_run
-from ingest.outbox import notify_of_rejection
 from ingest.processing.hosts import HostKey, host_of, name_host_by_run
+from notifications.outbox import notify_of_rejection
 from runs.verdicts import judge
 from store.models import (
     BaselineLevel,

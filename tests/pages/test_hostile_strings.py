@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from access.tokens import create_token
-from ingest.arrival.importing import ImportRequest, store_import
+from runs.importing import ImportRequest, store_import
 from runs.processing import process_run
 from runs.published import load_published
 from store.models import ApiToken, Host, Run

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from ingest.arrival.importing import ImportRequest, store_import
 from pages.upload.receiving import pack
+from runs.importing import ImportRequest, store_import
 from runs.processing import process_run
 from store.models import AuditEntry, ImportedText, Run
 from tests.cases import each

@@ -12,7 +12,7 @@ from django.db import connection
 
 from analysis.over_time.family_changes import Family, fixed_by
 from ingest.fleet_changes.described import Described
-from ingest.outbox import is_news, notify_of_parts
+from notifications.outbox import is_news, notify_of_parts
 from store.models import FleetChange, FleetChangeMember
 
 TOGETHER = timedelta(days=35)

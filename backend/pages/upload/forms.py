@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 
 from documents.environment import os_version
-from ingest.arrival.importing import CIPHER_CHARACTERS, FACTS, FORMATS, MOST_BYTES, UNITS
 from pages.upload.rows import Row
+from runs.importing import CIPHER_CHARACTERS, FACTS, FORMATS, MOST_BYTES, UNITS
 from texts.documents import Corrections
 from texts.types import Hints, Section
 

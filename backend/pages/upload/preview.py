@@ -8,10 +8,10 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from ingest.arrival.importing import FACTS, ImportRequest, store_import, understand
 from pages.upload.forms import SectionForm
 from pages.upload.receiving import pack
 from pages.upload.rows import LINE_LENGTH, Row, grouped, line_ranges, place_of, shorten
+from runs.importing import FACTS, ImportRequest, store_import, understand
 from texts.documents import MAX_RUNS, Corrections, Take, is_taken, section_keys
 from texts.types import Figure, Remark
 

@@ -18,12 +18,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from ingest.arrival.importing import ImportRequest, NoFigures, RunTaken, stored_request
 from pages.upload.forms import OptionsForm
 from pages.upload.preview import TextPreview
 from pages.upload.receiving import FORM_BYTES, REQUEST_BYTES, FormRefused, receive_form, unpack
 from pages.upload.run_document import DocumentPreview, is_run_document
 from runs.acceptance import RunConflict
+from runs.importing import ImportRequest, NoFigures, RunTaken, stored_request
 from store.models import Run
 from texts.received import MAX_BYTES, NotAText
 from texts.types import Hints

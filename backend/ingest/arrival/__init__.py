@@ -1,1 +1,0 @@
-"""What arrives is stored verbatim: uploads, and texts with the runs made of them."""
