@@ -2,7 +2,7 @@
 
 In the middle of the year every host goes from OpenSSL 1.1.1w to 3.0.11, within a few days. On half
 of the CPUs that costs 7 % of every rate that the library makes. Three hosts lose their AES
-instructions, two are renamed, kernels change every month and mean nothing. All of it is noisy:
+instructions, kernels change every month and mean nothing. All of it is noisy:
 a host's rates scatter by 1 to 3 %, of which a third moves all series of a run together; one run in
 twenty is disturbed and says so, one in a hundred is slow and does not. The same seed, the same
 fleet, run ids too.
@@ -109,21 +109,13 @@ class KnownHost:
     noise: float
     upgraded_at: datetime
     aes_lost_at: datetime | None
-    renamed_at: datetime | None
 
     @property
-    def first_name(self) -> str:
-        """Its name until it is renamed."""
+    def name(self) -> str:
         return f"known-{self.number:02}"
-
-    def name(self, at: datetime) -> str:
-        """Its name at a time."""
-        renamed = self.renamed_at is not None and at >= self.renamed_at
-        return f"renamed-{self.number:02}" if renamed else self.first_name
 
     @property
     def machine_id(self) -> str:
-        """What it is recognised by, whatever its name."""
         return f"{self.number:064x}"
 
     @property
@@ -162,22 +154,18 @@ def known_fleet(hosts: int = 60, seed: int = 19) -> KnownFleet:
     """The fleet: half of the hosts are measured every week, half every four weeks."""
     random = Random(seed)
     lost = {7: 100, 4: 230, 41: 300}
-    renamed = {11: 90, 30: 250}
-    return KnownFleet(seed, tuple(_host(random, number, lost, renamed) for number in range(hosts)))
+    return KnownFleet(seed, tuple(_host(random, number, lost) for number in range(hosts)))
 
 
-def _host(random: Random, number: int, lost: dict[int, int], renamed: dict[int, int]) -> KnownHost:
-    def day(of: dict[int, int]) -> datetime | None:
-        return YEAR_BEGINS + timedelta(days=of[number]) if number in of else None
-
+def _host(random: Random, number: int, lost: dict[int, int]) -> KnownHost:
+    lost_at = YEAR_BEGINS + timedelta(days=lost[number]) if number in lost else None
     return KnownHost(
         number=number,
         cpu=CPUS[number % len(CPUS)],
         every=(WEEK, MONTH)[number // len(CPUS) % 2],
         noise=random.uniform(0.01, 0.03),
         upgraded_at=UPGRADE + timedelta(days=random.randrange(ROLL_OUT_DAYS)),
-        aes_lost_at=day(lost),
-        renamed_at=day(renamed),
+        aes_lost_at=lost_at,
     )
 
 
@@ -194,7 +182,7 @@ def _document(host: KnownHost, at: datetime, slow: bool, random: Random) -> dict
     return run_document(
         *_measurements(host, at, common, random),
         run_id=str(UUID(int=random.getrandbits(128), version=4)),
-        host={"name": host.name(at), "machine_id": host.machine_id},
+        host={"name": host.name, "machine_id": host.machine_id},
         tags={"rack": f"r{host.number % 4}"},
         environment=_environment(host, at),
         conditions=[busy] if disturbed else [],

@@ -12,11 +12,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from access.audit import COMMAND, Actor, Subject, record
-from store.models import ApiToken, Host, Share
+from store.models import ApiToken, Share
 
 PREFIX = "cmk_"
 """Makes a leaked token recognisable to secret scanners and people."""
@@ -108,18 +107,3 @@ def check_host(token: ApiToken | None, host: Mapping[str, Any]) -> None:
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(token, f"this one is of “{name}”")
-    if host.get("machine_id") and _is_of_another(host["machine_id"], name):
-        raise OtherHost(token, "the machine id of this one is another host's")
-
-
-def _is_of_another(machine_id: str, name: str) -> bool:
-    """Whether this machine id alone leads to a host that has never gone by this name.
-
-    Where machines share the id, the name says which of them it is.
-    """
-    theirs = Host.objects.filter(
-        Q(machine_id=machine_id, machine_name="")
-        | Q(aliases__machine_id=machine_id, aliases__machine_name="")
-    )
-    called_so = Q(name=name) | Q(aliases__name=name) | Q(runs__host_name=name)
-    return theirs.exists() and not theirs.filter(called_so).exists()

@@ -1,10 +1,9 @@
-"""HTTP of what editors change: hide, show, remove runs; rename, merge, split hosts."""
+"""HTTP of what editors change: hide, show, remove runs; rename, merge hosts."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import Q
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
@@ -16,9 +15,8 @@ from access.audit import actor_of
 from api.http.api_view import ApiView, sent
 from api.http.errors import Conflict
 from api.http.permissions import MayChangeHosts, MayChangeRuns, MayRemoveRuns
-from ingest.edits import editing, merging, splitting
-from ingest.edits.editing import EditConflict, EditRefused
-from results.hosts.host_names import is_number, present_id, present_keys
+from hosts import editing
+from hosts.editing import EditConflict, EditRefused
 from store.models import Host, Run
 
 T = TypeVar("T")
@@ -39,18 +37,9 @@ class ChangedRunSerializer(RunChangeSerializer):
 
 
 class HostChangeSerializer(serializers.Serializer[Any]):
-    """What can be changed of a host; at least one of them."""
+    """What can be changed of a host."""
 
-    name = serializers.CharField(max_length=editing.LONGEST_NAME, required=False)
-    one_machine = serializers.ChoiceField(
-        [True], required=False, help_text="Its `alternating_names` are one machine's: none is left."
-    )
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Nothing to do is a mistake of the caller."""
-        if not attrs:
-            raise serializers.ValidationError("Say what to change: name, one_machine.")
-        return attrs
+    name = serializers.CharField(max_length=editing.LONGEST_NAME)
 
 
 class ChangedHostSerializer(serializers.Serializer[Any]):
@@ -65,14 +54,6 @@ class MergeSerializer(serializers.Serializer[Any]):
     """What is merged into the host."""
 
     other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
-
-
-class SplitSerializer(serializers.Serializer[Any]):
-    """What is split off from the host."""
-
-    name = serializers.CharField(
-        max_length=editing.LONGEST_NAME, help_text="The name that its runs came with."
-    )
 
 
 def changed(change: Callable[[], T]) -> T:
@@ -94,17 +75,11 @@ def _run_key(run_id: UUID) -> int:
 
 
 def host_number(reference: str) -> int:
-    """Return the number of the host with this number or key; 404 names that of a merged one."""
-    if not reference.isprintable():
-        raise NotFound("There is no such host.")
-    number = int(reference) if is_number(reference) else None
-    same = Q(pk=number) if number is not None else Q(slug__in=present_keys([reference]))
-    found = Host.objects.filter(same).first() or Host.objects.filter(slug=reference).first()
-    if found is None:
-        present = present_id(number) if number is not None else None
-        merged = f": it was merged into the host {present}" if present else ""
-        raise NotFound(f"There is no host {reference}{merged}.")
-    return found.pk
+    """Return the number of the host with this key or number, or of what that was merged into."""
+    host = Host.objects.find(reference)
+    if host is None:
+        raise NotFound(f"There is no host {reference[:50]!r}.")
+    return host.pk
 
 
 class RunEditing(ApiView):
@@ -143,15 +118,11 @@ class HostEditing(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def patch(self, request: Request, host_id: str) -> Response:
-        """Rename the host, or say it is one machine. For signed-in editors."""
+        """Rename the host. For signed-in editors."""
         key = host_number(host_id)
-        asked = sent(HostChangeSerializer, request)
-        name, by = asked.get("name"), actor_of(request)
-        if name is not None:
-            changed(lambda: editing.rename_host(key, name, by))
-        if asked.get("one_machine"):
-            changed(lambda: splitting.confirm_one_machine(key, by))
-        return Response(ChangedHostSerializer(Host.objects.get(pk=key)).data)
+        name = sent(HostChangeSerializer, request)["name"]
+        host = changed(lambda: editing.rename_host(key, name, actor_of(request)))
+        return Response(ChangedHostSerializer(host).data)
 
 
 class HostMerge(ApiView):
@@ -168,23 +139,5 @@ class HostMerge(ApiView):
         """All runs of the other host move to this one, and later uploads under its identity."""
         key = host_number(host_id)
         other = sent(MergeSerializer, request)["other"]
-        kept = changed(lambda: merging.merge_hosts(key, other, actor_of(request)))
+        kept = changed(lambda: editing.merge_hosts(key, other, actor_of(request)))
         return Response(ChangedHostSerializer(kept).data)
-
-
-class HostSplit(ApiView):
-    """Several machines under one machine id."""
-
-    permission_classes = (MayChangeHosts,)
-
-    @extend_schema(
-        operation_id="hosts_split",
-        request=SplitSerializer,
-        responses={201: ChangedHostSerializer, **CONFLICT},
-    )
-    def post(self, request: Request, host_id: str) -> Response:
-        """Runs of this name, and later ones, go to a host of their own, which is answered."""
-        key = host_number(host_id)
-        name = sent(SplitSerializer, request)["name"]
-        new = changed(lambda: splitting.split_host(key, name, actor_of(request)))
-        return Response(ChangedHostSerializer(new).data, status=status.HTTP_201_CREATED)

@@ -126,15 +126,6 @@ class RunDetailSerializer(RunSummarySerializer):
         return _read_from_summary(super().get_fields(), RunSummarySerializer)
 
 
-class NamedRunsSerializer(serializers.Serializer[Any]):
-    """Runs of a host that came with one name."""
-
-    name = serializers.CharField()
-    first = serializers.DateTimeField(help_text="Start of the first run.", **NULLABLE)
-    last = serializers.DateTimeField(help_text="End of the last run.", **NULLABLE)
-    runs = serializers.IntegerField()
-
-
 class HostSummarySerializer(serializers.Serializer[Any]):
     """One host with its latest environment and acceleration verdict."""
 
@@ -164,9 +155,12 @@ class HostSummarySerializer(serializers.Serializer[Any]):
     former_names = serializers.ListField(
         child=serializers.CharField(), help_text="Other names of it, which find it too."
     )
-    alternating_names = NamedRunsSerializer(
-        many=True,
-        help_text="Names that came under one machine id in overlapping times: probably clones.",
+    same_machine_id = serializers.CharField(
+        source="twin.slug",
+        default=None,
+        help_text="Key of another host with this machine id: the machine under another name, or a "
+        "clone; merge them if they are one.",
+        **NULLABLE,
     )
 
 

@@ -46,7 +46,6 @@ urlpatterns = [
     path("v1/hosts/", views.HostList.as_view(), name="hosts"),
     path("v1/hosts/<str:host_id>/", views.HostView.as_view(), name="host"),
     path("v1/hosts/<str:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
-    path("v1/hosts/<str:host_id>/split/", editing.HostSplit.as_view(), name="split-host"),
     path("v1/changes/", changes.FleetChangeList.as_view(), name="changes"),
     path("v1/changes/<int:change_id>/", changes.FleetChangeView.as_view(), name="change"),
     path("v1/exports/changes.csv", changes.FleetChangesCsv.as_view(), name="changes-csv"),

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from analysis.comparison import UNITS
-from results.hosts.host_names import present_keys
 from runs.filters import FILTERS, NarrowingForm
 from runs.parameters import (
     LONGEST_NAMED,
@@ -151,7 +150,7 @@ class ComparisonForm(SeriesForm):
         if query.matched and "host" in (query.group_by, query.split_by):
             self.add_error("matched", fault("Groups that are hosts have no hosts in common."))
         if query.reference_host:
-            (present,) = present_keys([query.reference_host])
+            (present,) = Host.objects.present_keys([query.reference_host])
             self.cleaned_data["relative_to"] = f"{HOST_PREFIX}{present}"
             if not Host.objects.filter(slug=present).exists():
                 sentence = f"There is no host {query.reference_host!r}."

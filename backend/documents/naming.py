@@ -34,19 +34,6 @@ def slug(text: str) -> str:
     return f"{key[: MAX_LABEL - DIGEST_LENGTH - 1]}-{digest}".strip("-")
 
 
-def same_name(name: str) -> str:
-    """Equal for names that differ only in case, spelling of characters or outer spaces.
-
-    At most `MAX_LABEL` characters: a digest stands for the rest of what case folding made longer.
-    """
-    folded = unicodedata.normalize("NFD", name.strip()).casefold()
-    plain = unicodedata.normalize("NFC", folded)
-    if len(plain) <= MAX_LABEL:
-        return plain
-    digest = hashlib.sha256(plain.encode()).hexdigest()
-    return plain[: MAX_LABEL - len(digest)] + digest
-
-
 def label(text: str | None, unknown: str) -> Label:
     """The label of a fact; a fact that is not known is shown as unknown."""
     plain = " ".join((text or "").split())

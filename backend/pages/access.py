@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from questions.parameters import MAX_LENGTH
-from results.hosts.host_names import what_they_became
+from store.models import Host
 
 HOSTS = ("host", "client", "server")
 """Parameters of addresses that name hosts by their keys."""
@@ -55,12 +55,14 @@ def _present_address(request: HttpRequest) -> str | None:
         for key in request.GET.getlist(name)
         if key and len(key) <= MAX_LENGTH and "\x00" not in key
     }
-    became = what_they_became(named) if named and request.method in ("GET", "HEAD") else {}
-    if not became:
+    if not named or request.method not in ("GET", "HEAD"):
+        return None
+    hosts = Host.objects.by_reference(named)
+    if all(host.slug == key for key, host in hosts.items()):
         return None
     params = request.GET.copy()
     for name in HOSTS:
-        keys = (became.get(key, key) for key in params.getlist(name))
+        keys = (hosts[key].slug if key in hosts else key for key in params.getlist(name))
         if name in params:
             params.setlist(name, list(dict.fromkeys(keys)))
     return f"{request.path}?{params.urlencode()}"

@@ -16,7 +16,7 @@ from rest_framework.exceptions import ValidationError
 
 from access.audit import actor_of
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from ingest.edits.editing import EditRefused
+from hosts.editing import EditRefused
 from ingest.edits.notes import LONGEST_NOTE, decide
 from pages.access import editors, reader_page
 from pages.hosts.history import series_key

@@ -16,16 +16,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from access.audit import Actor, actor_of
-from ingest.edits import editing, merging, splitting
-from ingest.edits.editing import EditConflict, EditRefused
+from hosts import editing
+from hosts.editing import EditConflict, EditRefused
 from pages.access import FORM, editors
 from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
-from results.hosts.host_names import HostNames, host_names, names_under_one_id
 from results.hosts.hosts import host_summaries, select_hosts
 from results.hosts.runs import hidden_runs
-from store.models import AuditEntry, Host, Run
+from store.models import AuditEntry, Host, HostAlias, Run
 
 
 @dataclass(frozen=True)
@@ -128,16 +127,14 @@ def hidden_run_list(request: HttpRequest) -> HttpResponse:
 def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
     """Give a host another name."""
     host = get_object_or_404(Host, pk=host_id)
-    said = (
-        "Uploads that come under its present name still reach it."
-        if host.machine_id is None
-        else "Its uploads are recognised by the machine's id, whatever it is called."
-    )
     back = reverse("host-page", args=[host_id])
     asked = Confirmation(
         "Rename this host",
         host.name,
-        (said, "Addresses and filters keep its key, so that old links hold."),
+        (
+            "Uploads that come under its present name still reach it.",
+            "Addresses and filters keep its key, so that old links hold.",
+        ),
         "Rename it",
         back,
         name=host.name,
@@ -173,40 +170,32 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         f"{other.name} ({other.slug}) becomes part of {host.name} ({host.slug})",
         (
             f"All its runs move ({moved}); none of their figures change.",
-            "Later uploads under its name or machine id go to the merged host.",
-            "This cannot be undone by a click; the audit log keeps which runs were moved.",
+            "Later uploads of the merged machine under its name follow.",
+            "The runs cannot be moved back; the audit log keeps which were moved.",
         ),
         "Merge them",
         reverse("merge-host-choice", args=[host_id]),
     )
     done = reverse("host-page", args=[host_id])
-    return confirm(request, asked, partial(merging.merge_hosts, host.pk, other.pk), done)
+    return confirm(request, asked, partial(editing.merge_hosts, host.pk, other.pk), done)
 
 
 @editors("runs.change_host", *FORM)
-def split_host(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Tell machines apart that share a machine id, by the names that their runs came with."""
-    host = get_object_or_404(Host, pk=host_id)
-    refusal, status = "", 200
-    if request.method == "POST":
-        try:
-            return redirect("host-page", _split(request, host))
-        except EditRefused as refused:
-            refusal, status = refused.sentence, _status_of(refused)
-    context = {
-        "host": host,
-        "names": names_under_one_id(host_id),
-        "alternating": host_names([host_id]).get(host_id, HostNames()).alternating,
-        "refusal": refusal,
-    }
-    return render(request, "pages/split_host.html", context, status=status)
-
-
-def _split(request: HttpRequest, host: Host) -> int:
-    """The key of the host that the form's button leads to."""
-    if "one_machine" in request.POST:
-        return splitting.confirm_one_machine(host.pk, actor_of(request)).pk
-    return splitting.split_host(host.pk, request.POST.get("name", ""), actor_of(request)).pk
+def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
+    """Have later uploads under a merged or former identity make a host of their own."""
+    alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)
+    back = reverse("host-page", args=[alias.host_id])
+    asked = Confirmation(
+        f"Stop following “{alias.name}”",
+        f"{alias.host.name} ({alias.host.slug})",
+        (
+            f"Later uploads that come as “{alias.name}” make a host of their own.",
+            "The runs that are here stay here.",
+        ),
+        "Stop following",
+        back,
+    )
+    return confirm(request, asked, partial(editing.remove_alias, alias.pk), back)
 
 
 @require_safe

@@ -9,8 +9,7 @@ from django.urls import reverse
 from django.utils.dateparse import parse_date
 
 from access.audit import actor_of
-from ingest.edits.editing import EditRefused
-from ingest.edits.notes import add_note, remove_note
+from hosts.editing import EditRefused, add_note, remove_note
 from pages.access import editors
 from store.models import Host, Note
 

@@ -8,7 +8,7 @@ from compare.question import TOOLS
 from questions.comparison_parameters import NARROWING
 from questions.parameters import Parameter, checked, choice, moment, text
 from results.hosts.fleet_changes import DIRECTIONS, KINDS, STATUSES, ChangeQuery
-from results.hosts.host_names import present_keys
+from store.models import Host
 
 _TAG = next(one for one in NARROWING if one.name == "tag")
 
@@ -36,7 +36,7 @@ def change_query(params: QueryDict) -> ChangeQuery:
         kinds=chosen.get("kind", ()),
         directions=chosen.get("direction", ()),
         statuses=chosen.get("status", ()),
-        hosts=tuple(present_keys(chosen.get("host", ()))),
+        hosts=tuple(Host.objects.present_keys(chosen.get("host", ()))),
         families=chosen.get("family", ()),
         tools=chosen.get("tool", ()),
         tags=chosen.get("tag", ()),

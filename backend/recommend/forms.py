@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from analysis.ciphers.cipher_catalogue import Policy, cipher_catalogue
 from analysis.recommendation import LINKS
-from results.hosts.host_names import present_keys
 from runs.filters import FILTERS, NarrowingForm
 from runs.parameters import LONGEST_NAMED, Choice, Text, fault
+from store.models import Host
 
 POLICIES = cipher_catalogue().policies
 DEFAULT_POLICY = "modern"
@@ -106,7 +106,7 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
         """Return the question of a valid form."""
         given = self.given
         filters = {name: given[name] for name in FILTERS if name in given}
-        pair = tuple(present_keys([given[name]])[0] for name in PAIR if name in given)
+        pair = tuple(Host.objects.present_keys([given[name]])[0] for name in PAIR if name in given)
         if len(set(pair)) == 1:
             pair, filters = (), {"host": pair[:1]}
         policy = POLICIES[given.get("policy", DEFAULT_POLICY)]

@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from documents.naming import tags_by_key
-from results.hosts.host_names import present_keys
 from runs.parameters import (
     Choice,
     MomentFilter,
@@ -19,7 +18,7 @@ from runs.parameters import (
     Values,
     ValuesFilter,
 )
-from store.models import Run
+from store.models import Host, Run
 from store.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
@@ -31,7 +30,7 @@ class Hosts(Values):
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)
-        return present_keys(keys) if keys else ()
+        return Host.objects.present_keys(keys) if keys else ()
 
 
 class HostsFilter(ValuesFilter):

@@ -19,7 +19,6 @@ from documents.environment import dimensions, fingerprint, ssh_environment, ssh_
 from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected, parse_run_document
 from ingest.fleet_changes.watching import watch_run
-from ingest.processing.hosts import HostKey, host_of, name_host_by_run
 from notifications.outbox import notify_of_rejection
 from runs.verdicts import judge
 from store.models import (
@@ -34,7 +33,6 @@ from store.models import (
     Series,
 )
 from store.models.dimension import OF_LIBRARIES
-from store.processing_lock import hold_off_edits
 from telemetry.log_lines import add_to_context
 
 MAX_ATTEMPTS = 5
@@ -51,7 +49,6 @@ def process_run(run_pk: int) -> Run:
 
     Whatever else fails is raised: nothing is stored then, and the run stays accepted.
     """
-    hold_off_edits()
     runs = Run.objects.select_for_update(of=("self",)).select_related("document")
     run = runs.get(pk=run_pk)
     if run.status != Run.Status.ACCEPTED:
@@ -85,10 +82,12 @@ def renew_run(run_pk: int) -> Run:
 
 
 def _store(run: Run, document: types.RunDocument) -> None:
-    key = HostKey.of(document.host, published=run.source == Run.Source.PUBLISHED)
+    published = run.source == Run.Source.PUBLISHED
     # Runs of one host take turns: each finds those before it, of which it may change the verdict.
-    run.host = Host.objects.select_for_update(no_key=True).get(pk=host_of(key))
-    run.machine_id = key.machine_id
+    run.host = Host.objects.recognise(
+        document.host.machine_id, document.host.name, published=published
+    )
+    run.machine_id = None if published else document.host.machine_id
     run.environment = environment_of(document.environment)
     run.started_at, run.finished_at = document.started_at, document.finished_at
     run.agent_name, run.agent_version = document.agent_name[:100], document.agent_version[:100]
@@ -105,7 +104,7 @@ def _store(run: Run, document: types.RunDocument) -> None:
     _store_levels(run, measured)
     judge(run, measured, document.environment)
     run.save()
-    name_host_by_run(run)
+    Host.objects.filter(pk=run.host.pk).refresh_latest_run()
     watch_run(run, document, rows)
 
 

@@ -10,9 +10,9 @@ from uuid import NAMESPACE_URL, uuid5
 from django.db import transaction
 
 from documents.run_document import SCHEMA
-from ingest.edits.recompute import delete_runs, set_hidden
 from runs.acceptance import content_digest, create_run
 from runs.processing import process_run
+from runs.recompute import delete_runs
 from store.models import Run
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:published")
@@ -68,10 +68,9 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
         delete_runs([stored])
     body = json.dumps(document, ensure_ascii=False, indent=1).encode()
     accepted = create_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
+    # What an administrator hid stays hidden when its figures are corrected.
+    Run.objects.filter(pk=accepted.run.pk).update(hidden=hidden)
     process_run(accepted.run.pk)
-    if hidden:  # What an administrator hid stays hidden when its figures are corrected.
-        accepted.run.refresh_from_db()
-        set_hidden(accepted.run, True)
     return True
 
 

@@ -117,7 +117,7 @@ DECISIONS: dict[str, Rights] = {
     "rename-host": EDITORS_FORM,
     "merge-host-choice": {"GET": EDITORS},
     "merge-host": EDITORS_FORM,
-    "split-host": EDITORS_FORM,
+    "remove-alias": EDITORS_FORM,
     "host-by-key": PAGE,
     "change-pages": PAGE,
     "change-page": PAGE,
@@ -146,7 +146,6 @@ DECISIONS: dict[str, Rights] = {
     "api:hosts": READ,
     "api:host": {"GET": API_READERS, "PATCH": EDITORS},
     "api:merge-hosts": EDITORS_POST,
-    "api:split-host": EDITORS_POST,
     "api:changes": READ,
     "api:change": {"GET": API_READERS, "PATCH": EDITORS},
     "api:changes-csv": READ,
@@ -300,11 +299,13 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         clients[name] = signed_in(name, name.removeprefix("deactivated "))
     User.objects.filter(username="deactivated editor").update(is_active=False)
     someone = User.objects.create_user("someone")
+    alias = _alias(other)
     values: dict[str, Any] = {
         "run_id": run.run_id,
         "other_id": other.host_id,
         "host_id": run.host_id,
         "key": "nas",
+        "alias_id": alias.pk,
         "token_id": ApiToken.objects.get(name="upload").pk,
         "name": "operations",
         "share_id": share.pk,
@@ -322,7 +323,7 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
             "apitoken": ApiToken.objects.get(name="upload").pk,
             "share": share.pk,
             "auditentry": AuditEntry.objects.values_list("pk", flat=True)[0],
-            "hostalias": _alias(other).pk,
+            "hostalias": alias.pk,
         },
     }
     return Site(values, clients)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from access.audit import COMMAND
-from ingest.edits.merging import merge_hosts
+from hosts.editing import merge_hosts
 from results.comparison import votes
 from store import statements
 from store.models import Host

@@ -39,15 +39,6 @@ def test_a_host_shows_the_latest_value_of_every_series_it_measured(
     assert answer["last_run_at"] == "2025-11-21T09:00:00Z"
 
 
-def test_one_machine_id_is_one_host_whatever_its_name(
-    reader: ApiClient, store_run: StoreRun
-) -> None:
-    for name in ("nas", "nas.lan"):
-        store_run(run_document(host={"name": name, "machine_id": "a" * 64}))
-    (row,) = reader.get(URL).json()["results"]
-    assert (row["name"], row["runs"]) == ("nas.lan", 2)
-
-
 def test_two_machines_of_one_name_are_two_hosts(reader: ApiClient, store_run: StoreRun) -> None:
     for machine_id in ("a" * 64, "b" * 64, None):
         store_run(run_document(host={"name": "nas", "machine_id": machine_id}))

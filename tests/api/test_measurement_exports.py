@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from ingest.edits.recompute import set_hidden
+from access.audit import COMMAND
+from hosts.editing import set_hidden
 from questions.parameters import MAX_LENGTH
 from reports import export_rows
 from reports.export_parameters import export_of
@@ -123,7 +124,7 @@ def test_filters_choose_as_they_do_elsewhere(reader: ApiClient, store_run: Store
         ({"mac": "hmac-sha1"}, 0),
     ):
         assert len(rows(reader, **query)) == expected, query
-    set_hidden(other, True)
+    set_hidden(other.pk, True, COMMAND)
     assert len(rows(reader)) == 3
 
 

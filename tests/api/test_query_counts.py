@@ -54,7 +54,7 @@ PAGES = {
     "/?tool=openssl&cpu=cpu-1": 10,
     "/?tool=openssl&host=m0": 13,
     "/hosts/": 8,
-    "/hosts/{run.host_id}/": 31,
+    "/hosts/{run.host_id}/": 32,
     "/runs/": 4,
     "/runs/{run.run_id}/": 6,
     "/hosts/{run.host_id}/diff/": 10,

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from ingest.edits.recompute import set_hidden
+from access.audit import COMMAND
+from hosts.editing import set_hidden
 from store.models import HostAlias
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
@@ -271,6 +272,6 @@ def test_nonsense_is_refused_in_words(
 def test_hidden_runs_say_nothing(reader: ApiClient, store_run: StoreRun) -> None:
     run = store_run(usual())
     store_run(usual("other"))
-    set_hidden(run, True)
+    set_hidden(run.pk, True, COMMAND)
     assert reader.get(URL, {"host": "nas"}).status_code == 404
     assert [one["host"] for one in reader.get(URL, {"tag": "rack:b2"}).json()["hosts"]] == ["other"]

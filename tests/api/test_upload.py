@@ -11,12 +11,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from access.audit import COMMAND
 from access.tokens import create_token
-from ingest.edits import editing, merging
 from runs.agent import agent_release
 from store.models import ApiToken, Run
-from tests.conftest import ApiClient, StoreRun
+from tests.conftest import ApiClient
 from tests.sample_documents import run_document
 
 URL = "/api/v1/runs/"
@@ -178,23 +176,6 @@ def test_a_token_of_one_host_brings_no_other() -> None:
     ]
     assert answers == [403, 202]
     assert set(Run.objects.values_list("host_name", flat=True)) == {"nas"}
-
-
-def test_a_token_of_one_host_takes_no_other_hosts_machine_id(store_run: StoreRun) -> None:
-    router = store_run(run_document(host={"name": "router", "machine_id": "a" * 64})).host
-    assert router is not None
-    bound = ApiClient(create_token("nas only", "upload", host_name="nas"))
-    disguised = bound.upload(run_document(host={"name": "nas", "machine_id": "a" * 64}))
-    assert disguised.status_code == 403
-    assert "machine id" in disguised.json()["errors"][0]["detail"]
-    own = {"name": "nas", "machine_id": "b" * 64}
-    assert bound.upload(run_document(host=own)).status_code == 202
-    nas = store_run(run_document(host=own)).host
-    assert nas is not None
-    editing.rename_host(nas.pk, "storage", COMMAND)
-    assert bound.upload(run_document(host=own)).status_code == 202
-    merging.merge_hosts(router.pk, nas.pk, COMMAND)
-    assert bound.upload(run_document(host=own)).status_code == 202
 
 
 def test_the_answer_names_the_newer_agent_to_an_older_one_of_ours(uploader: ApiClient) -> None:

@@ -59,7 +59,7 @@ STATES = {
     "hidden runs": "/runs/hidden/",
     "upload": "/upload/",
 }
-EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts", "split a host")
+EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts")
 """Pages that ask before something is changed."""
 SIGNED_IN = (
     "compare",
@@ -73,7 +73,7 @@ SIGNED_IN = (
 )
 AWAY = """
 from access.audit import COMMAND
-from ingest.edits.editing import remove_run
+from hosts.editing import remove_run
 from store.models import Run
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
@@ -92,7 +92,7 @@ CLONES = ("clone <script>alert(1)</script>", "clone " + "W" * 190)
 
 
 def clones(site: LiveSite) -> str:
-    """The id of a host of two alternating names."""
+    """The id of a host that shares its machine id with another."""
     found = site.get("/api/v1/hosts/?page_size=200")["results"]
     return next(str(one["id"]) for one in found if one["name"] in CLONES)
 
@@ -131,7 +131,6 @@ def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
         "hide a run": f"/runs/{run_id}/hide/",
         "rename a host": f"/hosts/{run['host_id']}/rename/",
         "clones": f"/hosts/{cloned}/",
-        "split a host": f"/hosts/{cloned}/split/",
         "merge a host": f"/hosts/{run['host_id']}/merge/",
         "merge two hosts": f"/hosts/{run['host_id']}/merge/{published['host_id']}/",
     }

@@ -63,7 +63,7 @@ print(json.dumps(secrets))
 
 AWAY = """
 from access.audit import COMMAND
-from ingest.edits.editing import remove_run
+from hosts.editing import remove_run
 from store.models import ApiToken, Run, Share
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)

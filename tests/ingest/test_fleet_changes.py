@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from access.audit import COMMAND
+from hosts import editing
 from ingest import tasks
-from ingest.edits import editing, merging
 from ingest.fleet_changes.host_state import RULES
 from ingest.fleet_changes.watching import find_due, find_silent, mark_due
 from results.hosts.fleet_changes import (
@@ -259,7 +259,7 @@ def test_merged_hosts_keep_their_changes(at_level: Store) -> None:
         at_level(day, 0.8 if day > 4 else 1, host={"name": "web"})
     at_level(0, host={"name": "db"})
     kept, other = Host.objects.get(name="db"), Host.objects.get(name="web")
-    merging.merge_hosts(kept.pk, other.pk, COMMAND)
+    editing.merge_hosts(kept.pk, other.pk, COMMAND)
     assert find_due()
     assert Member.objects.get().host == kept
 

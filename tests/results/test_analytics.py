@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from access.audit import COMMAND
 from analysis.group_view import CIPHER_SORT, GroupView, InView, in_view
 from compare.question import ComparisonQuery
-from ingest.edits.merging import merge_hosts
-from ingest.edits.recompute import delete_runs, refresh_hosts, set_hidden
+from hosts.editing import merge_hosts, set_hidden
 from results.analytics.engine import engine
 from results.comparison.comparison import compare, compare_in_view
+from runs.recompute import delete_runs
 from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import SSH, documents, fleets, queries, sources
@@ -56,12 +56,12 @@ def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> 
 
 
 def hide(run: Run) -> None:
-    set_hidden(run, not run.hidden)
+    set_hidden(run.pk, not run.hidden, COMMAND)
 
 
 def forget_date(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(started_at=None)
-    refresh_hosts([run.host_id] if run.host_id else [])
+    Host.objects.filter(runs=run).refresh_latest_run()
 
 
 def merge(run: Run) -> None:

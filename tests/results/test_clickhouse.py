@@ -10,14 +10,14 @@ from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
 from compare.question import GROUPINGS, ComparisonQuery
-from ingest.edits.merging import merge_hosts
-from ingest.edits.recompute import delete_runs
+from hosts.editing import merge_hosts
 from results.analytics.clickhouse import following
 from results.analytics.clickhouse.server import server
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.hosts.host_list import ORDERINGS
 from runs.published import load_published
+from runs.recompute import delete_runs
 from store.models import Host
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port

@@ -13,9 +13,8 @@ from access.audit import actor_of
 from api.editing import changed
 from api.http.api_view import ApiView, ByCursor, ListView, sent
 from api.http.permissions import MayAddNotes, MayRemoveNotes
+from hosts.editing import LONGEST_TEXT, add_note, remove_note
 from hosts.filters import NoteFilter
-from ingest.edits.notes import LONGEST_TEXT, add_note, remove_note
-from results.hosts.host_names import present_keys
 from store.models import Host, Note
 
 
@@ -38,7 +37,7 @@ class NewNoteSerializer(serializers.Serializer[Any]):
 
     def validate_host(self, key: str) -> int:
         """Return the primary key of the host."""
-        host = Host.objects.filter(slug__in=present_keys([key])).first()
+        host = Host.objects.find(key)
         if host is None:
             raise ValidationError(f"There is no host {key!r}.")
         return host.pk

@@ -19,7 +19,6 @@ from ingest.fleet_changes.host_state import RULES, ArrivedRun, Finding, HostStat
 from store.models import FleetChange, FleetChangeMember, HostWatch, Measurement, Run, Series
 from store.models.run import COUNTED
 from store.outage import UNREACHABLE
-from store.processing_lock import hold_off_edits
 from store.statements import fetch_rows
 
 logger = logging.getLogger(__name__)
@@ -161,7 +160,6 @@ def find_again(host_pk: int) -> bool:
             ended = (run.key, run.at)
     described = describe(findings, families)
     with transaction.atomic():
-        hold_off_edits()
         watch = HostWatch.objects.select_for_update().filter(host=host_pk, due=due).first()
         if watch is None:
             return False
@@ -242,7 +240,6 @@ def find_silent(now: datetime | None = None) -> int:
     if not late.exists():
         return 0
     with transaction.atomic():
-        hold_off_edits()
         lock_entries()
         hosts = list(late.select_for_update(skip_locked=True).order_by("silent_after", "pk"))
         for watch in hosts:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from ingest.edits.notes import LONGEST_TEXT
+from hosts.editing import LONGEST_TEXT
 from pages.access import reader_page
 from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
@@ -20,11 +20,10 @@ from recommend.advice import advise
 from recommend.forms import Question
 from reports.export_parameters import csv_dialect, csv_file
 from results.hosts.fleet_changes import open_changes_of
-from results.hosts.host_names import present_id, present_keys
-from results.hosts.hosts import HostDetail, host_detail, select_hosts
+from results.hosts.hosts import HostDetail, host_detail
 from results.hosts.ssh_efficiency import latest_delivery
 from results.hosts.standing import standings
-from store.models import Note
+from store.models import Host, HostAlias, Note
 
 
 @reader_page
@@ -38,6 +37,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     charts = tool_charts(host.latest)
     context = {
         "host": host.summary,
+        "aliases": HostAlias.objects.filter(host=host_id),
         "facts": environment_facts(host.environment),
         "part": series_page(host.results, request.GET),
         "charts": charts,
@@ -73,18 +73,19 @@ def history_csv(request: HttpRequest, host_id: int) -> HttpResponseBase:
 
 @reader_page
 def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
-    """The page of the host with this key, a former one too, or of which this was a name."""
-    (present,) = present_keys([key]) if "\x00" not in key else ("",)
-    host = get_object_or_404(select_hosts(), slug=present)
+    """Lead to the page of the host with this key, a merged one's too."""
+    host = Host.objects.find(key)
+    if host is None or host.latest_run_id is None:
+        raise Http404("There is no such host, or it has no run that counts.")
     return redirect("host-page", host.pk)
 
 
 def _where_it_went(host_id: int) -> HttpResponse:
-    """The host that this one was merged into."""
-    present = present_id(host_id)
-    if present is None:
+    """Lead to the host that this one was merged into."""
+    host = Host.objects.find(str(host_id))
+    if host is None or host.pk == host_id:
         raise Http404("There is no such host, or it has no run that counts.")
-    return redirect("host-page", present)
+    return redirect("host-page", host.pk)
 
 
 def _history(

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from results.hosts.host_names import named_like
 from results.hosts.hosts import HostSummary, host_summaries, select_hosts
 from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results, results_of
 from results.hosts.runs import RunSummary, latest_received, select_runs
@@ -81,7 +80,7 @@ def runs_beside(run_id: UUID, named: str) -> tuple[RunSummary, ...]:
     if run is None:
         return ()
     ready = Run.objects.filter(status=Run.Status.READY, hidden=False).exclude(pk=run.pk)
-    hosts = Host.objects.filter(named_like(named)) if named else [run.host_id]
+    hosts = Host.objects.named_like(named) if named else [run.host_id]
     others = ready.filter(host__in=hosts)
     return tuple(latest_received(others, CHOICES))
 
@@ -89,6 +88,4 @@ def runs_beside(run_id: UUID, named: str) -> tuple[RunSummary, ...]:
 def hosts_beside(host_id: int, named: str) -> tuple[HostSummary, ...]:
     """Hosts to compare one with: those whose name contains `named`, the latest added first."""
     others = select_hosts().exclude(pk=host_id)
-    if named:
-        others = others.filter(named_like(named))
-    return tuple(host_summaries(others[:CHOICES]))
+    return tuple(host_summaries(others.named_like(named)[:CHOICES]))

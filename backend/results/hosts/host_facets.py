@@ -9,8 +9,7 @@ from analysis.comparison import natural_key
 from results.analytics.engine import questions
 from results.comparison.facets import FACETS, Facet, FacetOption
 from results.figures import filter_condition
-from results.hosts.host_names import named_hosts
-from store.models import DimensionValue
+from store.models import DimensionValue, Host
 
 HOST_FILTERS = ("cpu", "os", "openssl_series", "verdict")
 """Names as in `selection.FILTERS`; a host has the values of its latest run."""
@@ -85,9 +84,10 @@ def host_facets(text: str, filters: Mapping[str, tuple[str, ...]]) -> HostFacets
 
 
 def _kinds(text: str) -> list[_Kind]:
+    named = Host.objects.named_like(text).values_list("pk", flat=True)
+    condition = f"r.host IN ({', '.join(map(str, [0, *named]))})" if text else "true"
     with questions() as ask:
-        named = f"r.host IN (FROM {named_hosts(ask, text)})" if text else "true"
-        rows = ask(_KINDS.format(named=named), {})
+        rows = ask(_KINDS.format(named=condition), {})
     wanted = {pk for *values, _, _ in rows for pk in values}
     known = {
         pk: FacetOption(value.key, value.label, 0)

@@ -9,7 +9,6 @@ from analysis.comparison import natural_key
 from documents.naming import UNKNOWN_KEY
 from results.analytics.engine import questions
 from results.hosts.host_facets import LATEST, of_latest_runs
-from results.hosts.host_names import named_hosts
 from runs.filters import VERDICTS
 from store.models import DimensionValue, Host
 
@@ -63,7 +62,8 @@ def listed_hosts(
     order = f"ORDER BY {_VALUES.get(name, 'r.host')} {direction} NULLS LAST, r.host DESC"
     with questions() as ask:
         if text:
-            fits += f" AND r.host IN (FROM {named_hosts(ask, text)})"
+            named = Host.objects.named_like(text).values_list("pk", flat=True)
+            fits += f" AND r.host IN ({', '.join(map(str, [0, *named]))})"
         hosts = [host for (host,) in ask(f"{source} WHERE {fits} {order}", parameters)]
     return _by_name(hosts, backwards=direction == "DESC") if name == "name" else hosts
 

@@ -6,11 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery, prefetch_related_objects
 
-from analysis.renamed_or_cloned import NamedRuns
-from results.hosts.host_names import HostNames, host_names
-from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results
+from results.hosts.latest import LatestResult, latest_results
 from results.hosts.runs import (
     MeasurementDetail,
     RunSummary,
@@ -18,8 +16,9 @@ from results.hosts.runs import (
     select_runs,
 )
 from store.models import Host, Run, RunSpeedIndex
+from store.models.host import HostQuerySet
 
-COUNTED = Q(runs__status=Run.Status.READY, runs__hidden=False)
+ENVIRONMENT = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,9 @@ class HostSummary:
     acceleration_factor: float | None
     speed_index: float | None
     speed_index_tool: str | None
-    former_names: tuple[str, ...]
-    alternating_names: tuple[NamedRuns, ...]
-    """Names that came under one machine id in overlapping times: several machines, probably."""
+    former_names: list[str]
+    twin: Host | None
+    """Another host with its machine id: this machine under another name, or a clone."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +68,14 @@ class HostDetail:
         return tuple(one.detail for one in self.latest)
 
 
-def select_hosts() -> QuerySet[Host]:
-    """Hosts that have a ready run, newest first."""
-    latest = (
-        Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
-        .order_by(*LATEST_FIRST)
-        .values("pk")[:1]
+def select_hosts() -> HostQuerySet:
+    """Hosts that have a run that counts, newest first."""
+    of_host = Run.objects.counted().filter(host=OuterRef("pk")).order_by().values("host")
+    hosts = Host.objects.counted().annotate(
+        run_count=Subquery(of_host.annotate(count=Count("pk")).values("count"))
     )
-    return (
-        Host.objects.annotate(run_count=Count("runs", filter=COUNTED), latest_run=Subquery(latest))
-        .filter(run_count__gt=0)
-        .order_by("-id")
-    )
+    environment = (f"latest_run__environment__{name}" for name in ENVIRONMENT)
+    return hosts.select_related(*environment).order_by("-id")
 
 
 def summaries_of(hosts: Sequence[int]) -> list[HostSummary]:
@@ -91,31 +86,17 @@ def summaries_of(hosts: Sequence[int]) -> list[HostSummary]:
 
 def latest_runs_of(host_pks: Iterable[int]) -> QuerySet[Run]:
     """The latest runs of these hosts."""
-    hosts = select_hosts().filter(pk__in=host_pks)
-    return Run.objects.filter(pk__in=[getattr(host, "latest_run", None) for host in hosts])
+    return Run.objects.filter(pk__in=Host.objects.filter(pk__in=host_pks).values("latest_run"))
 
 
 def host_summaries(hosts: Iterable[Host]) -> list[HostSummary]:
     """Rows for hosts selected by `select_hosts`, in a few queries whatever their number."""
     hosts = list(hosts)
-    latest = {
-        run.pk: run
-        for run in Run.objects.filter(
-            pk__in=[getattr(host, "latest_run", None) for host in hosts]
-        ).select_related(
-            "environment__cpu",
-            "environment__os_version",
-            "environment__openssl",
-            "environment__ssh_library",
-            "environment__openssh",
-            "environment__virtualization",
-        )
-    }
-    names, speeds = host_names(host.pk for host in hosts), _speed_indices(latest)
+    prefetch_related_objects(hosts, "aliases")
+    twins = Host.objects.twins_of(hosts)
+    speeds = _speed_indices(host.latest_run_id for host in hosts if host.latest_run_id)
     return [
-        _summary(host, run, names.get(host.pk, HostNames()), speeds.get(run.pk if run else 0))
-        for host in hosts
-        for run in [latest.get(getattr(host, "latest_run", 0))]
+        _summary(host, twins.get(host.pk), speeds.get(host.latest_run_id or 0)) for host in hosts
     ]
 
 
@@ -125,9 +106,8 @@ def _speed_indices(runs: Iterable[int]) -> dict[int, RunSpeedIndex]:
     return {one.run_id: one for one in found.order_by("-tool")}
 
 
-def _summary(
-    host: Host, run: Run | None, names: HostNames, speed: RunSpeedIndex | None
-) -> HostSummary:
+def _summary(host: Host, twin: Host | None, speed: RunSpeedIndex | None) -> HostSummary:
+    run = host.latest_run
     environment = run.environment if run else None
     return HostSummary(
         id=host.pk,
@@ -149,8 +129,8 @@ def _summary(
         acceleration_factor=run.acceleration_factor if run else None,
         speed_index=speed.index if speed else None,
         speed_index_tool=speed.tool if speed else None,
-        former_names=names.former,
-        alternating_names=names.alternating,
+        former_names=host.former_names,
+        twin=twin,
     )
 
 

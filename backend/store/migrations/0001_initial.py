@@ -121,13 +121,12 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=200)),
                 ('slug', models.CharField(help_text='Its key in URLs and filters.', max_length=220, unique=True)),
                 ('machine_id', models.CharField(blank=True, max_length=64, null=True)),
-                ('machine_name', models.CharField(blank=True, db_default='', default='', help_text='Under a shared machine id: the name (`same_name`) that belongs to it.', max_length=200)),
                 ('published', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
                 'ordering': ['name', 'id'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('machine_id__isnull', True)), fields=('name', 'published'), name='one_host_per_name_without_machine_id'), models.UniqueConstraint(fields=('machine_id', 'machine_name'), name='one_host')],
+                'constraints': [models.UniqueConstraint(fields=('machine_id', 'name', 'published'), name='one_host', nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(
@@ -243,7 +242,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('machine_id', models.CharField(blank=True, max_length=64, null=True)),
-                ('machine_name', models.CharField(blank=True, db_default='', default='', help_text='Under a shared machine id: as of `Host`.', max_length=200)),
                 ('name', models.CharField(max_length=200)),
                 ('published', models.BooleanField(default=False)),
                 ('slug', models.CharField(blank=True, help_text='Of the merged host.', max_length=220)),
@@ -253,21 +251,8 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'host aliases',
-                'constraints': [models.UniqueConstraint(condition=models.Q(('machine_id__isnull', True)), fields=('name', 'published'), name='one_alias_per_name_without_machine_id'), models.UniqueConstraint(fields=('machine_id', 'machine_name'), name='one_alias')],
-            },
-        ),
-        migrations.CreateModel(
-            name='HostName',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('slug', models.CharField(db_index=True, max_length=220)),
-                ('renames', models.BooleanField(db_default=True, default=True, help_text='The host is shown by it where its latest run has it; off for all names that an editor replaced by another one.')),
-                ('same_machine', models.BooleanField(db_default=False, default=False, help_text='An editor merged what had it: no sign of another machine.')),
-                ('host', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='names', to='runs.host')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('host', 'name'), name='a_name_once')],
+                'ordering': ['name', 'id'],
+                'constraints': [models.UniqueConstraint(fields=('machine_id', 'name', 'published'), name='one_alias', nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(
@@ -439,6 +424,11 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('run', 'tool'), name='one_index_per_run')],
             },
+        ),
+        migrations.AddField(
+            model_name='host',
+            name='latest_run',
+            field=models.ForeignKey(blank=True, help_text='Of those that count; undated runs come before dated ones.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run'),
         ),
         *(migrations.RunSQL(trigger) for trigger in TRIGGERS),
     ]

@@ -8,7 +8,6 @@ from store.models.fleet_change import FleetChangeMember as FleetChangeMember
 from store.models.fleet_change import HostWatch as HostWatch
 from store.models.host import Host as Host
 from store.models.host import HostAlias as HostAlias
-from store.models.host import HostName as HostName
 from store.models.imported_text import ImportedText as ImportedText
 from store.models.normalisation import BaselineLevel as BaselineLevel
 from store.models.normalisation import RunSpeedIndex as RunSpeedIndex

@@ -1,60 +1,175 @@
-"""Hosts: machines, their names and identities."""
+"""Hosts: machines, and what they are recognised by."""
 
-from django.db import models
-from django.db.models import Q
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Self
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import Exists, OuterRef, Q, Subquery
+
+from documents.naming import slug
+
+ATTEMPTS = 20
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text may be the number of a host."""
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
+class HostQuerySet(models.QuerySet["Host"]):
+    """How hosts are recognised, found and named."""
+
+    def known_as(
+        self, machine_id: str | None, name: str, *, published: bool = False
+    ) -> "Host | None":
+        """Return the host that documents with this machine id and name belong to."""
+        identity = _identity(machine_id, name, published)
+        own = self.filter(**identity).first()
+        return own or self.filter(aliases__in=HostAlias.objects.filter(**identity)).first()
+
+    def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
+        """Return the host of such documents, stored if it is new, locked until the commit."""
+        for _ in range(ATTEMPTS):
+            known = self.select_for_update(of=("self",), no_key=True).known_as(
+                machine_id, name, published=published
+            )
+            if known:
+                return known
+            # Another worker may store the host, or take the slug, between the look and the insert.
+            with suppress(IntegrityError), transaction.atomic():
+                return self.create(
+                    **_identity(machine_id, name, published), slug=self.free_slug(name)
+                )
+        raise IntegrityError(f"no free slug for the host {name!r}")
+
+    def free_slug(self, name: str) -> str:
+        """Return a slug that no host has or had; never digits alone, which would be a number."""
+        wanted = slug(name)
+        if is_number(wanted):
+            wanted = f"host-{wanted}"
+        taken = {
+            one
+            for model in (Host, HostAlias)
+            for one in model._default_manager.filter(slug__startswith=wanted).values_list(
+                "slug", flat=True
+            )
+        }
+        numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+        return next(free for free in (wanted, *numbered) if free not in taken)
+
+    def by_reference(self, references: Iterable[str]) -> "dict[str, Host]":
+        """Return the host of each key or number; a merged host's leads to what it became.
+
+        A key goes before a number.
+        """
+        wanted = [one for one in references if one and "\x00" not in one]
+        numbers = [int(one) for one in wanted if is_number(one)]
+        known: dict[str, Host] = {}
+        if wanted:
+            for host in self.filter(Q(slug__in=wanted) | Q(pk__in=numbers)):
+                known |= {host.slug: host, str(host.pk): host}
+        if not known.keys() >= set(wanted):
+            aliases = HostAlias.objects.filter(Q(slug__in=wanted) | Q(former_key__in=numbers))
+            for alias in aliases.select_related("host"):
+                known = {alias.slug: alias.host, str(alias.former_key): alias.host} | known
+        return {one: known[one] for one in wanted if one in known}
+
+    def find(self, reference: str) -> "Host | None":
+        """Return the host with this key or number."""
+        return self.by_reference([reference]).get(reference)
+
+    def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
+        """Return the keys of these hosts, none twice; what leads to no host stays as it is."""
+        wanted = tuple(references)
+        hosts = self.by_reference(wanted)
+        return tuple(dict.fromkeys(hosts[one].slug if one in hosts else one for one in wanted))
+
+    def named_like(self, text: str) -> Self:
+        """Return the hosts that have or had a name with this text."""
+        aliases = HostAlias.objects.filter(host=OuterRef("pk"), name__icontains=text)
+        return self.filter(Q(name__icontains=text) | Exists(aliases)) if text else self
+
+    def counted(self) -> Self:
+        """Return the hosts that have a run that counts."""
+        return self.filter(latest_run__isnull=False)
+
+    def twins_of(self, hosts: "Iterable[Host]") -> "dict[int, Host]":
+        """Return host -> the newest other host with its machine id, for those that have one."""
+        other = self.counted().filter(machine_id=OuterRef("machine_id")).exclude(pk=OuterRef("pk"))
+        pairs = dict(
+            self.filter(pk__in=[host.pk for host in hosts], machine_id__isnull=False)
+            .annotate(twin=Subquery(other.order_by("-pk").values("pk")[:1]))
+            .values_list("pk", "twin")
+        )
+        twins = self.in_bulk(pk for pk in pairs.values() if pk)
+        return {host: twins[twin] for host, twin in pairs.items() if twin in twins}
+
+    def refresh_latest_run(self) -> None:
+        """Store anew which run of these hosts is the latest."""
+        from store.models.run import Run  # which refers to hosts
+
+        latest = Run.objects.counted().filter(host=OuterRef("pk")).latest_first()
+        self.update(latest_run=Subquery(latest.values("pk")[:1]))
+
+
+def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, Any]:
+    """Return the fields that no other host or alias has like this."""
+    return {
+        "machine_id": None if published else machine_id or None,
+        "name": name,
+        "published": published,
+    }
 
 
 class Host(models.Model):
     """A machine whose runs belong together.
 
-    It is recognised by its machine id; without one, by its name; where an editor has found that
-    several machines share the id, by both. Published hosts stand apart: an uploaded run can never
-    join the history of a machine that somebody else wrote about.
+    It is recognised by its machine id and name; without an id by its name. Published hosts stand
+    apart: an uploaded run can never join the history of a machine that somebody else wrote about.
     """
 
     name = models.CharField(max_length=200)
     slug = models.CharField(max_length=220, unique=True, help_text="Its key in URLs and filters.")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
-    machine_name = models.CharField(
-        max_length=200,
-        blank=True,
-        db_default="",
-        default="",
-        help_text="Under a shared machine id: the name (`same_name`) that belongs to it.",
-    )
     published = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    latest_run = models.ForeignKey(
+        "runs.Run",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Of those that count; undated runs come before dated ones.",
+    )
+
+    objects = HostQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["name", "published"],
-                condition=Q(machine_id__isnull=True),
-                name="one_host_per_name_without_machine_id",
+                fields=["machine_id", "name", "published"], nulls_distinct=False, name="one_host"
             ),
-            models.UniqueConstraint(fields=["machine_id", "machine_name"], name="one_host"),
         ]
 
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def former_names(self) -> list[str]:
+        """Return other names under which its runs came or come."""
+        return sorted({alias.name for alias in self.aliases.all()} - {self.name})
+
 
 class HostAlias(models.Model):
-    """Another machine id or name of a host: of one that was merged into it, or its former name.
+    """Another machine id and name of a host: of one that was merged into it, or its former name.
 
-    Uploads that come with it go to the host.
+    Uploads that come with them go to the host.
     """
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
-    machine_name = models.CharField(
-        max_length=200,
-        blank=True,
-        db_default="",
-        default="",
-        help_text="Under a shared machine id: as of `Host`.",
-    )
     name = models.CharField(max_length=200)
     published = models.BooleanField(default=False)
     slug = models.CharField(max_length=220, blank=True, help_text="Of the merged host.")
@@ -64,45 +179,13 @@ class HostAlias(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        ordering = ["name", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["name", "published"],
-                condition=Q(machine_id__isnull=True),
-                name="one_alias_per_name_without_machine_id",
+                fields=["machine_id", "name", "published"], nulls_distinct=False, name="one_alias"
             ),
-            models.UniqueConstraint(fields=["machine_id", "machine_name"], name="one_alias"),
         ]
         verbose_name_plural = "host aliases"
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class HostName(models.Model):
-    """A name that a host has or had: it still finds the host in searches and addresses.
-
-    A name alone does not bring uploads to the host: that is what `HostAlias` is for.
-    """
-
-    host = models.ForeignKey(Host, models.CASCADE, related_name="names")
-    name = models.CharField(max_length=200)
-    slug = models.CharField(max_length=220, db_index=True)
-    renames = models.BooleanField(
-        default=True,
-        db_default=True,
-        help_text="The host is shown by it where its latest run has it; off for all names that an "
-        "editor replaced by another one.",
-    )
-    same_machine = models.BooleanField(
-        default=False,
-        db_default=False,
-        help_text="An editor merged what had it: no sign of another machine.",
-    )
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["host", "name"], name="a_name_once"),
-        ]
 
     def __str__(self) -> str:
         return self.name

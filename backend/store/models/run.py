@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from django.db import models
 from django.db.models import F, Q
@@ -23,6 +23,22 @@ median."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
 """When a run began; where nobody knows that, when it arrived. Lists go by it (`runs_by_time`)."""
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    """Which runs are shown and count, and their order."""
+
+    def shown(self) -> Self:
+        """Return those that nobody has hidden."""
+        return self.filter(hidden=False)
+
+    def counted(self) -> Self:
+        """Return those whose figures count."""
+        return self.shown().filter(status=Run.Status.READY)
+
+    def latest_first(self) -> Self:
+        """Order by start, undated runs last; of one moment the one stored later comes first."""
+        return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
 
 class Run(models.Model):
@@ -81,6 +97,8 @@ class Run(models.Model):
     acceleration_factor = models.FloatField(
         null=True, blank=True, help_text="Times that AES is faster than without its instructions."
     )
+
+    objects = RunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-id"]

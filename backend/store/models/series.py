@@ -64,7 +64,7 @@ class Measurement(models.Model):
     """One series of one run with the statistics of its tries; rates in bytes per second.
 
     There are millions of these: no text, no foreign keys that the database checks, and no index
-    but the key. Whoever deletes a run deletes them (`ingest.edits.recompute`).
+    but the key. Whoever deletes a run deletes them (`runs.recompute`).
     """
 
     pk = models.CompositePrimaryKey("run_id", "series_id")

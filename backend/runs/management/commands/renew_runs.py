@@ -4,7 +4,7 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
-from ingest.edits.recompute import refresh_hosts
+from ingest.fleet_changes.watching import mark_due
 from runs.processing import DERIVED_VERSION, renew_run
 from store.models import Environment, Host, Run
 from store.outage import UNREACHABLE
@@ -30,7 +30,7 @@ class Command(SiteCommand):
                 self.stderr.write(f"Run {key} keeps what an older version derived: {error!r}")
                 kept += 1
         if keys:
-            refresh_hosts(Host.objects.values_list("pk", flat=True))
+            mark_due(Host.objects.values_list("pk", flat=True))
             Environment.objects.filter(runs__isnull=True).delete()
             count = len(keys) - kept
             self.stdout.write(f"{count} run{pluralize(count, ' was,s were')} derived again.")

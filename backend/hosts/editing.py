@@ -1,0 +1,210 @@
+"""What editors change in runs and hosts: each change whole, and in the audit log.
+
+The documents of runs stay as they were received; what is derived from changed runs is computed
+again in the same transaction (`runs.recompute`). A host is locked before its runs.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from access.audit import Actor, Subject, record
+from runs.recompute import Pair, delete_runs, pairs_of, recompute_for
+from store.models import FleetChangeMember, Host, HostAlias, Note, Run
+
+LONGEST_NAME = 200
+LONGEST_TEXT = 500
+"""Characters of a note."""
+
+
+class EditRefused(Exception):
+    """What was asked for cannot be; `attr` is the field that the sentence is about, if any."""
+
+    def __init__(self, sentence: str, attr: str | None = None) -> None:
+        super().__init__(sentence)
+        self.sentence, self.attr = sentence, attr
+
+
+class EditConflict(EditRefused):
+    """The state of the run or host forbids it."""
+
+
+def _locked_run(pk: int) -> Run:
+    Host.objects.select_for_update().filter(runs=pk).first()
+    return Run.objects.select_for_update(of=("self",)).get(pk=pk)
+
+
+def _run_subject(run: Run) -> Subject:
+    return Subject("run", run.run_id, f"{run.host_name}, run {run.run_id}")
+
+
+def _host_subject(host: Host) -> Subject:
+    return Subject("host", host.pk, host.name)
+
+
+@transaction.atomic
+def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
+    """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
+    run = _locked_run(run_pk)
+    if run.hidden == hidden:
+        return run
+    run.hidden = hidden
+    run.save(update_fields=["hidden"])
+    action = "run.hide" if hidden else "run.show"
+    record(by, action, _run_subject(run), {"hidden": not hidden}, {"hidden": hidden})
+    recompute_for(pairs_of([run]))
+    return run
+
+
+@transaction.atomic
+def remove_run(run_pk: int, by: Actor) -> None:
+    """Delete a run with its document for good, and the text it came from with its last run.
+
+    `EditConflict` for published runs: the next start of the site would load them again.
+    """
+    run = _locked_run(run_pk)
+    if run.source == Run.Source.PUBLISHED:
+        raise EditConflict("A published run comes with the program: hide it, do not remove it.")
+    before: dict[str, Any] = {
+        "host_name": run.host_name,
+        "host_key": run.host_id,
+        "source": run.source,
+        "status": run.status,
+        "started_at": run.started_at,
+        "received_at": run.received_at,
+        "content_digest": run.document.content_digest,
+    }
+    record(by, "run.remove", _run_subject(run), before)
+    text = run.imported_text
+    delete_runs([run])
+    if text and not text.runs.exists():
+        text.delete()
+
+
+@transaction.atomic
+def rename_host(host_pk: int, name: str, by: Actor) -> Host:
+    """Give a host another name; its key in addresses stays, uploads of the old name reach it.
+
+    `EditRefused` for what is no name, `EditConflict` where another host goes by it.
+    """
+    host = Host.objects.select_for_update().get(pk=host_pk)
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise EditRefused(f"A name has 1 to {LONGEST_NAME} printable characters.", "name")
+    if name == host.name:
+        return host
+    identity = {"machine_id": host.machine_id, "published": host.published}
+    listed = Host.objects.filter(name=name, published=host.published).exclude(pk=host.pk).first()
+    alias = HostAlias.objects.filter(**identity, name=name).select_related("host").first()
+    other = listed or (alias.host if alias and alias.host != host else None)
+    if other is not None:
+        raise EditConflict(
+            f"The name “{name}” leads to the host {other.name} ({other.slug}): if they are one "
+            "machine, merge them.",
+            "name",
+        )
+    if alias:
+        alias.delete()
+    HostAlias.objects.create(host=host, **identity, name=host.name)
+    before, host.name = host.name, name
+    host.save(update_fields=["name"])
+    record(by, "host.rename", _host_subject(host), {"name": before}, {"name": name})
+    return host
+
+
+@transaction.atomic
+def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
+    """Make two hosts one: all runs of `other` move, and later uploads under its identity follow.
+
+    The runs' documents still say which machine they came from, and the audit log what was merged.
+    """
+    both = Host.objects.select_for_update().order_by("pk").in_bulk([kept_pk, other_pk])
+    if kept_pk == other_pk:
+        raise EditRefused("A host cannot be merged with itself.", "other")
+    for wanted in (kept_pk, other_pk):
+        if wanted not in both:
+            raise EditRefused(f"There is no host {wanted}.", "other")
+    kept, other = both[kept_pk], both[other_pk]
+    if kept.published or other.published:
+        raise EditConflict(
+            "A published machine stays apart: its figures are somebody else's.", "other"
+        )
+    changed = {(kept.pk, environment) for _, environment in _pairs_of_host(other)}
+    before = {"merged": _facts(other), "kept": _facts(kept)}
+    for model in (Run, FleetChangeMember, Note, HostAlias):
+        model._default_manager.filter(host=other).update(host=kept)
+    HostAlias.objects.create(
+        host=kept,
+        machine_id=other.machine_id,
+        name=other.name,
+        slug=other.slug,
+        former_key=other.pk,
+    )
+    other.delete()
+    record(by, "host.merge", _host_subject(kept), before, {"runs": kept.runs.count()})
+    recompute_for(changed)
+    return kept
+
+
+def _pairs_of_host(host: Host) -> set[Pair]:
+    return pairs_of(host.runs.only("host_id", "environment_id"))
+
+
+def _facts(host: Host) -> dict[str, Any]:
+    runs = host.runs.order_by("pk").values_list("run_id", flat=True)
+    return {
+        "key": host.pk,
+        "name": host.name,
+        "machine_id": host.machine_id,
+        "slug": host.slug,
+        "runs": [str(run_id) for run_id in runs],
+    }
+
+
+@transaction.atomic
+def remove_alias(alias_pk: int, by: Actor) -> Host:
+    """Have later uploads under a merged or former identity make a host of their own.
+
+    Runs that came before stay.
+    """
+    alias = HostAlias.objects.select_related("host").get(pk=alias_pk)
+    host = Host.objects.select_for_update().get(pk=alias.host_id)
+    before = {"name": alias.name, "machine_id": alias.machine_id, "slug": alias.slug}
+    alias.delete()
+    record(by, "host.unalias", _host_subject(host), before)
+    return host
+
+
+@transaction.atomic
+def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
+    """Store a note of now, or of another time; `EditRefused` for an empty one."""
+    text = checked_sentence(text, "text", LONGEST_TEXT)
+    if not text:
+        raise EditRefused("A note says something.", "text")
+    note = Note.objects.create(
+        at=at or timezone.now(), text=text, host_id=host_pk, made_by=by.name[:200]
+    )
+    record(by, "note.add", Subject("note", note.pk, text), after=_note_facts(note))
+    return note
+
+
+@transaction.atomic
+def remove_note(note_pk: int, by: Actor) -> None:
+    """Delete a note; the audit log keeps it."""
+    note = Note.objects.select_for_update().get(pk=note_pk)
+    record(by, "note.remove", Subject("note", note.pk, note.text), before=_note_facts(note))
+    note.delete()
+
+
+def _note_facts(note: Note) -> dict[str, object]:
+    return {"text": note.text, "at": note.at, "host": note.host_id, "made_by": note.made_by}
+
+
+def checked_sentence(text: str, attr: str, longest: int) -> str:
+    """Return a text of one or more lines without characters that nobody sees; may be empty."""
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > longest or not text.replace("\n", " ").isprintable():
+        raise EditRefused(f"At most {longest} printable characters.", attr)
+    return text

@@ -1,0 +1,54 @@
+"""What follows when runs change.
+
+Of a run that is taken away, hidden, shown again or given to another host: the latest run of the
+hosts concerned, and the verdicts of the runs beside it.
+"""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+
+from ingest.fleet_changes.entries import settle
+from ingest.fleet_changes.watching import mark_due
+from runs.verdicts import judge_again
+from store.models import FleetChangeMember, Host, Run
+
+Pair = tuple[int, int]
+"""Primary keys of a host and of an environment."""
+
+
+def pairs_of(runs: Iterable[Run]) -> set[Pair]:
+    """Return where these runs count; those that were never derived count nowhere."""
+    pairs = ((run.host_id, run.environment_id) for run in runs)
+    return {(host, environment) for host, environment in pairs if host and environment}
+
+
+@transaction.atomic
+def recompute_for(changed: Iterable[Pair]) -> None:
+    """Compute again what is derived from the runs of these hosts in these environments.
+
+    Changes of the fleet are found again in the background.
+    """
+    pairs = sorted(set(changed))
+    hosts = sorted({host for host, _ in pairs})
+    locked = Host.objects.select_for_update().filter(pk__in=hosts).order_by("pk")
+    list(locked.values_list("pk"))
+    for host, environment in pairs:
+        judge_again(host, environment)
+    Host.objects.filter(pk__in=hosts).refresh_latest_run()
+    mark_due(hosts)
+
+
+@transaction.atomic
+def delete_runs(runs: Iterable[Run]) -> None:
+    """Remove runs with everything that was derived from them, and their documents."""
+    gone = list(runs)
+    changed = pairs_of(gone)
+    # Of what is deleted because it is old the entries stay: those are not deleted here.
+    parts = FleetChangeMember.objects.filter(first_run__in=[run.pk for run in gone])
+    entries = set(parts.values_list("change_id", flat=True))
+    parts.delete()
+    settle(entries)
+    for run in gone:
+        run.delete()
+    recompute_for(changed)
