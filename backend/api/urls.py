@@ -8,13 +8,13 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from api import (
     editing,
-    exports,
     imports,
     profiles,
     trends,
     views,
 )
 from api.fleet import changes, notes
+from compare import api as compare
 from compare import shares
 from recommend.api import CipherList, RecommendationView
 
@@ -53,13 +53,12 @@ urlpatterns = [
     path("v1/notes/<int:note_id>/", notes.NoteView.as_view(), name="note"),
     path("v1/shares/", shares.ShareList.as_view(), name="shares"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
-    path("v1/exports/comparison.csv", exports.ComparisonCsv.as_view(), name="comparison-csv"),
-    path("v1/exports/comparison.xlsx", exports.ComparisonXlsx.as_view(), name="comparison-xlsx"),
-    path("v1/exports/measurements.csv", exports.MeasurementsCsv.as_view(), name="measurements-csv"),
+    path("v1/exports/comparison.csv", compare.ComparisonCsv.as_view(), name="comparison-csv"),
+    path("v1/exports/comparison.xlsx", compare.ComparisonXlsx.as_view(), name="comparison-xlsx"),
+    path("v1/exports/measurements.csv", compare.MeasurementsCsv.as_view(), name="measurements-csv"),
     path(
-        "v1/exports/measurements.xlsx", exports.MeasurementsXlsx.as_view(), name="measurements-xlsx"
+        "v1/exports/measurements.xlsx", compare.MeasurementsXlsx.as_view(), name="measurements-xlsx"
     ),
-    path("v1/exports/hosts.csv", exports.HostsCsv.as_view(), name="hosts-csv"),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
     path("v1/trends/", trends.TrendView.as_view(), name="trends"),
     path("v1/ciphers/", CipherList.as_view(), name="ciphers"),

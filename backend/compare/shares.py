@@ -23,18 +23,16 @@ from access.tokens import digest_of, revoke
 from analysis.group_view import in_view
 from api.http.api_view import ApiView, sent
 from api.http.permissions import MayShare
+from compare.files import comparison_csv, comparison_name, csv_response
 from compare.question import RELATING, ComparisonForm
 from pages.access import FORM, editors
 from pages.compare.chart import ChartRequest
 from pages.compare.page import heading, narrowing, result_context, shown_query
 from pages.compare.table import group_page
-from pages.downloads import spelled_out
 from pages.editing import Confirmation, confirm
 from pages.metrics import METRICS, choice
 from pages.page_query import display
 from pages.paging import page_of
-from reports.export_parameters import csv_file, export_of, site_of
-from reports.exporting import COMPARISON, comparison_lines
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from runs.parameters import misspelt
@@ -210,9 +208,9 @@ def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     if opened is None:
         raise Http404("This link does not exist, or has ended.")
     _, params, form = opened
-    asked = spelled_out(params, shown_query(form.query))
-    lines = comparison_lines(export_of(COMPARISON, asked, site_of(request)))
-    return _closed(csv_file(lines, "ciphermark-comparison.csv"))
+    query = shown_query(form.query)
+    comparison = display(params).found(compare(query))
+    return _closed(csv_response(comparison_csv(query, comparison), comparison_name(query)))
 
 
 @questions()

@@ -156,7 +156,6 @@ DECISIONS: dict[str, Rights] = {
     "api:comparison-xlsx": READ,
     "api:measurements-csv": READ,
     "api:measurements-xlsx": READ,
-    "api:hosts-csv": READ,
     "api:profiles": READ,
     "api:trends": READ,
     "api:ciphers": READ,

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from tests.cases import each
-from tests.conftest import ApiClient, StoreRun, csv_rows
+from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 URL = "/api/v1/hosts/"
-FILE = "/api/v1/exports/hosts.csv"
 PLAIN = openssl_measurement("aes-128-cbc", 12e8, 12e8)
 MASKED = openssl_measurement("aes-128-cbc", 2e8, 2e8, acceleration="masked")
 HIDDEN = environment(flags=["fpu"])
@@ -35,13 +34,6 @@ def listed(client: ApiClient, **query: Any) -> list[str]:
     return [one["name"] for one in answer.json()["results"]]
 
 
-def rows_of(client: ApiClient, **query: Any) -> list[dict[str, str]]:
-    answer = client.get(FILE, query)
-    assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer["Content-Disposition"] == 'attachment; filename="ciphermark-hosts.csv"'
-    return csv_rows(answer)
-
-
 @pytest.mark.usefixtures("four")
 def test_a_host_says_why_it_has_its_verdict_and_what_to_do(reader: ApiClient) -> None:
     (row,) = reader.get(URL, {"verdict": "hidden"}).json()["results"]
@@ -50,22 +42,6 @@ def test_a_host_says_why_it_has_its_verdict_and_what_to_do(reader: ApiClient) ->
         in (row["acceleration_evidence"])
     )
     assert row["acceleration_advice"].startswith("A hypervisor hides them. Give the guest the host")
-
-
-@pytest.mark.usefixtures("four")
-def test_the_file_has_every_host_with_reason_and_advice_in_the_order_asked_for(
-    reader: ApiClient,
-) -> None:
-    rows = rows_of(reader, ordering="acceleration")
-    assert [row["aes_verdict"] for row in rows] == ["hidden", "software", "unknown", "hardware"]
-    told = {row["name"]: row for row in rows}
-    assert "Proxmox: CPU type host" in told["guest"]["advice"]
-    assert "the real one may have AES instructions" in told["qemu"]["advice"]
-    assert told["fast"]["advice"] == ""
-    assert "a factor of 6.0" in told["fast"]["reason"]
-    assert float(told["fast"]["aes_factor"]) == pytest.approx(6, rel=1e-6)
-    assert told["fast"]["last_run_at"] == "2025-11-21T06:48:10Z"
-    assert [row["name"] for row in rows_of(reader, verdict="hidden")] == ["guest"]
 
 
 @pytest.mark.usefixtures("transactional_db")
@@ -106,7 +82,6 @@ def test_every_order_is_read_page_by_page_both_ways(reader: ApiClient, ordering:
         (f"{URL}?verdict=hiden", "verdict", "'hiden' is none of hidden, unused"),
         (f"{URL}?ordering=speed", "ordering", "'speed' is none of"),
         (f"{URL}?verdicts=hidden", "verdicts", "did you mean verdict?"),
-        (f"{FILE}?excel=2", "excel", "neither 1 nor 0"),
     ),
 )
 def test_what_cannot_be_is_refused_in_words(

@@ -75,22 +75,20 @@ def test_a_machine_without_the_openssl_program_has_the_library_of_its_ssh(
     assert groups(reader, "ssh") == {"OpenSSL 1.0.2zl": 1}
 
 
-@pytest.mark.parametrize("latest", ("", "1"))
 def test_files_say_the_library_of_each_row_and_are_filtered_by_it(
-    reader: ApiClient, store_run: StoreRun, latest: str
+    reader: ApiClient, store_run: StoreRun
 ) -> None:
     store_run(document(NEW, OLD))
     expected = {"ssh": ("OpenSSL 1.0.2zl", "1.0.2"), "openssl": ("OpenSSL 3.0.19", "3.0")}
-    assert library_by_tool(reader, latest=latest) == expected
+    assert library_by_tool(reader) == expected
     for tool, (release, series) in expected.items():
         for query in (
             {"openssl": release.replace(" ", "-").lower()},
             {"openssl_series": series},
             {"openssl_series": series, "tool": tool},
         ):
-            assert library_by_tool(reader, latest=latest, **query) == {tool: expected[tool]}
-    other = {"openssl_series": "3.0", "tool": "ssh", "latest": latest}
-    assert library_by_tool(reader, **other) == {}
+            assert library_by_tool(reader, **query) == {tool: expected[tool]}
+    assert library_by_tool(reader, openssl_series="3.0", tool="ssh") == {}
 
 
 def library_by_tool(reader: ApiClient, **query: str) -> dict[str, tuple[str, str]]:

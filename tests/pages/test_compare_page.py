@@ -54,7 +54,7 @@ def test_a_machine_without_sshd_is_led_to_and_told_what_ssh_needs(
 
 @pytest.mark.usefixtures("published")
 def test_table_chart_and_api_have_the_same_numbers(member: Client, reader: ApiClient) -> None:
-    """So have the files: those of a page in test_downloads, those of the API in test_exports."""
+    """So have the files: those of a page in test_downloads, those of the API in test_files."""
     html = page(member, "/", group_by="os", source="published")
     view = chart(html)
     drawn = {

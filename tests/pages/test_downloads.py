@@ -8,9 +8,8 @@ import pytest
 from django.test import Client
 
 from tests.conftest import StoreRun, csv_rows
-from tests.histories import with_openssl
 from tests.pages.conftest import page
-from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
+from tests.sample_documents import openssl_measurement, run_document
 
 
 def downloads(html: str) -> dict[str, str]:
@@ -25,56 +24,38 @@ def downloads(html: str) -> dict[str, str]:
     }
 
 
-def rows(client: Client, address: str) -> list[dict[str, str]]:
-    return csv_rows(client.get(address))
-
-
 @pytest.mark.usefixtures("published")
-def test_each_file_of_a_page_has_a_name_of_its_own(member: Client) -> None:
-    html = page(member, "/", group_by="os")
-    files = downloads(html)
-    labels = ("Excel workbook", "This table", "This table for Excel", "Measurements behind it")
-    named = []
-    for label in labels:
-        answer = member.get(files[label])
-        assert answer.getvalue()
-        named.append(re.sub(r"-20\d\d-\d\d-\d\d", "", answer["Content-Disposition"]))
-    assert [one.partition('filename="')[2].rstrip('"') for one in named] == [
-        "ciphermark-comparison-ssh-throughput-by-os.xlsx",
-        "ciphermark-comparison-ssh-throughput-by-os.csv",
-        "ciphermark-comparison-ssh-throughput-by-os-for-excel.csv",
-        "ciphermark-ssh-measurements.csv",
-    ]
-    # The JSON is the answer of the API, which is no file by itself.
-    assert re.search(r'download="ciphermark-comparison-ssh-throughput-by-os-[\d-]+\.json"', html)
+def test_each_file_of_a_page_can_be_had_under_its_name(member: Client) -> None:
+    html = page(
+        member, "/", group_by="os", sort="best", top="50", q="a", scale="log", table="compact"
+    )
+    named = {}
+    for label, address in downloads(html).items():
+        answer = member.get(address)
+        assert answer.getvalue(), label
+        name = answer.headers.get("Content-Disposition", "").partition('filename="')[2]
+        named[label] = re.sub(r"-20\d\d-\d\d-\d\d", "", name.rstrip('"'))
+    assert named == {
+        "Excel workbook": "ciphermark-comparison-ssh-throughput-by-os.xlsx",
+        "This table": "ciphermark-comparison-ssh-throughput-by-os.csv",
+        "This table for Excel": "ciphermark-comparison-ssh-throughput-by-os.csv",
+        "JSON": "",
+        "Measurements": "ciphermark-ssh-measurements.csv",
+        "Measurements for Excel": "ciphermark-ssh-measurements.csv",
+    }
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    (
-        ({"group_by": "openssl_series"}, ["1.1.1", "3.0"]),
-        ({"group_by": "openssl_series", "relative_to": "1.1.1"}, ["1.1.1", "3.0"]),
-        ({"group_by": "cpu_vendor", "split_by": "openssl_series"}, ["1.1.1", "3.0"]),
-        ({"group_by": "cpu"}, ["3.0"]),
-    ),
-)
-def test_behind_each_group_are_its_own_votes(
-    member: Client, store_run: StoreRun, query: dict[str, Any], expected: list[str]
+def test_the_files_have_the_block_size_and_ciphers_of_the_page(
+    member: Client, store_run: StoreRun
 ) -> None:
-    for day, library in ((20, "OpenSSL 1.1.1w"), (21, "OpenSSL 3.0.19")):
-        store_run(
-            run_document(
-                openssl_measurement("aes-128-gcm", 1e9),
-                openssl_measurement("aes-128-gcm", 5e8, block_size=16),
-                ssh_measurement("aes128-ctr", 9e8),
-                environment=with_openssl(library),
-                started_at=f"2025-11-{day}T06:00:00Z",
-            )
-        )
-    files = downloads(page(member, "/", tool="openssl", **query))
-    behind = rows(member, files["Measurements behind it"])
-    assert sorted(row["openssl_series"] for row in behind) == expected
-    assert {float(row["throughput_bytes_per_second"]) for row in behind} == {1e9}
+    measured = [openssl_measurement("aes-128-gcm", 1e9, block_size=size) for size in (16, 8192)]
+    store_run(
+        run_document(*measured, openssl_measurement("camellia-128-cbc", 5e8, block_size=8192))
+    )
+    files = downloads(page(member, "/", tool="openssl", cipher="aes-128-gcm"))
+    for label in ("This table", "Measurements"):
+        (row,) = csv_rows(member.get(files[label]))
+        assert (row["cipher"], row["block_size_bytes"]) == ("aes-128-gcm", "8192")
 
 
 def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run: StoreRun) -> None:
@@ -89,6 +70,6 @@ def test_lists_hosts_and_runs_have_their_measurements(member: Client, store_run:
     )
     for address, query in views:
         files = downloads(page(member, address, **query))
-        (row,) = rows(member, files["Measurements"])
+        (row,) = csv_rows(member.get(files["Measurements"]))
         assert row["host"] == "a & b"
         assert member.get(files["Excel workbook"]).getvalue().startswith(b"PK")

@@ -1,6 +1,6 @@
 """Which results files, standings and a host's page have, against the definition."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,17 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.comparison import Group
 from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
 from compare.question import ComparisonQuery
-from reports.export_rows import count_rows
-from reports.export_selection import Selection, votes_of, voting
 from results.analytics.engine import questions
 from results.comparison.comparison import compare
 from results.comparison.measured import resolve_block_size
+from results.comparison.votes import voting
 from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings
-from results.selection import group_members
 from store.models import Host, Measurement, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import documents, fleets, queries
@@ -34,17 +33,10 @@ EXAMPLES = settings(
 )
 
 
-def behind(selection: Selection, query: ComparisonQuery, groups: list[Any] | None) -> Selection:
-    """With the keys of what votes."""
-    return replace(selection, voting=voting(selection, query, groups))
-
-
-def measured(selection: Selection) -> list[Measurement]:
-    """The results of these keys."""
-    assert selection.voting is not None
-    keys = zip(selection.voting.runs, selection.voting.series, strict=True)
+def measured(query: ComparisonQuery, groups: Collection[Group] | None) -> list[Measurement]:
+    """Return the results that vote."""
     of_keys = Measurement.objects.select_related("series", "run")
-    return [of_keys.get(run_id=run, series_id=series) for run, series in keys]
+    return [of_keys.get(run_id=run, series_id=series) for run, series in voting(query, groups)]
 
 
 @EXAMPLES
@@ -64,16 +56,14 @@ def assert_its_votes_are_behind(query: ComparisonQuery) -> None:
     found = compare(query).groups
     for part in (found, found[:1]):
         chosen = {group.key for group in part}
-        groups = None if part is found else group_members(query, part)
+        groups = None if part is found else part
         expected = sorted(
             (vote.host_id, vote.cipher, vote.value or 0)
             for vote in every
             if vote.group_key in chosen
         )
-        selection = behind(votes_of(query), query, groups)
-        assert count_rows(selection) == len(expected)
         assert expected == sorted(
-            (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(selection)
+            (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(query, groups)
         )
 
 
@@ -91,15 +81,7 @@ def test_a_host_votes_once_in_each_group_and_once_where_it_has_one(store_run: St
         store_run(of_cpu(model, rate, day))
     for group_by, expected in (("cpu", [1e8, 2e8]), ("os", [2e8])):
         query = ComparisonQuery(group_by=group_by)
-        found = behind(votes_of(query), query, None)
-        assert sorted(row.median or 0 for row in measured(found)) == expected
-
-
-def test_what_votes_among_named_runs_is_the_latest_of_these(store_run: StoreRun) -> None:
-    first = store_run(of_cpu("AMD EPYC 9R14", 1e8, 20))
-    store_run(of_cpu("AMD EPYC 9R14", 2e8, 21))
-    selection = Selection(latest=True, runs=(first.run_id,))
-    assert [row.run for row in measured(behind(selection, ComparisonQuery(), None))] == [first]
+        assert sorted(row.median or 0 for row in measured(query, None)) == expected
 
 
 def results_of(host: Host, runs: list[Run]) -> Iterator[Counted]:

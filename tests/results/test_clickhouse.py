@@ -71,8 +71,6 @@ ADDRESSES = (
     "/api/v1/recommendation/?client=box-1&server=box-2",
     "/api/v1/exports/comparison.csv?group_by=cpu",
     "/api/v1/exports/measurements.csv?host=box-1",
-    "/api/v1/exports/measurements.csv?latest=1&group_by=openssl_series&matched=1&tool=ssh",
-    "/api/v1/exports/measurements.csv?latest=1&group_by=cpu&group=intel",
     "/?group_by=cpu",
     "/?group_by=cpu&cpu_vendor=intel&tag=rack:1",
     "/?group_by=openssl_series&matched=1",

@@ -13,14 +13,13 @@ from rest_framework.response import Response
 
 from access.audit import actor_of
 from api.editing import changed
-from api.exports import FileView
 from api.http.api_view import ApiView, ByCursor, ListView, sent
 from api.http.permissions import MayDecideChanges
 from api.serializers import NULLABLE
+from compare.files import csv_response, csv_rows
 from ingest.edits.notes import LONGEST_NOTE, decide
 from questions.list_parameters import CHANGES, change_query
 from questions.parameters import described
-from reports.export_parameters import CSV_PARAMETERS, csv_dialect, csv_file
 from results.hosts.fleet_changes import (
     COLUMNS,
     DIRECTIONS,
@@ -170,17 +169,15 @@ class FleetChangeView(ApiView):
         return FleetChangeSerializer(found).data
 
 
-class FleetChangesCsv(FileView):
+class FleetChangesCsv(ApiView):
     """The list as a file."""
 
     @extend_schema(
         operation_id="changes_csv",
-        parameters=[*described(CHANGES), *CSV_PARAMETERS],
+        parameters=described(CHANGES),
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         """A row for each host and cipher family, the newest change first."""
-        dialect = csv_dialect(request.query_params)
         rows = change_rows(change_query(request.query_params))
-        lines = chain([dialect.header(COLUMNS)], map(dialect.line, rows))
-        return csv_file(lines, "ciphermark-changes.csv")
+        return csv_response(csv_rows(chain([COLUMNS], rows)), "ciphermark-changes")

@@ -8,8 +8,7 @@ from django.http import QueryDict
 
 from analysis.ciphers.palette import colour_slot
 from analysis.over_time.series_changes import Change
-from exports.comparison_columns import value_name
-from exports.csv_dialect import CsvDialect, Value
+from compare.columns import value_name
 from pages.hosts.series import section_label
 from pages.page_query import search_text
 from results.hosts import history as histories
@@ -172,21 +171,21 @@ COLUMNS = (
 FIGURE = COLUMNS.index("started_at") + 1
 
 
-def csv_lines(lines: Sequence[Line], dialect: CsvDialect) -> Iterator[str]:
-    """All lines as a file: a row for each run of each, the latest first."""
+def history_rows(lines: Sequence[Line]) -> Iterator[Iterable[Any]]:
+    """Yield the header of a file, and a row for each run of each line, the latest first."""
     first = lines[0].history
     value = value_name(first.query.series.metric, first.unit)
-    yield dialect.header((*COLUMNS[:FIGURE], value, *COLUMNS[FIGURE:]))
+    yield (*COLUMNS[:FIGURE], value, *COLUMNS[FIGURE:])
     changes = {
         (line.option.key, one.point.run_id): one.change
         for line in lines
         for one in line.history.changes
     }
     for line, point in points_by_date(lines):
-        yield dialect.line(_row(line, point, changes.get((line.option.key, point.run_id))))
+        yield _row(line, point, changes.get((line.option.key, point.run_id)))
 
 
-def _row(line: Line, point: Point, change: Change | None) -> Iterator[Value]:
+def _row(line: Line, point: Point, change: Change | None) -> Iterator[Any]:
     detail, found = line.option.detail, line.history
     yield from (found.host_name, found.query.host, detail.tool, detail.cipher)
     yield from (found.query.series.block_size, section_label(detail))

@@ -6,12 +6,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
 
 from hosts.filters import HostForm
 from pages.access import reader_page
-from pages.downloads import FOR_EXCEL, Download
-from pages.page_query import PageAddress, api_params
+from pages.page_query import PageAddress
 from pages.paging import CURSOR, page_of_ids
 from pages.setup.first_steps import agent_command
 from results.analytics.engine import questions
@@ -90,7 +88,6 @@ def host_list(request: HttpRequest) -> HttpResponse:
         "total": known.hosts,
         "narrowed": bool(text or filters),
         "headings": list(_headings(ordering, params)),
-        "downloads": _downloads(params),
         "agent_command": agent_command(request),
     }
     return render(request, TEMPLATE, context)
@@ -129,20 +126,3 @@ def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
         )
         direction = "descending" if ordering.startswith("-") else "ascending"
         yield Heading(column, address, direction if is_sorted else "")
-
-
-def _downloads(params: QueryDict) -> list[Download]:
-    """The list as it is filtered and ordered, all pages of it."""
-    asked = api_params(params, HostForm.base_fields)
-
-    def of(name: str, **more: str) -> str:
-        query = asked.copy()
-        query.update(more)
-        return f"{reverse(name)}?{query.urlencode()}" if query else reverse(name)
-
-    rows = "CSV: a row for each host, with reason and advice"
-    return [
-        Download("This list", rows, of("api:hosts-csv")),
-        Download("This list for Excel", FOR_EXCEL, of("api:hosts-csv", excel="1")),
-        Download("JSON", "the API, page by page", of("api:hosts")),
-    ]

@@ -8,17 +8,17 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
+from compare.files import csv_response, csv_rows
 from hosts.editing import LONGEST_TEXT
 from pages.access import reader_page
 from pages.changes import shown_changes
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.history import history_context
-from pages.hosts.history_lines import csv_lines
+from pages.hosts.history_lines import history_rows
 from pages.hosts.series import series_page, standing_tables, tool_charts
 from pages.page_query import query_faults
 from recommend.advice import advise
 from recommend.forms import Question
-from reports.export_parameters import csv_dialect, csv_file
 from results.hosts.fleet_changes import open_changes_of
 from results.hosts.hosts import HostDetail, host_detail
 from results.hosts.ssh_efficiency import latest_delivery
@@ -62,13 +62,12 @@ def history_csv(request: HttpRequest, host_id: int) -> HttpResponseBase:
     if host is None:
         return _where_it_went(host_id)
     try:
-        dialect = csv_dialect(request.GET)
         lines = history_context(host.summary.host, host.results, request.GET).get("lines")
     except ValidationError:
         return host_page(request, host_id)
     if not lines:
         raise Http404("This host has no history.")
-    return csv_file(csv_lines(lines, dialect), "ciphermark-history.csv")
+    return csv_response(csv_rows(history_rows(lines)), "ciphermark-history")
 
 
 @reader_page

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import get_script_prefix
 
-from reports.export_parameters import site_of
 from store.models import Measurement, Run, Series
 
 MEASURING_SECONDS = 15 * 60
@@ -22,6 +22,11 @@ LATEST_RUNS = 10
 """Looked at for what agents measure: all of a large site would take seconds."""
 
 LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
+
+
+def site_of(request: HttpRequest) -> str:
+    """Return this site's address as the reader has it, without a slash at its end."""
+    return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
 def set_up_command(request: HttpRequest, token: str) -> str:

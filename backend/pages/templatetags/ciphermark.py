@@ -5,26 +5,20 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import template
-from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from analysis.ciphers import palette
 from analysis.profiles import baselines
+from compare.api import ComparisonFileForm
 from pages import formatting
-from pages.downloads import (
-    comparison_downloads,
-    json_address,
-    measurement_downloads,
-    spelled_out,
-)
 from pages.hosts import series
 from pages.page_query import api_params, misspelt_parameters
 from pages.setup.first_steps import many_machines
-from reports.export_parameters import site_of
 from runs.filters import RunFilter
 
 register = template.Library()
@@ -134,27 +128,28 @@ def many_machines_section(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU)
 def download_menu(**chosen: Any) -> dict[str, Any]:
-    """Measurements of one host (`host=KEY`) or one run (`run=ID`)."""
-    params = QueryDict(mutable=True)
-    for name, value in chosen.items():
-        params[name] = str(value)
-    return {"downloads": measurement_downloads(params)}
+    """Measurements of one host (`host=KEY`) or one run (`run_id=ID`)."""
+    return {"measurements": urlencode(chosen)}
 
 
 @register.inclusion_tag(MENU, takes_context=True)
 def list_download_menu(context: template.Context) -> dict[str, Any]:
     """Measurements of the runs that the list of runs shows."""
     asked = api_params(context["request"].GET, frozenset(RunFilter.base_filters))
-    return {"downloads": measurement_downloads(asked)}
+    return {"measurements": asked.urlencode()}
 
 
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
-    """The comparison that the page shows."""
-    params, query = context["request"].GET, context["query"]
+    """The comparison that the page shows: its ciphers and block size, and how it orders groups."""
+    params, query = context["request"].GET.copy(), context["query"]
+    params["tool"] = query.tool
+    params.setlist("cipher", list(query.ciphers))
+    if query.block_size is not None:
+        params["block_size"] = str(query.block_size)
     return {
-        "downloads": comparison_downloads(params, query),
-        "json_address": site_of(context["request"]) + json_address(spelled_out(params, query)),
+        "comparison": api_params(params, ComparisonFileForm.base_fields).urlencode(),
+        "measurements": api_params(params).urlencode(),
     }
 
 

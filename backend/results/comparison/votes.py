@@ -1,6 +1,6 @@
 """The votes of a comparison: of each host in each group its latest result, and its value."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,10 +9,11 @@ from analysis.groups import FEW_VOTES, GroupSummary, interpolated
 from compare.question import MOST_SPLITS, ComparisonQuery
 from documents.naming import UNKNOWN_KEY
 from results.analytics.ask import Ask
+from results.analytics.engine import questions
 from results.analytics.tables import is_doubtful
 from results.comparison.measured import measured
 from results.figures import LATEST, SOURCE_BITS, Slot, Statement, results_statement
-from results.selection import SPLIT, group_table, member, name_of_text
+from results.selection import SPLIT, group_members, group_table, member, name_of_text
 from store.outage import AnalyticsUnavailable, Unanswerable
 from store.statements import array, fetch_rows
 
@@ -69,12 +70,20 @@ def votes_statement(
         divisor = "LEFT JOIN divisors d ON d.run = v.run"
         uncertainty, family = "d.uncertainty", "d.family"
     statement.ctes["votes"] = f"""
-        SELECT v.g, v.host, v.slot, v.run, {VALUES[query.metric]} AS value,
+        SELECT v.g, v.host, v.slot, v.run, v.series, {VALUES[query.metric]} AS value,
             {uncertainty} AS uncertainty, {family} AS family, v.source,
             {is_doubtful(query.metric)} AS doubtful
         FROM latest v {divisor}
     """  # noqa: S608 - closed lists
     return statement
+
+
+def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
+    """Return run and series of every figure that votes, or of those in these groups."""
+    members = None if groups is None else group_members(query, groups)
+    with questions() as ask:
+        votes = votes_statement(ask, query, members)
+        return list(ask(votes.sql("SELECT run, series FROM votes"), votes.parameters))
 
 
 _MATCHED = f"""

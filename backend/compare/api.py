@@ -1,0 +1,192 @@
+"""HTTP of the files: CSV streamed as it is read, workbooks of a bounded size."""
+
+from collections.abc import Callable
+from tempfile import TemporaryFile
+from typing import Any, TypeVar
+
+from django.http import FileResponse, HttpResponseBase
+from django.shortcuts import render
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from analysis.comparison import Comparison
+from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
+from api.http.api_view import ApiView
+from compare.files import (
+    chosen_measurements,
+    comparison_csv,
+    comparison_name,
+    csv_response,
+    file_name,
+    measurements_csv,
+)
+from compare.question import ComparisonForm, ComparisonQuery
+from compare.workbook import Contents, write_workbook
+from pages.setup.first_steps import site_of
+from results.analytics.engine import questions
+from results.comparison.comparison import compare
+from results.comparison.measured import resolve_block_size
+from results.comparison.votes import voting
+from runs.parameters import Choice, Number, RunId, Switch, Text, Values, fault, none_of
+from store.models import Run
+
+Get = TypeVar("Get", bound=Callable[..., Any])
+
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+MOST_ROWS = 50_000
+"""Of a workbook, which is made while its reader waits; a CSV streams any number."""
+
+
+EXCEL = "CSV: semicolons, decimal commas and the mark of UTF-8."
+
+
+class Sort(Text):
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value not in ("", *SORTS) and not value.startswith(CIPHER_SORT):
+            raise fault(none_of(value, SORTS, f" and {CIPHER_SORT}NAME"))
+
+
+class Top(Number):
+    def clean(self, value: str | None) -> int | None:
+        return MOST_GROUPS if value == "all" else super().clean(value)
+
+
+class ComparisonFileForm(ComparisonForm):
+    """A comparison as a file: which groups it has, in which order, and those of its chart."""
+
+    q = Text(help_text="Groups whose name has this text.")
+    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME.")
+    top = Top(max_value=MOST_GROUPS, help_text="Groups in the chart: 1 to 200, or all.")
+    page = Number(max_value=999_999, help_text="Which of these.")
+    scale = Choice(SCALES, help_text="Of the chart.")
+    excel = Switch(help_text=EXCEL)
+
+    @property
+    def view(self) -> GroupView:
+        given, usual = self.given, GroupView()
+        return GroupView(
+            sort=given.get("sort", usual.sort),
+            search=given.get("q", ""),
+            top=given.get("top", usual.top),
+            page=given.get("page", 1),
+            logarithmic=given.get("scale") == SCALES[1],
+        )
+
+
+class MeasurementFileForm(ComparisonForm):
+    """Measurements as a file; a workbook has their comparison too, unless runs are named."""
+
+    run_id = Values(RunId(), help_text="Of these runs alone.")
+    q = Text(help_text="Of runs whose host's name has this, or whose id begins so.")
+    status = Values(Choice(Run.Status.values), help_text="Of runs in this state.")
+    excel = Switch(help_text=EXCEL)
+
+
+class FileView(ApiView):
+    """An address that is a file of one type, whatever type is accepted."""
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Take the first renderer, for errors: who accepts CSV alone must not be refused one."""
+        return super().perform_content_negotiation(request, force=True)
+
+    def handle_exception(self, exc: Exception) -> Any:
+        """Show who followed a link in a browser what cannot be as a page, not as JSON."""
+        response = super().handle_exception(exc)
+        if response.status_code != 400 or not self.by_browser:
+            return response
+        errors = response.data["errors"]
+        return render(self.request._request, "400.html", {"errors": errors}, status=400)
+
+
+def _file(name: str, media_type: str) -> Callable[[Get], Get]:
+    """Describe an address that is a file."""
+    content = OpenApiTypes.STR if media_type == "text/csv" else OpenApiTypes.BINARY
+    return extend_schema(operation_id=name, responses={(200, media_type): content})
+
+
+def _compared(query: ComparisonQuery, view: GroupView) -> tuple[ComparisonQuery, Comparison]:
+    query = resolve_block_size(query)
+    return query, view.found(compare(query))
+
+
+class ComparisonCsv(FileView):
+    parameters = {"GET": ComparisonFileForm}
+
+    @_file("comparison_csv", "text/csv")
+    def get(self, request: Request) -> HttpResponseBase:
+        """The comparison as CSV: one row for each group and cipher."""
+        with questions():
+            query, comparison = _compared(self.asked.query, self.asked.view)
+        lines = comparison_csv(query, comparison, excel=self.asked.given.get("excel", False))
+        return csv_response(lines, comparison_name(query))
+
+
+class ComparisonXlsx(FileView):
+    parameters = {"GET": ComparisonFileForm}
+
+    @_file("comparison_xlsx", XLSX_TYPE)
+    def get(self, request: Request) -> HttpResponseBase:
+        """The comparison with a chart, the measurements and hosts behind it, the method."""
+        view = self.asked.view
+        with questions():
+            query, comparison = _compared(self.asked.query, view)
+            keys = voting(query, comparison.groups if view.search else None)
+        contents = Contents(query, comparison, view, keys, *_asked(request, "/"))
+        return _workbook(contents, comparison_name(query))
+
+
+class MeasurementsCsv(FileView):
+    parameters = {"GET": MeasurementFileForm}
+
+    @_file("measurements_csv", "text/csv")
+    def get(self, request: Request) -> HttpResponseBase:
+        """One row for each measurement of runs that count, the latest run first, streamed."""
+        given = self.asked.given
+        runs, results = chosen_measurements(self.asked)
+        lines = measurements_csv(
+            list(runs.values_list("pk", flat=True)),
+            results,
+            site_of(request),
+            excel=given.get("excel", False),
+        )
+        return csv_response(lines, file_name(given.get("tool"), "measurements"))
+
+
+class MeasurementsXlsx(FileView):
+    parameters = {"GET": MeasurementFileForm}
+
+    @_file("measurements_xlsx", XLSX_TYPE)
+    def get(self, request: Request) -> HttpResponseBase:
+        """Return at most 50,000 of them as a workbook, with their comparison, hosts and method."""
+        query, view, comparison = self.asked.query, GroupView(), None
+        runs, results = chosen_measurements(self.asked)
+        keys = results.filter(run__in=runs.values("pk")).values_list("run_id", "series_id")
+        if not {"run_id", "q", "status"} & self.asked.given.keys():
+            query, comparison = _compared(query, view)
+        some = list(keys[: MOST_ROWS + 1])
+        contents = Contents(query, comparison, view, some, *_asked(request, "/runs/"))
+        return _workbook(contents, file_name("measurements"))
+
+
+def _asked(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
+    """Return the parameters, this site, and the address of the page that shows the same."""
+    params, site = request.query_params, site_of(request)
+    asked = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
+    return asked, site, f"{site}{page}?{params.urlencode()}"
+
+
+def _workbook(contents: Contents, name: str) -> FileResponse:
+    """Make the workbook before the answer begins: half a workbook is none."""
+    if len(contents.keys) > MOST_ROWS:
+        raise ValidationError(
+            f"A workbook holds at most {MOST_ROWS:,} measurements, and these are more:"
+            " use CSV (exports/measurements.csv), or narrow them down.",
+            code="too_many_rows",
+        )
+    file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115 - the response closes it
+    write_workbook(file, contents)
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{name}.xlsx", content_type=XLSX_TYPE)

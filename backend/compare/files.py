@@ -1,0 +1,287 @@
+"""Rows of measurements and of hosts for files, and how a CSV is written and sent."""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from io import StringIO
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from django.db.models import FilteredRelation, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.utils.text import slugify
+
+from analysis.comparison import Comparison
+from analysis.profiles.baselines import only
+from analysis.profiles.reference_profile import PROFILE
+from compare.columns import (
+    MEASUREMENT_COLUMNS,
+    OF_INDEX,
+    OF_RESULT,
+    OF_RUN,
+    OF_SERIES,
+    ORIGIN,
+    comparison_rows,
+    value_name,
+)
+from compare.question import ComparisonForm, ComparisonQuery
+from runs.filters import RunFilter
+from store.models import DimensionValue, Measurement, Negotiated, Run, Series
+from store.models.dimension import DIMENSIONS, OF_LIBRARIES
+from store.statements import one_moment
+
+RUNS_AT_ONCE = 1000
+LINES_AT_ONCE = 200
+
+Part = TypeVar("Part")
+Key = tuple[int, int]
+"""A run and a series: of a measurement."""
+
+SERIES_FILTERS = (
+    "tool",
+    "block_size",
+    "operation",
+    "threads",
+    "compression",
+    "method",
+    "target_kind",
+    "acceleration",
+)
+
+
+def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[Measurement]]:
+    """Return the runs that the parameters choose, and the measurements that may be in a file.
+
+    What is named counts: nothing has a default as it has in comparisons.
+    """
+    counted = Run.objects.filter(hidden=False, status=Run.Status.READY).order_by("-pk")
+    query, given = form.query, form.given
+    results = Measurement.objects.filter(
+        **{f"series__{name}": given[name] for name in SERIES_FILTERS if name in given}
+    )
+    if query.ciphers:
+        results = results.filter(series__cipher__in=query.ciphers)
+    if query.mac is not None:
+        results = results.filter(Q(series__mac=query.mac) | Q(negotiated__mac=query.mac))
+    for name, of_ssh in OF_LIBRARIES.items():
+        if keys := query.filters.get(name):
+            own = Q(**{f"run__environment__{name}__key__in": keys})
+            linked = Q(**{f"run__environment__{of_ssh}__key__in": keys})
+            unlinked = Q(**{f"run__environment__{of_ssh}": None}) & own
+            results = results.filter(
+                Q(series__tool="openssl") & own | Q(series__tool="ssh") & (linked | unlinked)
+            )
+    return RunFilter(form.data, counted).qs, results
+
+
+LABELLED = (*DIMENSIONS, *OF_LIBRARIES.values())
+
+FACTS: dict[str, str | Coalesce] = {
+    "host_id": "host_id",
+    "run_id": "run_id",
+    "host": "host__name",
+    "host_key": "host__slug",
+    **{name: f"environment__{name}" for name in DIMENSIONS},
+    **{
+        of_ssh: Coalesce(f"environment__{of_ssh}", f"environment__{name}")
+        for name, of_ssh in OF_LIBRARIES.items()
+    },
+    "started_at": "started_at",
+    "source": "source",
+    "machine_acceleration": "acceleration",
+    "tags": "tags",
+    "agent": "agent_name",
+    "agent_version": "agent_version",
+    "ssh_index": "of_ssh__index",
+    "ssh_families": "of_ssh__families",
+    "openssl_index": "of_openssl__index",
+    "openssl_families": "of_openssl__families",
+}
+"""What a file says of a run -> where it is stored; of `LABELLED` the value's primary key."""
+
+
+def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
+    """Return primary key -> `FACTS`."""
+    of_tools = {
+        f"of_{tool}": FilteredRelation("speed_indices", condition=Q(speed_indices__tool=tool))
+        for tool in ("ssh", "openssl")
+    }
+    labels = dict(DimensionValue.objects.values_list("pk", "label"))
+    rows = Run.objects.filter(pk__in=runs).annotate(**of_tools)
+    found = {}
+    for pk, *values in rows.values_list("pk", *FACTS.values()):
+        facts = dict(zip(FACTS, values, strict=True))
+        found[pk] = facts | {name: labels[facts[name]] for name in LABELLED}
+    return found
+
+
+def _of_tool(facts: dict[str, Any], tool: str, site: str) -> dict[str, Any]:
+    """Return what the rows of a run and a tool have in common."""
+    families = facts[f"{tool}_families"] or ()
+    libraries = OF_LIBRARIES if tool == "ssh" else {}
+    return {
+        **facts,
+        **{name: facts[of_ssh] for name, of_ssh in libraries.items()},
+        "machine_speed_index": facts[f"{tool}_index"],
+        "single_baseline": only(families) if len(families) == 1 else "",
+        "reference_profile": PROFILE.name,
+        "tags": json.dumps(facts["tags"], ensure_ascii=False) if facts["tags"] else "",
+        "run_url": f"{site}/runs/{facts['run_id']}/",
+    }
+
+
+def measurement_rows(
+    runs: Sequence[int],
+    results: QuerySet[Measurement],
+    site: str,
+    part: Callable[[Iterable[Any]], Part],
+    keys: Collection[Key] | None = None,
+) -> Iterator[tuple[Part, ...]]:
+    """Yield the values of `MEASUREMENT_COLUMNS` in parts, of these runs one after the other.
+
+    What rows have in common is read once, and made a `part` once: a run has a hundred rows, and a
+    site few series. `keys`: of these measurements alone.
+    """
+    fields = ("run_id", "series_id", "negotiated_id", *OF_RESULT.values())
+    with one_moment():
+        series = {
+            pk: (values[0], part(values))
+            for pk, *values in Series.objects.values_list("pk", *OF_SERIES.values())
+        }
+        negotiated: dict[int | None, Part] = {
+            pk: part(values) for pk, *values in Negotiated.objects.values_list("pk", "mac", "kex")
+        }
+        negotiated[None] = part(("", ""))
+        for first in range(0, len(runs), RUNS_AT_ONCE):
+            some = runs[first : first + RUNS_AT_ONCE]
+            facts, of_tools = run_facts(some), dict[tuple[int, str], tuple[Any, Part, Part]]()
+            rows = results.filter(run__in=some).order_by("-run_id", "series_id")
+            for run, of, agreed, *values in rows.values_list(*fields).iterator(chunk_size=2000):
+                if keys is not None and (run, of) not in keys:
+                    continue
+                tool, configuration = series[of]
+                if (run, tool) not in of_tools:
+                    own = _of_tool(facts[run], tool, site)
+                    of_tools[run, tool] = (
+                        own["machine_speed_index"],
+                        part([own[name] for name in OF_RUN]),
+                        part([own[name] for name in (*OF_INDEX, *ORIGIN)]),
+                    )
+                index, before, after = of_tools[run, tool]
+                normalised = values[1] / index if values[1] is not None and index else None
+                figures = part((*values, normalised))
+                yield before, configuration, negotiated[agreed], figures, after
+
+
+def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
+    """Return the hosts of these runs, each with the facts of its latest run among them."""
+    latest: dict[int, dict[str, Any]] = {}
+    counted = dict[int, int]()
+    for _, facts in sorted(run_facts(list(runs)).items()):
+        host, started = facts["host_id"], facts["started_at"]
+        counted[host] = counted.get(host, 0) + 1
+        before = latest.get(host, {}).get("started_at")
+        if before is None or (started is not None and started >= before):
+            latest[host] = facts
+    return sorted(
+        (
+            {**facts, "runs": counted[host], "last_started_at": facts["started_at"]}
+            for host, facts in latest.items()
+        ),
+        key=lambda facts: (facts["host"], facts["host_key"]),
+    )
+
+
+FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?="*[=+\-@])|^(?=[\t\r\n])')
+"""Where a spreadsheet would begin a formula: also within a text, if it splits it at another
+separator than ours, which it takes from the reader's language."""
+
+
+def csv_cell(value: Any) -> Any:
+    """Return the value as a CSV has it; text never becomes a formula."""
+    if isinstance(value, str):
+        return FORMULA.sub("'", value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return value
+
+
+def excel_cell(value: Any) -> Any:
+    """Return the same with a decimal comma."""
+    return str(value).replace(".", ",") if isinstance(value, float) else csv_cell(value)
+
+
+class CsvLines:
+    """RFC 4180; for Excel with the mark of UTF-8 and semicolons, as most of Europe has it."""
+
+    def __init__(self, *, excel: bool = False) -> None:
+        self.mark, self.delimiter = ("\ufeff", ";") if excel else ("", ",")
+        self._cell = excel_cell if excel else csv_cell
+        self._written = StringIO(newline="")
+        self._writer = csv.writer(self._written, delimiter=self.delimiter)
+
+    def line(self, values: Iterable[Any]) -> str:
+        """Return the values as a line."""
+        self._writer.writerow(map(self._cell, values))
+        line = self._written.getvalue()
+        self._written.seek(0)
+        self._written.truncate()
+        return line
+
+    def part(self, values: Iterable[Any]) -> str:
+        """Return the values as a part of a line."""
+        return self.line(values).removesuffix("\r\n")
+
+
+def csv_rows(rows: Iterable[Iterable[Any]], *, excel: bool = False) -> Iterator[str]:
+    """Yield lines; the first row is the header."""
+    written = CsvLines(excel=excel)
+    yield written.mark
+    yield from map(written.line, rows)
+
+
+def comparison_csv(
+    query: ComparisonQuery, comparison: Comparison, *, excel: bool = False
+) -> Iterator[str]:
+    """Yield lines of a comparison, one for each group and cipher."""
+    rows = comparison_rows(query, comparison)
+    first = next(rows, None)
+    if first is None:
+        names = ("group", "cipher", value_name(comparison.metric, comparison.unit))
+        return csv_rows([names], excel=excel)
+    values = (row.values() for row in chain([first], rows))
+    return csv_rows(chain([first], values), excel=excel)
+
+
+def measurements_csv(
+    runs: Sequence[int], results: QuerySet[Measurement], site: str, *, excel: bool = False
+) -> Iterator[str]:
+    """Yield lines of these runs' measurements."""
+    written = CsvLines(excel=excel)
+    yield written.mark + written.line(MEASUREMENT_COLUMNS)
+    for parts in measurement_rows(runs, results, site, written.part):
+        yield written.delimiter.join(parts) + "\r\n"
+
+
+def file_name(*words: str | None) -> str:
+    """Return the words and today as the name of a file, without its ending."""
+    named = slugify(re.sub("[_:]", " ", " ".join(filter(None, words))))[:80]
+    return f"ciphermark-{named}-{timezone.now():%Y-%m-%d}"
+
+
+def comparison_name(query: ComparisonQuery) -> str:
+    """Return the name of a comparison's file."""
+    return file_name("comparison", query.tool, query.metric, "by", query.group_by, query.split_by)
+
+
+def csv_response(lines: Iterator[str], name: str) -> StreamingHttpResponse:
+    """Return the lines as a download of this name, sent on in larger pieces as they come."""
+    pieces = iter(lambda: "".join(islice(lines, LINES_AT_ONCE)), "")
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)

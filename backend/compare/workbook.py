@@ -1,0 +1,278 @@
+"""The workbook of a file: what people read, where the CSV is what programs read.
+
+It has few columns under plain headings and rates in MB/s, a chart, and says how it was made.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from operator import itemgetter
+from typing import Any, BinaryIO
+
+from xlsxwriter.format import Format
+from xlsxwriter.utility import xl_range_formula
+from xlsxwriter.workbook import Workbook
+from xlsxwriter.worksheet import Worksheet
+
+from analysis.ciphers.palette import cipher_order, colour, short_names
+from analysis.comparison import Comparison, Group
+from analysis.group_view import GroupView, drawable
+from analysis.profiles.reference_profile import PROFILE
+from compare.columns import (
+    HOST_SHEET,
+    MEASUREMENT_COLUMNS,
+    MEASUREMENT_SHEET,
+    SheetColumn,
+    comparison_rows,
+    comparison_sheet,
+    question,
+)
+from compare.files import Key, host_rows, measurement_rows
+from compare.question import ComparisonQuery
+from store.models import Measurement
+from store.statements import one_moment
+
+HOW_TO_READ = (
+    "Throughput is bytes divided by seconds; MB/s are 10⁶ bytes per second.",
+    "A measurement is a cipher in one configuration in one run; its value is the median of its "
+    "tries, and its spread is 1.4826 times the median absolute deviation, divided by the median.",
+    "In a comparison every host has one vote in a group, from the environment of its latest run "
+    "there. A group's value is the median of the votes; half of the hosts lie between the "
+    "quartiles. With one host there is no distribution.",
+    "Low confidence counts hosts whose figure is noisy or of a disturbed run, in groups of up to "
+    "five hosts.",
+    "A ratio is the figure divided by the reference's, with its 95 % interval. Tool changed: "
+    "openssl speed itself measures in another way on one of the two sides.",
+    "A normalised throughput is what the host would do if its plain speed, measured by arcfour, "
+    "Blowfish and 3DES, were that of the reference profile: throughput divided by the host's "
+    "speed index. It may be lower or higher by the uncertainty factor.",
+    "Hidden and rejected runs and implausible figures are left out of every comparison.",
+    "An empty cell is something that is not known or does not apply, never a zero.",
+)
+AXES = {
+    "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),
+    "s/GB": ("CPU seconds for 10⁹ bytes", "0.0"),
+    "ratio": ("times", "0.0"),
+}
+"""Unit -> title of the chart's axis, format of its numbers."""
+
+NAMES = {"cpu": "CPU", "os": "OS", "openssl": "OpenSSL", "openssh": "OpenSSH", "gb": "GB"}
+TOOLS = {"ssh": "SSH", "openssl": "OpenSSL"}
+LINE_POINTS = 15
+METHOD_WIDTH = 90
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What goes into a workbook; of `comparison` the groups that the view searches for, in order.
+
+    `asked`: names and values of what chose the measurements. `keys`: of the measurements.
+    """
+
+    query: ComparisonQuery
+    comparison: Comparison | None
+    view: GroupView
+    keys: Collection[Key]
+    asked: Sequence[tuple[str, str]]
+    site: str
+    page: str
+
+
+def write_workbook(file: BinaryIO, contents: Contents) -> None:
+    """Write every sheet, row by row."""
+    book = _Book(file)
+    if contents.comparison is not None:
+        _add_comparison(book, contents, contents.comparison)
+    runs = sorted({run for run, _ in contents.keys}, reverse=True)
+    with one_moment():
+        rows = measurement_rows(
+            runs,
+            Measurement.objects.filter(series__in={series for _, series in contents.keys}),
+            contents.site,
+            tuple,
+            frozenset(contents.keys),
+        )
+        shown = itemgetter(*map(MEASUREMENT_COLUMNS.index, MEASUREMENT_SHEET))
+        values = (shown(tuple(chain.from_iterable(parts))) for parts in rows)
+        book.add_table("Measurements", MEASUREMENT_SHEET.values(), values)
+        book.add_table("Hosts", HOST_SHEET.values(), _picked(host_rows(runs), HOST_SHEET))
+    _add_method(book, contents)
+    book.close()
+
+
+def _picked(rows: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[list[Any]]:
+    return ([row[name] for name in names] for row in rows)
+
+
+class _Book(Workbook):  # type: ignore[misc]  # it has no types
+    """A workbook that is written row by row, whose text is never a formula or a link."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(
+            file, {"constant_memory": True, "remove_timezone": True, "nan_inf_to_errors": True}
+        )
+        wrapped = {"bold": True, "text_wrap": True, "valign": "top"}
+        self.header = self.add_format({**wrapped, "bg_color": "#E8ECF2", "bottom": 1})
+        # Text stays text when somebody edits it.
+        self.text = self.add_format({"quote_prefix": True})
+        self.date = self.add_format({"num_format": "yyyy-mm-dd hh:mm", "align": "left"})
+
+    def add_table(
+        self, name: str, columns: Collection[SheetColumn], rows: Iterable[Sequence[Any]]
+    ) -> Worksheet:
+        """Add a sheet with its header frozen and filters on it."""
+        sheet = self.add_worksheet(name)
+        sheet.set_landscape()
+        sheet.fit_to_pages(1, 0)
+        sheet.repeat_rows(0)
+        sheet.freeze_panes(1, 1)
+        sheet.set_row(0, 2 * LINE_POINTS)
+        numbers = [self.add_format({"num_format": column.form or "0"}) for column in columns]
+        for place, column in enumerate(columns):
+            sheet.set_column(place, place, column.width)
+            self.write(sheet, 0, place, column.heading, self.header)
+        last = 1
+        scales = [column.scale for column in columns]
+        for last, values in enumerate(rows, start=1):
+            for place, value in enumerate(values):
+                if isinstance(value, float | int) and not isinstance(value, bool):
+                    sheet.write_number(last, place, value / scales[place], numbers[place])
+                elif value is not None and value != "":
+                    self.write(sheet, last, place, value)
+        sheet.autofilter(0, 0, last, len(columns) - 1)
+        return sheet
+
+    def write(
+        self, sheet: Worksheet, row: int, place: int, value: Any, form: Format | None = None
+    ) -> None:
+        """Write what is no number."""
+        if isinstance(value, bool):
+            sheet.write_boolean(row, place, value)
+        elif isinstance(value, datetime) and value.year > 1900:
+            sheet.write_datetime(row, place, value.astimezone(UTC), self.date)
+        else:
+            text = str(value)
+            # XlsxWriter takes a text between these marks for its own markup.
+            if text.startswith("<r>") and text.endswith("</r>"):
+                text += "\u200b"
+            sheet.write_string(row, place, text, form or self.text)
+
+
+def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> None:
+    columns = comparison_sheet(comparison)
+    rows = _picked(comparison_rows(contents.query, comparison), columns)
+    sheet = book.add_table("Comparison", columns.values(), rows)
+    groups = drawable(contents.view.on_page(comparison.groups))
+    if not groups:
+        return
+    ciphers = sorted(comparison.ciphers, key=cipher_order)
+    data = _add_chart_data(book, comparison, groups, ciphers)
+    chart = book.add_chart({"type": "bar"})
+    for number, cipher in enumerate(ciphers):
+        label, median, below, above = (
+            f"={xl_range_formula(data.get_name(), 1, column, len(groups), column)}"
+            for column in (0, *range(1 + 3 * number, 4 + 3 * number))
+        )
+        chart.add_series(
+            {
+                "name": [data.get_name(), 0, 1 + 3 * number],
+                "categories": label,
+                "values": median,
+                "fill": {"color": colour(cipher)},
+                "gap": 40,
+                "y_error_bars": {
+                    "type": "custom",
+                    "plus_values": above,
+                    "minus_values": below,
+                    "line": {"color": "#30343B", "width": 0.75},
+                },
+            }
+        )
+    title, form = AXES[comparison.unit]
+    chart.set_title({"name": _title(contents, comparison), "name_font": {"size": 12}})
+    chart.set_y_axis({"reverse": True})
+    scale = {"log_base": 10} if contents.view.logarithmic else {}
+    chart.set_x_axis({"name": title, "num_format": form, "label_position": "high", **scale})
+    chart.set_legend({"position": "bottom"})
+    bars = sum(1 + len(group.values) for group in groups)
+    chart.set_size({"width": 760, "height": 200 + 14 * bars})
+    sheet.insert_chart(1, len(columns), chart, {"x_offset": 16, "object_position": 3})
+
+
+def _add_chart_data(
+    book: _Book, comparison: Comparison, groups: Sequence[Group], ciphers: Sequence[str]
+) -> Worksheet:
+    """Add groups by ciphers: the median, and how far the quartiles are below and above it."""
+    names = short_names(ciphers)
+    form = "#,##0" if comparison.unit == "B/s" else "0.000"
+    columns = [SheetColumn("Group", 30)]
+    for cipher in ciphers:
+        columns += (
+            SheetColumn(heading, 16, form)
+            for heading in (names[cipher], f"{names[cipher]} - q1", f"q3 - {names[cipher]}")
+        )
+    return book.add_table("Chart data", columns, (_chart_row(group, ciphers) for group in groups))
+
+
+def _chart_row(group: Group, ciphers: Sequence[str]) -> list[Any]:
+    row: list[Any] = [group.name]
+    for cipher in ciphers:
+        figure = group.values.get(cipher)
+        row += (
+            (figure.median, figure.median - figure.q1, figure.q3 - figure.median)
+            if figure
+            else (None, None, None)
+        )
+    return row
+
+
+def _title(contents: Contents, comparison: Comparison) -> str:
+    by = " and ".join(filter(None, (comparison.group_by, comparison.split_by)))
+    return f"{TOOLS[comparison.tool]} {_words(comparison.metric)} by {_words(by)}"
+
+
+def _words(key: str) -> str:
+    """Return the key of a metric or grouping in words: "OpenSSL series"; a tag's as it is."""
+    return key if ":" in key else " ".join(NAMES.get(word, word) for word in key.split("_"))
+
+
+def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
+    yield "Generated (UTC)", datetime.now(UTC)
+    yield "Live view", contents.page
+    comparison = contents.comparison
+    if comparison is not None:
+        yield "Comparison", _title(contents, comparison)
+        yield "Metric", _words(comparison.metric)
+        for name, value in question(contents.query, comparison).items():
+            if value not in (None, "") and name != "reference_profile":
+                yield name.replace("_", " ").capitalize(), value
+        yield "Ciphers", ", ".join(contents.query.ciphers) or "all"
+        for reason, number in comparison.excluded.items():
+            yield f"Left out: {reason.replace('_', ' ')}", number
+    yield from ((f"Asked: {name}", value) for name, value in contents.asked)
+    yield "Reference profile", PROFILE.name
+    for tool, levels in PROFILE.levels.items():
+        yield f"{tool}: made from", PROFILE.made_from[tool]
+        for family, level in levels.items():
+            yield f"{tool}: {family} (MB/s)", level / 1e6
+    yield from (("How to read it", sentence) for sentence in HOW_TO_READ)
+
+
+def _add_method(book: _Book, contents: Contents) -> None:
+    sheet = book.add_worksheet("Method")
+    sheet.fit_to_pages(1, 0)
+    top = {"valign": "top", "align": "left", "text_wrap": True, "quote_prefix": True}
+    text, bold = book.add_format(top), book.add_format({**top, "bold": True})
+    number = book.add_format({"align": "left", "num_format": "#,##0.##"})
+    sheet.set_column(0, 0, 30)
+    sheet.set_column(1, 1, METHOD_WIDTH)
+    for row, (name, value) in enumerate(_method_lines(contents)):
+        # Some programs make no row higher for a text that is wrapped.
+        lines = 1 + len(str(value)) // (METHOD_WIDTH - 8)
+        sheet.set_row(row, LINE_POINTS * min(lines, 27))
+        book.write(sheet, row, 0, name, bold)
+        if isinstance(value, float | int) and not isinstance(value, bool):
+            sheet.write_number(row, 1, value, number)
+        else:
+            book.write(sheet, row, 1, value, text)

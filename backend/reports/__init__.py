@@ -1,1 +1,0 @@
-"""What people take away: files and shares."""
