@@ -7,9 +7,9 @@ from types import FrameType
 from typing import Any
 from uuid import uuid4
 
-from runs.processing import process_run
+from runs import tasks
 from tests.conftest import ApiClient, accepted
-from tests.sample_documents import run_document
+from tests.sample_documents import run_document, ssh_measurement
 
 BACKEND = Path(__file__).parent.parent / "backend"
 
@@ -34,7 +34,14 @@ def files_of(action: Callable[[Any], object], prepare: Callable[[], Any]) -> lis
 
 
 def new_document() -> dict[str, Any]:
-    return run_document(run_id=str(uuid4()))
+    """Return a run as agents send it: AES with its instructions and without."""
+    cipher, rates = "aes128-gcm@openssh.com", (9e8, 1e8)
+    modes = ("default", "masked")
+    measured = (
+        ssh_measurement(cipher, rate, acceleration=mode)
+        for rate, mode in zip(rates, modes, strict=True)
+    )
+    return run_document(*measured, run_id=str(uuid4()))
 
 
 def test_an_upload(uploader: ApiClient) -> None:
@@ -43,5 +50,5 @@ def test_an_upload(uploader: ApiClient) -> None:
 
 
 def test_processing(db: None) -> None:
-    files = files_of(lambda run: process_run(run.pk), lambda: accepted(new_document()))
-    assert len(files) <= 12, "\n".join(files)
+    files = files_of(lambda run: tasks.process_run(run.pk), lambda: accepted(new_document()))
+    assert len(files) <= 19, "\n".join(files)

@@ -1,13 +1,13 @@
 """What can change on a host and affects speed, as dimensions and as one fingerprint."""
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from documents.cpu import clean_cpu_model, cpu_name, cpu_vendor, microarchitecture
-from documents.json_text import canonical_json
 from documents.naming import Label, label
 
 FINGERPRINT_VERSION = 2
@@ -117,7 +117,7 @@ def ssh_environment(environment: Mapping[str, Any]) -> int:
 
 
 def _digest(facts: Mapping[str, Any]) -> bytes:
-    return hashlib.sha256(canonical_json(facts)).digest()
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
 
 def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:

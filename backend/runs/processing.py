@@ -16,7 +16,6 @@ from analysis.summary import (
 )
 from documents import types
 from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
-from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected, parse_run_document
 from ingest.fleet_changes.watching import watch_run
 from notifications.outbox import notify_of_rejection
@@ -59,8 +58,8 @@ def process_run(run_pk: int) -> Run:
             raise DocumentRejected(
                 f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason"
             )
-        document = parse_run_document(parse_json(run.document.received))
-    except (DocumentRejected, JsonError) as error:
+        document = parse_run_document(json.loads(run.document.body))
+    except (DocumentRejected, ValueError) as error:
         run.status, run.rejection = Run.Status.REJECTED, str(error)
         run.save(update_fields=["status", "rejection"])
         notify_of_rejection(run)
@@ -73,7 +72,7 @@ def process_run(run_pk: int) -> Run:
 def renew_run(run_pk: int) -> Run:
     """Derive the rows of a run anew; where its document cannot be read any more they stay."""
     run = Run.objects.select_for_update(of=("self",)).select_related("document").get(pk=run_pk)
-    parse_json(run.document.received)
+    json.loads(run.document.body)
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):
         rows.all().delete()
     run.status = Run.Status.ACCEPTED
