@@ -58,7 +58,7 @@ def process_run(run_pk: int) -> Run:
             raise DocumentRejected(
                 f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason"
             )
-        document = parse_run_document(json.loads(run.document.body))
+        document = parse_run_document(json.loads(bytes(run.document.body)))
     except (DocumentRejected, ValueError) as error:
         run.status, run.rejection = Run.Status.REJECTED, str(error)
         run.save(update_fields=["status", "rejection"])
@@ -72,7 +72,7 @@ def process_run(run_pk: int) -> Run:
 def renew_run(run_pk: int) -> Run:
     """Derive the rows of a run anew; where its document cannot be read any more they stay."""
     run = Run.objects.select_for_update(of=("self",)).select_related("document").get(pk=run_pk)
-    json.loads(run.document.body)
+    json.loads(bytes(run.document.body))
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):
         rows.all().delete()
     run.status = Run.Status.ACCEPTED

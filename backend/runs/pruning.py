@@ -20,12 +20,10 @@ def old_runs(days: int) -> QuerySet[Run]:
     """
     now = timezone.now()
     newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now
-    later = Run.objects.annotate(at=MEASURED_AT).filter(
-        status=Run.Status.READY,
-        hidden=False,
-        host=OuterRef("host"),
-        environment=OuterRef("environment"),
-        at__gt=OuterRef("at"),
+    later = (
+        Run.objects.counted()
+        .annotate(at=MEASURED_AT)
+        .filter(host=OuterRef("host"), environment=OuterRef("environment"), at__gt=OuterRef("at"))
     )
     is_old = Q(at__lt=min(now, newest) - timedelta(days=days))
     counts_nowhere = Q(hidden=True) | Q(status=Run.Status.REJECTED)

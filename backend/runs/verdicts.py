@@ -7,12 +7,11 @@ one environment are then judged together: the order in which they arrive changes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from django.db.models import QuerySet
-
 from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
 from analysis.profiles.baselines import MEMBERS, MeasuredSeries
 from documents.types import Series
 from store.models import Measurement, Run
+from store.models.run import RunQuerySet
 
 SIBLINGS = 20
 """Runs beside it that a run is judged with: the latest."""
@@ -98,9 +97,9 @@ def _moment(part: tuple[Run, object]) -> tuple[str, str]:
     return (run.started_at.isoformat() if run.started_at else "", str(run.run_id))
 
 
-def _measured(runs: QuerySet[Run]) -> list[tuple[Run, list[MeasuredSeries]]]:
+def _measured(runs: RunQuerySet) -> list[tuple[Run, list[MeasuredSeries]]]:
     """Return the latest of these runs that count, with what tells of acceleration."""
-    counted = runs.filter(status=Run.Status.READY, hidden=False).order_by("-id")[:SIBLINGS]
+    counted = runs.counted().order_by("-id")[:SIBLINGS]
     parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {run.pk: (run, []) for run in counted}
     rows = Measurement.objects.filter(
         run_id__in=parts, series__cipher__in=(*TELLING, *BASELINES), median__isnull=False
