@@ -251,7 +251,6 @@ class Run:
             "host": {
                 "name": (options.name or socket.gethostname() or "unnamed")[:200],
                 "machine_id": None if options.anonymous else machine_id(),
-                "named": options.name is not None and not options.anonymous,
             },
             "tags": dict(options.tags),
             "settings": {

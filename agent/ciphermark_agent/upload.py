@@ -149,13 +149,6 @@ def upload(site: Site, document: Json) -> str:
         raise UploadFailed(explain_answer(site, answer))
     # The page for people; the answer's own url is the API's.
     lines = ["uploaded: " + site.url("/runs/%s/" % document["run_id"])]
-    shown, given = (
-        one.get("name") if isinstance(one, dict) else None
-        for one in (receipt.get("host"), document.get("host"))
-    )
-    if shown not in (None, given):
-        words = "the server lists this machine as %s, not as %s: an editor can rename it there"
-        lines.append(words % (shown, given))
     if receipt.get("newer_agent"):
         words = "agent %s is out, this is %s: curl -fsO %s"
         lines.append(words % (receipt["newer_agent"], __version__, site.url("/agent.py")))
