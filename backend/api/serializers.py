@@ -2,11 +2,20 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+
+from results.hosts.runs import run_measurements
+from store.models import Run
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
 SSH_LIBRARY = "What ssh itself uses (`ssh -V`); where no run states it, as `openssl`."
+
+
+def _label(source: str, help_text: str = "") -> serializers.CharField:
+    """Return a field that is null until the run has been processed."""
+    return serializers.CharField(source=source, default=None, help_text=help_text, **NULLABLE)
 
 
 class ListedHostSerializer(serializers.Serializer[Any]):
@@ -31,30 +40,31 @@ class AcceptedSerializer(ImportedRunSerializer):
     )
 
 
-class RunSummarySerializer(serializers.Serializer[Any]):
+class RunSummarySerializer(serializers.ModelSerializer[Run]):
     """One run in a list."""
 
-    run_id = serializers.UUIDField()
-    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
-    rejection = serializers.CharField(help_text="Why it was rejected; empty otherwise.")
+    status = serializers.ChoiceField(Run.Status.values)
     # A field named like an attribute of the base class: DRF takes it out of the class.
-    source = serializers.ChoiceField(["agent", "import", "published"])  # type: ignore[assignment]
-    host_id = serializers.IntegerField(**NULLABLE)
-    host = serializers.CharField(help_text="The host's key in filters.", **NULLABLE)
-    host_name = serializers.CharField()
-    started_at = serializers.DateTimeField(**NULLABLE)
-    finished_at = serializers.DateTimeField(**NULLABLE)
-    received_at = serializers.DateTimeField()
-    cpu = serializers.CharField(**NULLABLE)
-    os = serializers.CharField(**NULLABLE)
-    openssl = serializers.CharField(**NULLABLE)
-    ssh_library = serializers.CharField(help_text=SSH_LIBRARY, **NULLABLE)
-    openssh = serializers.CharField(**NULLABLE)
-    acceleration = serializers.CharField()
+    source = serializers.ChoiceField(Run.Source.values)  # type: ignore[assignment]
+    host = _label("host.slug", "The host's key in filters.")
+    host_name = serializers.CharField(source="name")
+    cpu = _label("environment.cpu.label")
+    os = _label("environment.os_version.label")
+    openssl = _label("environment.openssl.label")
+    ssh_library = _label("environment.of_ssh.label", SSH_LIBRARY)
+    openssh = _label("environment.openssh.label")
     agent = serializers.CharField()
     measurement_count = serializers.IntegerField(help_text="How many series it holds.")
     conditions = serializers.ListField(child=serializers.JSONField())
     tags = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        model = Run
+        fields: tuple[str, ...] = (
+            *("run_id", "status", "rejection", "source", "host_id", "host", "host_name"),
+            *("started_at", "finished_at", "received_at", "cpu", "os", "openssl", "ssh_library"),
+            *("openssh", "acceleration", "agent", "measurement_count", "conditions", "tags"),
+        )
 
 
 class MeasurementSerializer(serializers.Serializer[Any]):
@@ -108,22 +118,30 @@ def _read_from_summary(
 class RunDetailSerializer(RunSummarySerializer):
     """One run with everything that is known of it."""
 
-    environment = serializers.JSONField(help_text="As the run document has it.")
+    environment = serializers.JSONField(
+        source="document.environment", help_text="As the run document has it."
+    )
     skipped = serializers.ListField(child=serializers.JSONField())
     provenance = serializers.JSONField()
-    text_format = serializers.CharField(help_text="Of the text it was read from, if imported.")
-    parser_version = serializers.IntegerField(**NULLABLE)
-    acceleration_evidence = serializers.CharField()
-    acceleration_advice = serializers.CharField(help_text="What to do about it, if anything.")
-    acceleration_factor = serializers.FloatField(
-        help_text="Times that AES is faster than without its instructions.", **NULLABLE
+    text_format = serializers.CharField(
+        source="imported_text.format",
+        default="",
+        help_text="Of the text it was read from, if imported.",
     )
     speed_indices = SpeedIndexSerializer(many=True)
-    measurements = MeasurementSerializer(many=True)
+    measurements = serializers.SerializerMethodField()
 
-    def get_fields(self) -> dict[str, Any]:
-        """The summary's fields beside the detail's own."""
-        return _read_from_summary(super().get_fields(), RunSummarySerializer)
+    class Meta(RunSummarySerializer.Meta):
+        fields = (
+            *RunSummarySerializer.Meta.fields,
+            *("environment", "skipped", "provenance", "text_format", "parser_version"),
+            *("acceleration_evidence", "acceleration_advice", "acceleration_factor"),
+            *("speed_indices", "measurements"),
+        )
+
+    @extend_schema_field(MeasurementSerializer(many=True))
+    def get_measurements(self, run: Run) -> Any:
+        return MeasurementSerializer(run_measurements(run), many=True).data
 
 
 class HostSummarySerializer(serializers.Serializer[Any]):

@@ -27,9 +27,9 @@ from documents.validation import run_schema
 from hosts.filters import HostForm
 from results.comparison.comparison import compare
 from results.hosts.hosts import host_detail, summaries_of
-from results.hosts.runs import imported_text, run_detail, run_document, select_runs, summaries
 from runs.api import RunUpload
 from runs.filters import RunFilter
+from store.models import Run
 
 
 class RunList(RunUpload, ListView):
@@ -40,7 +40,7 @@ class RunList(RunUpload, ListView):
     @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Runs that are not hidden, newest first."""
-        return self.page(request, select_runs(), RunSummarySerializer, summaries)
+        return self.page(request, Run.objects.listed(), RunSummarySerializer)
 
 
 class RunView(RunEditing):
@@ -49,10 +49,10 @@ class RunView(RunEditing):
     @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
         """Its status, statistics and normalised values."""
-        detail = run_detail(run_id)
-        if detail is None:
+        run = Run.objects.detailed().filter(run_id=run_id).first()
+        if run is None:
             raise NotFound(f"There is no run {run_id}.")
-        return Response(RunDetailSerializer(detail).data)
+        return Response(RunDetailSerializer(run).data)
 
 
 class RunDocumentView(ApiView):
@@ -64,10 +64,10 @@ class RunDocumentView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The run document exactly as received."""
-        body = run_document(run_id)
-        if body is None:
+        run = Run.objects.shown().select_related("document").filter(run_id=run_id).first()
+        if run is None:
             raise NotFound(f"There is no run {run_id}.")
-        return HttpResponse(body, content_type="application/json")
+        return HttpResponse(run.document.received, content_type="application/json")
 
 
 class RunTextView(ApiView):
@@ -78,13 +78,13 @@ class RunTextView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """The text exactly as received, whatever its encoding."""
-        body = imported_text(run_id)
-        if body is None:
+        run = Run.objects.shown().select_related("imported_text").filter(run_id=run_id).first()
+        if run is None or run.imported_text is None:
             raise NotFound(f"No run {run_id} was read from a text.")
         # Text of strangers: a file to keep, never a page of this site.
         disposition = f'attachment; filename="{run_id}.txt"'
         return HttpResponse(
-            body,
+            bytes(run.imported_text.body),
             content_type="application/octet-stream",
             headers={"Content-Disposition": disposition},
         )

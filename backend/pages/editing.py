@@ -23,7 +23,6 @@ from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
 from results.hosts.hosts import host_summaries, select_hosts
-from results.hosts.runs import hidden_runs
 from store.models import AuditEntry, Host, HostAlias, Run
 
 
@@ -119,7 +118,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @editors("runs.change_run")
 def hidden_run_list(request: HttpRequest) -> HttpResponse:
     """Runs that an editor has hidden."""
-    page = page_of(hidden_runs(), request.GET)
+    page = page_of(Run.objects.filter(hidden=True).select_related("host"), request.GET)
     return render(request, "pages/hidden_runs.html", {"page": page, "runs": page.rows})
 
 

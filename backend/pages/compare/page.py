@@ -42,7 +42,6 @@ from results.comparison.coverage import (
 )
 from results.comparison.facets import SOURCE_LABELS, Facet, facets
 from results.comparison.measured import resolve_block_size
-from results.hosts.runs import latest_received, shown_runs
 from runs.filters import FILTERS
 from store.models import Run
 from store.outage import Unanswerable
@@ -94,13 +93,13 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     """Until an agent has measured a machine, the page says how to do that."""
     if not nobody_measured_yet():
         return {}
-    latest = latest_received(shown_runs(), MOST_ARRIVING)
+    latest = list(Run.objects.listed()[:MOST_ARRIVING])
     return {
         "first_steps": True,
         "agent_command": agent_command(request),
         "lending_command": lending_command(request),
         "measuring": is_measuring(),
-        "nothing_stored": not shown_runs().filter(status=Run.Status.READY).exists(),
+        "nothing_stored": not Run.objects.shown().filter(status=Run.Status.READY).exists(),
         "newest": latest[0].run_id if latest else "",
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
     }

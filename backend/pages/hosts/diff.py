@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.utils.text import Truncator
 
 from analysis.over_time.series_difference import Figure, Ratio, mean_ratio, ratio_of
@@ -28,7 +28,8 @@ from results.hosts.diff_subjects import (
 )
 from results.hosts.hosts import host_summaries, select_hosts
 from results.hosts.latest import SERIES_FIELDS, LatestResult
-from results.hosts.runs import MeasurementDetail, select_runs, summaries
+from results.hosts.runs import MeasurementDetail
+from store.models import Run
 
 NAME_LENGTH = 40
 
@@ -58,12 +59,9 @@ def _diff(request: HttpRequest, kind: str, first: Side | None, second: Side | No
 @reader_page
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
-    found = select_runs().filter(run_id=run_id)
-    run = next(iter(summaries(found)), None)
-    if run is None:
-        raise Http404("There is no such run.")
+    run = get_object_or_404(Run.objects.listed(), run_id=run_id)
     named = search_text(request.GET)
-    context = {"kind": "run", "run": run, "runs": runs_beside(run_id, named)}
+    context = {"kind": "run", "run": run, "runs": runs_beside(run, named)}
     return render(request, "pages/diff_choice.html", {**context, "named": named, "most": CHOICES})
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
 
 from pages.access import reader_page
 from pages.compare.filters import FILTER_TITLES
@@ -14,7 +14,7 @@ from pages.page_query import PageAddress, first_page
 from pages.paging import CURSOR, page_of_times
 from pages.setup.first_steps import agent_command
 from results.comparison.facets import SOURCE_LABELS
-from results.hosts.runs import newest_received, run_detail, select_runs, summaries
+from results.hosts.runs import run_measurements
 from runs.filters import FILTERS, VERDICTS, RunFilter
 from store.models import Run
 from store.models.run import MEASURED_AT
@@ -26,7 +26,7 @@ OWN_FIELDS = ("source", "verdict")
 def run_list(request: HttpRequest) -> HttpResponse:
     """Runs, the latest first: by when they were measured; a filter that cannot be is left out."""
     params = request.GET
-    filters = RunFilter(params, select_runs())
+    filters = RunFilter(params, Run.objects.listed())
     page = page_of_times(filters.qs, MEASURED_AT, params)
     narrowed = bool(filters.given)
     # The top of the list of all runs shows by itself what arrives.
@@ -35,9 +35,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "narrowed": narrowed,
         "watches": watches,
-        "newest": newest_received(filters.qs) if watches else "",
+        "newest": filters.qs.values_list("run_id", flat=True).first() if watches else "",
         "verdicts": VERDICTS,
-        "runs": summaries(page.rows),
+        "runs": page.rows,
         "page": page,
         "sources": SOURCE_LABELS,
         "statuses": Run.Status.values,
@@ -63,15 +63,13 @@ def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str
 @reader_page
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """One run: every series with every try, conditions, environment, provenance."""
-    run = run_detail(run_id)
-    if run is None:
-        raise Http404("There is no such run.")
+    run = get_object_or_404(Run.objects.detailed(), run_id=run_id)
+    measurements = run_measurements(run)
     context = {
-        "run": run.summary,
-        "detail": run,
-        "facts": environment_facts(run.environment),
-        "part": series_page(run.measurements, request.GET),
-        "noisy": sum(row.noisy for row in run.measurements),
-        "implausible": sum(row.implausible for row in run.measurements),
+        "run": run,
+        "facts": environment_facts(run.document.environment),
+        "part": series_page(measurements, request.GET),
+        "noisy": sum(row.noisy for row in measurements),
+        "implausible": sum(row.implausible for row in measurements),
     }
     return render(request, "pages/run.html", context)

@@ -75,7 +75,7 @@ def dom_id(text: str) -> str:
 @register.filter
 def known(label: str | None) -> SafeString:
     """A label of the environment, quietly where it says that it is unknown."""
-    if label is None:
+    if not label:
         return format_html('<span class="muted">{}</span>', "–")
     if label.startswith("Unknown "):
         return format_html('<span class="muted" title="{}">unknown</span>', label)

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from results.hosts.hosts import HostSummary, host_summaries, select_hosts
 from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results, results_of
-from results.hosts.runs import RunSummary, latest_received, select_runs
 from store.models import Host, Run
 
 CHOICES = 50
@@ -36,13 +37,13 @@ class Side:
 
 def run_side(run_id: UUID) -> Side | None:
     """A run that is not hidden, with its plausible results; None when there is none."""
-    run = select_runs().filter(run_id=run_id).first()
+    run = Run.objects.listed().filter(run_id=run_id).first()
     if run is None:
         return None
     results = results_of(run.measurements.filter(median__isnull=False))
     return Side(
         key=str(run.run_id),
-        name=run.host.name if run.host else run.host_name,
+        name=run.name,
         host_id=run.host_id,
         run_id=run.run_id,
         started_at=run.started_at,
@@ -63,7 +64,7 @@ def host_side(host_id: int) -> Side | None:
     behind = {latest.run_id, *(one.run_id for one in results)}
     return Side(
         key=str(host_id),
-        name=latest.host.name if latest.host else latest.host_name,
+        name=latest.name,
         host_id=host_id,
         run_id=latest.run_id,
         started_at=latest.started_at,
@@ -74,15 +75,11 @@ def host_side(host_id: int) -> Side | None:
     )
 
 
-def runs_beside(run_id: UUID, named: str) -> tuple[RunSummary, ...]:
+def runs_beside(run: Run, named: str) -> QuerySet[Run]:
     """Runs to compare one with: of its own host or, where a name is given, of hosts so named."""
-    run = Run.objects.filter(run_id=run_id, hidden=False).first()
-    if run is None:
-        return ()
-    ready = Run.objects.filter(status=Run.Status.READY, hidden=False).exclude(pk=run.pk)
+    ready = Run.objects.listed().filter(status=Run.Status.READY).exclude(pk=run.pk)
     hosts = Host.objects.named_like(named) if named else [run.host_id]
-    others = ready.filter(host__in=hosts)
-    return tuple(latest_received(others, CHOICES))
+    return ready.filter(host__in=hosts)[:CHOICES]
 
 
 def hosts_beside(host_id: int, named: str) -> tuple[HostSummary, ...]:

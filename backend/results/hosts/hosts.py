@@ -9,14 +9,10 @@ from uuid import UUID
 from django.db.models import Count, OuterRef, QuerySet, Subquery, prefetch_related_objects
 
 from results.hosts.latest import LatestResult, latest_results
-from results.hosts.runs import (
-    MeasurementDetail,
-    RunSummary,
-    latest_measured,
-    select_runs,
-)
+from results.hosts.runs import MeasurementDetail
 from store.models import Host, Run, RunSpeedIndex
 from store.models.host import HostQuerySet
+from store.models.run import MEASURED_AT
 
 ENVIRONMENT = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
 
@@ -60,7 +56,7 @@ class HostDetail:
     summary: HostSummary
     environment: Mapping[str, Any] | None
     latest: tuple[LatestResult, ...]
-    recent_runs: tuple[RunSummary, ...]
+    recent_runs: QuerySet[Run]
 
     @property
     def results(self) -> tuple[MeasurementDetail, ...]:
@@ -143,11 +139,11 @@ def host_detail(host_id: int, *, tries: bool = False) -> HostDetail | None:
     if host is None:
         return None
     summary = host_summaries([host])[0]
-    runs = select_runs().filter(host=host)
+    runs = Run.objects.listed().filter(host=host)
     latest = runs.filter(run_id=summary.last_run_id).first() if summary.last_run_id else None
     return HostDetail(
         summary=summary,
         environment=latest.document.environment if latest else None,
         latest=latest_results(host.pk, tries=tries),
-        recent_runs=tuple(latest_measured(Run.objects.filter(host=host, hidden=False), 20)),
+        recent_runs=runs.order_by(MEASURED_AT.desc(), "-id")[:20],
     )

@@ -1,55 +1,11 @@
-"""Runs as plain values: rows for lists, and one run with everything that is known of it."""
+"""The series of a run with their statistics."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from uuid import UUID
-
-from django.db.models import Count, OrderBy, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 
 from documents.types import Series
-from store.models import Measurement, Run, RunSpeedIndex
-from store.models.run import MEASURED_AT
-
-
-def shown_runs() -> QuerySet[Run]:
-    return Run.objects.filter(hidden=False)
-
-
-def hidden_runs() -> QuerySet[Run]:
-    """Return runs that an editor has hidden, with their hosts.
-
-    A page takes them by primary key, so only as many are read as it shows.
-    """
-    return Run.objects.filter(hidden=True).select_related("host")
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One row of a list. Host and environment are None until the run has been processed."""
-
-    run_id: UUID
-    status: str
-    rejection: str
-    source: str
-    host_id: int | None
-    host: str | None
-    host_name: str
-    started_at: datetime | None
-    finished_at: datetime | None
-    received_at: datetime
-    cpu: str | None
-    os: str | None
-    openssl: str | None
-    ssh_library: str | None
-    openssh: str | None
-    acceleration: str
-    agent: str
-    measurement_count: int
-    conditions: tuple[Mapping[str, Any], ...]
-    tags: Mapping[str, str]
+from store.models import Measurement, Run
 
 
 @dataclass(frozen=True)
@@ -94,103 +50,6 @@ class MeasurementDetail:
     def doubtful(self) -> bool:
         """Noisy, or of a run that states what disturbed it (`results.analytics.tables`)."""
         return self.noisy or self.disturbed
-
-
-@dataclass(frozen=True)
-class RunDetail:
-    """One run with all that was derived from its document."""
-
-    summary: RunSummary
-    environment: Mapping[str, Any]
-    skipped: tuple[Mapping[str, Any], ...]
-    provenance: Mapping[str, Any]
-    text_format: str
-    """Of an imported run: the format of the text it was read from; else empty."""
-    import_id: UUID | None
-    parser_version: int | None
-    acceleration_evidence: str
-    acceleration_advice: str
-    acceleration_factor: float | None
-    """How many times faster AES runs than without its instructions; None where not known."""
-    speed_indices: tuple[RunSpeedIndex, ...]
-    measurements: tuple[MeasurementDetail, ...]
-
-
-MEASURED = Coalesce(
-    Subquery(
-        Measurement.objects.filter(run=OuterRef("pk"))
-        .values("run")
-        .annotate(measured=Count("series"))
-        .values("measured")
-    ),
-    0,
-)
-"""The measurements of a run, counted for the rows of a page alone."""
-
-
-def select_runs() -> QuerySet[Run]:
-    """Runs that are not hidden with what their rows in lists tell, the latest received first."""
-    runs = shown_runs().select_related(
-        "host",
-        "environment__cpu",
-        "environment__os_version",
-        "environment__openssl",
-        "environment__ssh_library",
-        "environment__openssh",
-    )
-    return runs.annotate(measurement_count=MEASURED).order_by("-id")
-
-
-def summaries(runs: Iterable[Run]) -> list[RunSummary]:
-    """Rows for runs selected by `select_runs`."""
-    return [_summary(run) for run in runs]
-
-
-def newest_received(runs: QuerySet[Run]) -> UUID | None:
-    """The id of the run of these that arrived last."""
-    return runs.order_by("-id").values_list("run_id", flat=True).first()
-
-
-def latest_received(runs: QuerySet[Run], most: int) -> list[RunSummary]:
-    """Rows for the latest received of these runs."""
-    return _first(runs, most, "-id")
-
-
-def latest_measured(runs: QuerySet[Run], most: int) -> list[RunSummary]:
-    """Rows for those of these runs that were measured last."""
-    return _first(runs, most, MEASURED_AT.desc(), "-id")
-
-
-def _first(runs: QuerySet[Run], most: int, *order: OrderBy | str) -> list[RunSummary]:
-    """Chosen before their measurements are counted: the database would else count those of all."""
-    chosen = list(runs.order_by(*order).values_list("pk", flat=True)[:most])
-    return summaries(select_runs().filter(pk__in=chosen).order_by(*order))
-
-
-def _summary(run: Run) -> RunSummary:
-    environment = run.environment
-    return RunSummary(
-        run_id=run.run_id,
-        status=run.status,
-        rejection=run.rejection,
-        source=run.source,
-        host_id=run.host_id,
-        host=run.host.slug if run.host else None,
-        host_name=run.host.name if run.host else run.host_name,
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        received_at=run.received_at,
-        cpu=environment.cpu.label if environment else None,
-        os=environment.os_version.label if environment else None,
-        openssl=environment.openssl.label if environment else None,
-        ssh_library=environment.library("ssh").label if environment else None,
-        openssh=environment.openssh.label if environment else None,
-        acceleration=run.acceleration,
-        agent=f"{run.agent_name} {run.agent_version}".strip(),
-        measurement_count=getattr(run, "measurement_count", 0),
-        conditions=tuple(run.conditions),
-        tags=run.tags,
-    )
 
 
 _OF_THE_ROW = (
@@ -241,12 +100,8 @@ def _measurement(
     )
 
 
-def run_detail(run_id: UUID) -> RunDetail | None:
-    """One run that is not hidden; None when there is none of this id."""
-    run = select_runs().filter(run_id=run_id).first()
-    if run is None:
-        return None
-    indices = tuple(run.speed_indices.order_by("tool"))
+def run_measurements(run: Run) -> tuple[MeasurementDetail, ...]:
+    """Return the series of a run with their tries, in the order of its page."""
     rows = run.measurements.select_related("series", "negotiated").order_by(
         "-series__tool",
         "series__method",
@@ -257,31 +112,5 @@ def run_detail(run_id: UUID) -> RunDetail | None:
         "series__cipher",
         "series__mac",
     )
-    document = run.document.parsed
-    return RunDetail(
-        summary=_summary(run),
-        environment=document["environment"],
-        skipped=tuple(run.skipped),
-        provenance=run.provenance,
-        text_format=run.imported_text.format if run.imported_text else "",
-        import_id=run.imported_text.import_id if run.imported_text else None,
-        parser_version=run.parser_version,
-        acceleration_evidence=run.acceleration_evidence,
-        acceleration_advice=run.acceleration_advice,
-        acceleration_factor=run.acceleration_factor,
-        speed_indices=indices,
-        measurements=measurement_details(rows, {one.tool: one.index for one in indices}, document),
-    )
-
-
-def run_document(run_id: UUID) -> bytes | None:
-    """The document exactly as received; None when there is no such run."""
-    run = shown_runs().filter(run_id=run_id).select_related("document").first()
-    return run.document.received if run else None
-
-
-def imported_text(run_id: UUID) -> bytes | None:
-    """The text that a run was read from, as received; None for runs of agents."""
-    shown = shown_runs().filter(run_id=run_id)
-    run = shown.select_related("imported_text").first()
-    return bytes(run.imported_text.body) if run and run.imported_text else None
+    indices = {one.tool: one.index for one in run.speed_indices.all()}
+    return measurement_details(rows, indices, run.document.parsed)

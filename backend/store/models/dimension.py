@@ -90,6 +90,11 @@ class Environment(models.Model):
     def __str__(self) -> str:
         return self.fingerprint[:12]
 
+    @property
+    def of_ssh(self) -> DimensionValue:
+        """Return what ssh is linked with."""
+        return self.library("ssh")
+
     def library(self, tool: str) -> DimensionValue:
         """What this tool's figures were measured with, a value of the dimension `openssl`."""
         return (self.ssh_library if tool == "ssh" else None) or self.openssl

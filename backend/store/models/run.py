@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from store.models.dimension import Environment
@@ -39,6 +39,35 @@ class RunQuerySet(models.QuerySet["Run"]):
     def latest_first(self) -> Self:
         """Order by start, undated runs last; of one moment the one stored later comes first."""
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
+
+    def listed(self) -> Self:
+        """Return those with what their rows in lists tell, the latest received first."""
+        measurements: Any = self.model.measurements.rel.related_model
+        series = (
+            measurements.objects.filter(run=OuterRef("pk"))
+            .values("run")
+            .annotate(measured=Count("series"))
+            .values("measured")
+        )
+        return (
+            self.shown()
+            .select_related(
+                "host",
+                "environment__cpu",
+                "environment__os_version",
+                "environment__openssl",
+                "environment__ssh_library",
+                "environment__openssh",
+            )
+            .annotate(measurement_count=Coalesce(Subquery(series), 0))
+            .order_by("-id")
+        )
+
+    def detailed(self) -> Self:
+        """Return those with all that a page tells of one."""
+        indices: Any = self.model.speed_indices.rel.related_model
+        by_tool = Prefetch("speed_indices", indices.objects.order_by("tool"))
+        return self.listed().select_related("document", "imported_text").prefetch_related(by_tool)
 
 
 class Run(models.Model):
@@ -112,6 +141,15 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host_name} {self.run_id}"
+
+    @property
+    def name(self) -> str:
+        """Return the name of its host; until that is known, as the document has it."""
+        return self.host.name if self.host else self.host_name
+
+    @property
+    def agent(self) -> str:
+        return f"{self.agent_name} {self.agent_version}".strip()
 
 
 class RunDocument(models.Model):
