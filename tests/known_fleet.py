@@ -85,7 +85,7 @@ _SSH = {
     "chacha20-poly1305@openssh.com": 300e6,
     "3des-cbc": 22e6,
 }
-_BLOCK_SIZES = {1024: 0.6, 16384: 1.0}
+_BLOCK_SIZES = {1024: 0.6, 8192: 1.0}
 """Bytes, and the share of the full rate that is reached with them."""
 
 _FLAGS = (

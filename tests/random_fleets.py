@@ -16,7 +16,7 @@ from tests.sample_documents import (
 
 SSH = ("aes128-ctr", "chacha20-poly1305@openssh.com", "3des-cbc", "arcfour")
 OPENSSL = ("aes-128-gcm", "des-ede3-cbc")
-BLOCK_SIZES = (1024, 16384)
+BLOCK_SIZES = (1024, 8192, 8192)
 START = datetime(2025, 11, 1, tzinfo=UTC)
 MIDDLE = START + timedelta(days=5)
 
@@ -115,6 +115,7 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
             draw(st.lists(st.sampled_from(SSH if tool == "ssh" else OPENSSL), unique=True))
         ),
         mac=draw(st.sampled_from((None, None, "hmac-sha1"))) if tool == "ssh" else None,
+        block_size=draw(st.sampled_from((8192, 8192, 1024))),
         filters={name: filters[name] for name in chosen},
         since=draw(st.sampled_from((None, None, MIDDLE))),
         until=draw(st.sampled_from((None, None, MIDDLE))),

@@ -17,12 +17,12 @@ def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any
 
 
 def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """An openssl series of 16 KiB blocks whose tries reach `rates` (bytes per second)."""
+    """An openssl series of 8 KiB blocks whose tries reach `rates` (bytes per second)."""
     return {
         "tool": "openssl",
         "cipher": cipher,
         "operation": "encrypt",
-        "block_size": 16384,
+        "block_size": 8192,
         "samples": [{"bytes": round(rate * 3), "seconds": 3.0} for rate in rates],
         **changes,
     }

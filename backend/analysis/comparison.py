@@ -1,6 +1,5 @@
 """A comparison: votes of machines, grouped and summarised (docs/method.md, section 3)."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,9 +10,7 @@ from natsort import natsort_keygen, ns
 from analysis.groups import (
     GroupSummary,
     Ratio,
-    percentile,
     ratio_of_medians,
-    summarise_group,
 )
 from analysis.profiles.reference_profile import PROFILE
 from documents.naming import UNKNOWN_KEY
@@ -32,28 +29,6 @@ NEEDS_PROFILE = frozenset({"normalised"})
 NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 
-@dataclass(frozen=True)
-class Vote:
-    """What one host in one group says about one cipher.
-
-    The group is one value of the grouping and, of a comparison that is split, one of `split_by`.
-    `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
-    a normalised value is the factor of its run's speed index; `family` the only baseline that this
-    index rests on, empty where it rests on several.
-    """
-
-    group_key: str
-    group_label: str
-    host_id: int
-    cipher: str
-    value: float | None
-    source: str
-    uncertainty: float | None = None
-    split_key: str = ""
-    split_label: str = ""
-    family: str = ""
-
-
 def group_title(label: str, split_label: str) -> str:
     """The name of a group: its label, of a comparison that is split with that of the split."""
     return f"{label} · {split_label}" if split_label else label
@@ -68,7 +43,7 @@ class Group:
     the votes' factors, of those that are known; a cipher where none is known is absent.
     `families`, by cipher: the baselines that some of the votes rest on alone.
     `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
-    of figures of up to `FEW_VOTES` votes, and not filled by `groups_of`.
+    of figures of up to `FEW_VOTES` votes.
     `ratios`, by cipher: to the reference; empty for the reference itself and without one.
     """
 
@@ -106,7 +81,10 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The answer of `GET /api/v1/comparison/` (contract, section 5)."""
+    """The answer of `GET /api/v1/comparison/` (docs/api.md).
+
+    `hosts` have a figure in it: one may be in several groups.
+    """
 
     tool: str
     group_by: str
@@ -119,6 +97,7 @@ class Comparison:
     split_by: str | None = None
     relative_to: Reference | None = None
     matched: bool = False
+    hosts: int = 0
 
 
 _natural_key = natsort_keygen(alg=ns.IGNORECASE)
@@ -138,46 +117,8 @@ def group_order(key: str, label: str) -> tuple[bool, object, str]:
     return (key == UNKNOWN_KEY, natural_key(label), key)
 
 
-def _group(votes: list[Vote], hosts: int) -> Group:
-    values: defaultdict[str, list[float]] = defaultdict(list)
-    factors: defaultdict[str, list[float]] = defaultdict(list)
-    families: defaultdict[str, set[str]] = defaultdict(set)
-    for vote in votes:
-        if vote.value is not None:
-            values[vote.cipher].append(vote.value)
-            if vote.uncertainty is not None:
-                factors[vote.cipher].append(vote.uncertainty)
-            if vote.family:
-                families[vote.cipher].add(vote.family)
-    return Group(
-        key=votes[0].group_key,
-        label=min(vote.group_label for vote in votes),
-        split_key=votes[0].split_key,
-        split_label=votes[0].split_label,
-        hosts=hosts,
-        values={cipher: summarise_group(values[cipher]) for cipher in sorted(values)},
-        sources=tuple(sorted({vote.source for vote in votes})),
-        uncertainty={
-            cipher: percentile(sorted(factors[cipher]), 0.5) for cipher in sorted(factors)
-        },
-        families={cipher: tuple(sorted(families[cipher])) for cipher in sorted(families)},
-    )
-
-
 GroupKey = tuple[str, str]
 """A group's key, and that of its split; the latter is empty in a comparison without one."""
-
-
-def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
-    """The votes, one for each (group, host, cipher), grouped and each group summarised.
-
-    `hosts` says how many hosts each group has. Votes without a value do not count.
-    """
-    valued = defaultdict[GroupKey, list[Vote]](list)
-    for vote in votes:
-        if vote.value is not None:
-            valued[vote.group_key, vote.split_key].append(vote)
-    return [_group(members, hosts[key]) for key, members in valued.items()]
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
@@ -213,7 +154,9 @@ def comparison_of(
     tool: str,
     group_by: str,
     metric: str,
-    no_baseline: int,
+    hosts: int = 0,
+    no_baseline: int = 0,
+    no_block_size: int = 0,
     split_by: str | None = None,
     relative_to: Reference | None = None,
     matched: bool = False,
@@ -227,6 +170,9 @@ def comparison_of(
         ),
     )
     ciphers = {cipher for group in ordered for cipher in group.values}
+    excluded = {"no_baseline": no_baseline if metric in NEEDS_BASELINE else 0}
+    if tool == "openssl":
+        excluded["no_block_size"] = no_block_size
     return Comparison(
         tool=tool,
         group_by=group_by,
@@ -235,8 +181,9 @@ def comparison_of(
         profile=PROFILE.name if metric in NEEDS_PROFILE else None,
         ciphers=tuple(sorted(ciphers, key=natural_key)),
         groups=tuple(ordered),
-        excluded={"no_baseline": no_baseline if metric in NEEDS_BASELINE else 0},
+        excluded=excluded,
         split_by=split_by,
         relative_to=relative_to,
         matched=matched,
+        hosts=hosts,
     )

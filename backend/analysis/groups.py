@@ -4,7 +4,6 @@ By docs/method.md, section 3.
 """
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 FEW_VOTES = 5
@@ -38,38 +37,13 @@ def interval_rank(n: int) -> int:
     return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
 
 
-def percentile(ordered: Sequence[float], fraction: float) -> float:
-    """Linear interpolation between the closest ranks, as PostgreSQL's `percentile_cont`.
-
-    `ordered` ascending, at least one value; `fraction` from 0 to 1.
-    """
-    below = int(fraction * (len(ordered) - 1))
-    above = min(below + 1, len(ordered) - 1)
-    return interpolated(len(ordered), fraction, ordered[below], ordered[above])
-
-
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
-    """The same from the two of n values whose ranks are closest to it."""
+    """Return a percentile of n values from the two whose ranks are closest to it.
+
+    Linear, as PostgreSQL's `percentile_cont`; `fraction` from 0 to 1.
+    """
     rank = fraction * (n - 1)
     return below + (above - below) * (rank - int(rank))
-
-
-def summarise_group(votes: Sequence[float]) -> GroupSummary:
-    """Median, quartiles and range of the votes; `ValueError` when there is none."""
-    if not votes:
-        raise ValueError("a group needs at least one vote")
-    ordered = sorted(votes)
-    rank = interval_rank(len(ordered))
-    return GroupSummary(
-        median=percentile(ordered, 0.5),
-        q1=percentile(ordered, 0.25),
-        q3=percentile(ordered, 0.75),
-        minimum=ordered[0],
-        maximum=ordered[-1],
-        n=len(ordered),
-        low=ordered[rank - 1] if rank else None,
-        high=ordered[-rank] if rank else None,
-    )
 
 
 class Ratio(NamedTuple):

@@ -1,5 +1,6 @@
 """GET trends/: one host's history of one series, with its changes and breaks of the tool."""
 
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -177,7 +178,8 @@ class TrendView(ApiView):
     def get(self, request: Request) -> Response:
         """Its runs, the oldest first, the changes among them, and breaks of the tool."""
         given = self.asked.given
-        query = HistoryQuery(self.asked.query, given.get("pinned"), given.get("target_name", ""))
+        series = replace(self.asked.query, block_size=given.get("block_size"))
+        query = HistoryQuery(series, given.get("pinned"), given.get("target_name", ""))
         try:
             found = history(query)
         except UnknownHost as error:

@@ -22,10 +22,10 @@ from api.serializers import (
     RunDetailSerializer,
     RunSummarySerializer,
 )
+from compare.comparison import compare
 from compare.question import ComparisonForm
 from documents.validation import run_schema
 from hosts.filters import HostForm
-from results.comparison.comparison import compare
 from results.hosts.hosts import host_detail, summaries_of
 from runs.api import RunUpload
 from runs.filters import RunFilter

@@ -11,9 +11,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from analysis.comparison import Comparison
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from api.http.api_view import ApiView
+from compare.comparison import compare
 from compare.files import (
     chosen_measurements,
     comparison_csv,
@@ -22,13 +22,11 @@ from compare.files import (
     file_name,
     measurements_csv,
 )
-from compare.question import ComparisonForm, ComparisonQuery
+from compare.question import ComparisonForm
+from compare.votes import voting
 from compare.workbook import Contents, write_workbook
 from pages.setup.first_steps import site_of
 from results.analytics.engine import questions
-from results.comparison.comparison import compare
-from results.comparison.measured import resolve_block_size
-from results.comparison.votes import voting
 from runs.parameters import Choice, Number, RunId, Switch, Text, Values, fault, none_of
 from store.models import Run
 
@@ -107,19 +105,14 @@ def _file(name: str, media_type: str) -> Callable[[Get], Get]:
     return extend_schema(operation_id=name, responses={(200, media_type): content})
 
 
-def _compared(query: ComparisonQuery, view: GroupView) -> tuple[ComparisonQuery, Comparison]:
-    query = resolve_block_size(query)
-    return query, view.found(compare(query))
-
-
 class ComparisonCsv(FileView):
     parameters = {"GET": ComparisonFileForm}
 
     @_file("comparison_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
         """The comparison as CSV: one row for each group and cipher."""
-        with questions():
-            query, comparison = _compared(self.asked.query, self.asked.view)
+        query = self.asked.query
+        comparison = self.asked.view.found(compare(query))
         lines = comparison_csv(query, comparison, excel=self.asked.given.get("excel", False))
         return csv_response(lines, comparison_name(query))
 
@@ -130,9 +123,9 @@ class ComparisonXlsx(FileView):
     @_file("comparison_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
         """The comparison with a chart, the measurements and hosts behind it, the method."""
-        view = self.asked.view
+        query, view = self.asked.query, self.asked.view
         with questions():
-            query, comparison = _compared(self.asked.query, view)
+            comparison = view.found(compare(query))
             keys = voting(query, comparison.groups if view.search else None)
         contents = Contents(query, comparison, view, keys, *_asked(request, "/"))
         return _workbook(contents, comparison_name(query))
@@ -165,7 +158,7 @@ class MeasurementsXlsx(FileView):
         runs, results = chosen_measurements(self.asked)
         keys = results.filter(run__in=runs.values("pk")).values_list("run_id", "series_id")
         if not {"run_id", "q", "status"} & self.asked.given.keys():
-            query, comparison = _compared(query, view)
+            comparison = view.found(compare(query))
         some = list(keys[: MOST_ROWS + 1])
         contents = Contents(query, comparison, view, some, *_asked(request, "/runs/"))
         return _workbook(contents, file_name("measurements"))

@@ -29,6 +29,12 @@ METHODS = ("pipeline", "steady")
 GROUPINGS = (*DIMENSIONS, "acceleration", "host")
 """Every `group_by` but `tag:KEY`."""
 
+BLOCK_SIZE = 8192
+"""Of openssl, in bytes, where none is asked for: every release measures it."""
+
+BLOCK_SIZE = 8192
+"""Of openssl, in bytes, where none is asked for: every release measures it."""
+
 TAG_PREFIX = "tag:"
 MOST_SPLITS = 12
 HOST_PREFIX = "host:"
@@ -39,7 +45,7 @@ HOST_PREFIX = "host:"
 class ComparisonQuery:
     """One question to the measurements; names and defaults are the API's (contract, section 5).
 
-    `ciphers` empty: all. `block_size` None: the largest that all groups have. `mac` None: the
+    `ciphers` empty: all. `block_size` None: any, of what is no comparison. `mac` None: the
     series measured with the client's own choice of MAC.
     `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
     `matched`: hosts alone that have a figure in every group.
@@ -49,7 +55,7 @@ class ComparisonQuery:
     group_by: str = "cpu"
     metric: str = "throughput"
     ciphers: tuple[str, ...] = ()
-    block_size: int | None = None
+    block_size: int | None = BLOCK_SIZE
     operation: str = "encrypt"
     method: str = "pipeline"
     mac: str | None = None
@@ -104,7 +110,7 @@ class SeriesForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of
     target_kind = Choice(("loopback", "remote"), help_text="ssh; default loopback.")
     acceleration = Choice(("default", "masked"), help_text="Default: default.")
     cipher = Values(help_text="Default: all.")
-    block_size = Number(help_text="openssl, in bytes; default: the largest that all groups have.")
+    block_size = Number(help_text=f"openssl, in bytes; default {BLOCK_SIZE}.")
     threads = Number(help_text="openssl; default 1.")
     mac = Text(help_text="ssh; asked for or negotiated.")
     compression = Switch(help_text="ssh; default off.")

@@ -23,18 +23,19 @@ from access.tokens import digest_of, revoke
 from analysis.group_view import in_view
 from api.http.api_view import ApiView, sent
 from api.http.permissions import MayShare
+from compare.comparison import compare
 from compare.files import comparison_csv, comparison_name, csv_response
 from compare.question import RELATING, ComparisonForm
 from pages.access import FORM, editors
 from pages.compare.chart import ChartRequest
-from pages.compare.page import heading, narrowing, result_context, shown_query
+from pages.compare.filters import with_ciphers
+from pages.compare.page import heading, narrowing, result_context
 from pages.compare.table import group_page
 from pages.editing import Confirmation, confirm
 from pages.metrics import METRICS, choice
 from pages.page_query import display
 from pages.paging import page_of
 from results.analytics.engine import questions
-from results.comparison.comparison import compare
 from runs.parameters import misspelt
 from store.models import Share
 
@@ -208,7 +209,7 @@ def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     if opened is None:
         raise Http404("This link does not exist, or has ended.")
     _, params, form = opened
-    query = shown_query(form.query)
+    query = with_ciphers(form.query)
     comparison = display(params).found(compare(query))
     return _closed(csv_response(comparison_csv(query, comparison), comparison_name(query)))
 
@@ -216,7 +217,7 @@ def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
 @questions()
 def _context(share: Share, params: QueryDict, form: ComparisonForm) -> dict[str, Any]:
     """Return what the share's page shows of its view: no filters, no links into the site."""
-    query, shown = shown_query(form.query), display(params)
+    query, shown = with_ciphers(form.query), display(params)
     comparison = shown.found(compare(query))
     part = group_page(in_view(comparison, shown), shown, params)
     narrowed = [("Groups with", shown.search)] if shown.search else []

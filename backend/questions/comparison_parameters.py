@@ -4,7 +4,10 @@ from datetime import time
 
 from django.http import QueryDict
 
-from compare.question import ComparisonForm, ComparisonQuery
+from compare.question import (
+    ComparisonForm,
+    ComparisonQuery,
+)
 from questions.parameters import Parameter, choice, moment, text
 from runs.filters import FILTERS
 from runs.parameters import checked, described

@@ -13,7 +13,7 @@ from typing import Any
 
 from compare.question import TAG_PREFIX, ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
-from results.selection import SPLIT, class_conditions, ids_of
+from results.selection import class_conditions, ids_of
 from store.models import Negotiated
 from store.models.dimension import DIMENSIONS
 from store.statements import fetch_rows
@@ -85,7 +85,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 PLACES = 2**20
 """More than a query, or an export of all series of a tool, has series."""
 
-_TURN = f"row_number() OVER (ORDER BY moment) * {PLACES}"
+TURN = f"row_number() OVER (ORDER BY moment) * {PLACES}"
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
 _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
@@ -147,11 +147,11 @@ def filter_condition(name: str, values: tuple[str, ...]) -> tuple[str, dict[str,
 
 
 def runs_statement(query: ComparisonQuery, *, without: Iterable[str] = ()) -> Statement:
-    """`runs` (id, host, environment, source, verdict, tags, moment, g) of the query's filters."""
+    """`runs` of the query's filters: the columns of `run`, group g and split s."""
     group, parameters = group_expression(query.group_by)
+    split = "0"
     if query.split_by:
         split, more = group_expression(query.split_by, "split_tag")
-        group = f"({group})::VARCHAR || chr({ord(SPLIT)}) || ({split})::VARCHAR"
         parameters |= more
     conditions = ["e.tool = $tool"]
     parameters["tool"] = query.tool
@@ -166,46 +166,25 @@ def runs_statement(query: ComparisonQuery, *, without: Iterable[str] = ()) -> St
             conditions.append(f"r.started {sign} ${name}")
             parameters[name] = microseconds(moment)
     sql = f"""
-        SELECT r.*, {group} AS g, {_TURN} AS turn,
-            {_SOURCE_BIT} AS source_bit
+        SELECT r.*, {group} AS g, {split} AS s, {_SOURCE_BIT} AS source_bit
         FROM run r JOIN environment e ON e.id = r.environment
         WHERE {" AND ".join(conditions)}
     """  # noqa: S608 - closed lists
     return Statement({"runs": sql}, parameters)
 
 
-def voting_runs(query: ComparisonQuery, sets: Iterable[int]) -> Statement:
-    """`voting` (id, host, g, turn, source_bit, series_set): those of them that can vote.
+def results_statement(query: ComparisonQuery, series: SeriesTable) -> Statement:
+    """The same with `series` (id, slot, asked, place) and `results`, theirs in those runs.
 
-    Of a host's runs in a group that have the same set of series only the latest can. `sets`: the
-    sets of series that runs may have.
+    `results` has the columns of `result`, slot, g, host and rank, another one for each row: of two
+    results of a host's slot the later one has the higher.
     """
     statement = runs_statement(query)
-    statement.parameters["sets"] = list(sets)
-    statement.ctes["with_set"] = """
-        SELECT * FROM runs WHERE series_set IN (SELECT unnest($sets::BIGINT[]))
-    """
-    statement.ctes["voting"] = f"""
-        SELECT id, host, g, {_TURN} AS turn, source_bit, series_set FROM with_set
-        SEMI JOIN (
-            SELECT max(moment) AS moment FROM with_set GROUP BY g, host, series_set
-        ) USING (moment)
-    """  # noqa: S608 - constants
-    return statement
-
-
-def results_statement(query: ComparisonQuery, series: SeriesTable, *, runs: str = "") -> Statement:
-    """The same with `series` (id, slot, block, asked, place) and `results`, theirs in those runs.
-
-    `results` has the columns of `result`, slot, block, g, host, source (of `SOURCE_BITS`) and
-    rank, another one for each row: of two results of one vote the later one has the higher.
-    `runs`: a table that has the runs already.
-    """
-    statement = Statement({"runs": f"FROM {runs}"}) if runs else runs_statement(query)
+    statement.ctes["ranked"] = f"SELECT *, {TURN} AS turn FROM runs"  # noqa: S608 - constants
     add_series(statement, series)
     statement.ctes["results"] = f"""
-        SELECT x.*, s.slot, s.block, r.g, r.host, r.source_bit AS source, r.turn - s.place AS rank
-        FROM result x JOIN series s ON s.id = x.series JOIN runs r ON r.id = x.run
+        SELECT x.*, s.slot, r.g, r.host, r.turn - s.place AS rank
+        FROM result x JOIN series s ON s.id = x.series JOIN ranked r ON r.id = x.run
         WHERE {agreed(query, statement)}
     """  # noqa: S608 - closed lists
     return statement
@@ -215,13 +194,12 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
     """Give a statement `series`."""
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
-            unnest($blocks::INTEGER[]) AS block, unnest($asked::BOOLEAN[]) AS asked,
+            unnest($asked::BOOLEAN[]) AS asked,
             unnest(range(len($series))) AS place
     """
     statement.parameters |= {
         "series": list(series.ids),
         "slots": list(series.slot_of),
-        "blocks": [series.slots[slot].block_size for slot in series.slot_of],
         "asked": list(series.asked),
     }
 
@@ -233,10 +211,3 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
     ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
     statement.parameters["agreed"] = list(ids)
     return "(s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
-
-
-LATEST = """
-    SELECT * FROM results SEMI JOIN (SELECT max(rank) AS rank FROM results GROUP BY g, host, slot)
-    USING (rank)
-"""
-"""The votes: of each host in each group its latest result of each slot."""

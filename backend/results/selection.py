@@ -14,9 +14,6 @@ from documents.naming import UNKNOWN_KEY, tags_by_key
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES, DimensionValue
 from store.models.host import Host
 
-SPLIT = "\x1f"
-"""Between the two values of a group of a comparison that is split: in no text of a document."""
-
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
 """SQL: that of a run (r)."""
 
@@ -135,14 +132,19 @@ def name_of_text(group_by: str, text: str) -> tuple[str, str]:
     return text, "Not tagged" if text == UNKNOWN_KEY else text
 
 
-def group_members(query: ComparisonQuery, groups: Collection[Group]) -> list[Any]:
-    """What results in these groups of a query are grouped by: ids or texts."""
+def group_type(group_by: str | None) -> str:
+    """Return the type that the copy has a run's group in: an id, or a text."""
+    return "INTEGER" if group_by is None or group_table(group_by) else "VARCHAR"
+
+
+def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:
+    """Return what the copy has these groups by: ids or texts of group and split."""
     own = _members(query.group_by, {group.key for group in groups})
-    if query.split_by is None:
-        return list(own.values())
-    split = _members(query.split_by, {group.split_key for group in groups})
+    split = {"": 0}
+    if query.split_by is not None:
+        split = dict(_members(query.split_by, {group.split_key for group in groups}))
     return [
-        f"{own[group.key]}{SPLIT}{split[group.split_key]}"
+        (own[group.key], split[group.split_key])
         for group in groups
         if group.key in own and group.split_key in split
     ]

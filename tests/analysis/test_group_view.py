@@ -2,8 +2,8 @@
 
 from analysis.comparison import Comparison, Group, comparison_of
 from analysis.group_view import MOST_GROUPS, GroupView, in_view, page_count
-from analysis.groups import summarise_group
 from tests.cases import each
+from tests.results.comparison_reference import summarise_group
 
 MEDIANS = {
     "Zen 10": {"a": 5.0, "b": 1.0},

@@ -12,9 +12,9 @@ from analysis.groups import (
     Ratio,
     interval_rank,
     ratio_of_medians,
-    summarise_group,
 )
 from tests.cases import each
+from tests.results.comparison_reference import summarise_group
 
 
 def bounded(group: GroupSummary, base: GroupSummary) -> tuple[float, float, float]:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from access.audit import COMMAND
+from compare import comparison
 from hosts.editing import merge_hosts
-from results.comparison import votes
 from store import statements
 from store.models import Host
 from tests.cases import each
@@ -223,7 +223,7 @@ def test_a_host_that_is_merged_while_it_is_compared_is_asked_for_again(
             merge_hosts(kept.pk, other.pk, COMMAND)
         return names(*asked)
 
-    monkeypatch.setattr(votes, "fetch_rows", merged_before)
+    monkeypatch.setattr(comparison, "fetch_rows", merged_before)
     reader.raise_request_exception = False
     answer = reader.get(URL, {"group_by": "host"})
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")

@@ -40,7 +40,7 @@ def test_the_list_names_what_changed_and_leads_to_the_evidence(
     assert "changed with it" not in html
     assert "<b>web</b>" not in html
     nas = Host.objects.get(name="nas")
-    assert f"/hosts/{nas.pk}/?series=openssl%2F16384%2Faes-128-gcm#history" in html
+    assert f"/hosts/{nas.pk}/?series=openssl%2F8192%2Faes-128-gcm#history" in html
     runs = Run.objects.filter(host=nas).order_by("started_at")
     assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in html
     assert "data-post-live" not in html  # readers decide nothing

@@ -57,7 +57,7 @@ def test_two_runs_are_compared_series_by_series(member: Client, store_run: Store
     assert "microcode not stated 0xa1" in said
     assert "busy : other processes used 12 %" in said
     assert "Only nas, 2025-03-01 SSH, pipeline, loopback: aes256-ctr" in said
-    assert "Only nas, 2025-03-02 OpenSSL, encrypt, 1 thread: rc4 (16 KiB blocks)" in said
+    assert "Only nas, 2025-03-02 OpenSSL, encrypt, 1 thread: rc4 (8 KiB blocks)" in said
     assert "Baseline: nas, 2025-03-01" in said
     assert "Compared: nas, 2025-03-02" in said
     assert "nas, 2025-03-02 compared with nas, 2025-03-01 , the baseline" in said

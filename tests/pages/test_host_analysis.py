@@ -67,9 +67,9 @@ def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreR
             openssl_measurement("aes-128-gcm", 1e9, acceleration="masked"),
         )
     )
-    html = page(member, address(run), series="openssl/16384/aes-128-gcm/masked")
+    html = page(member, address(run), series="openssl/8192/aes-128-gcm/masked")
     history = history_of(html)
-    assert 'value="openssl/16384/aes-128-gcm/masked" selected' in history
+    assert 'value="openssl/8192/aes-128-gcm/masked" selected' in history
     assert "1.00 GB/s" in text_of(history)
     assert "acceleration=masked" in history
     nothing = history_of(page(member, address(run), metric="cpu_seconds_per_gb"))
@@ -92,7 +92,7 @@ def test_other_series_and_other_hosts_are_lines_of_one_history(
     assert mine.host
     assert other.host
     asked: dict[str, Any] = {
-        "also": ["ssh/pipeline/aes256-ctr", "openssl/16384/aes-128-gcm", "nothing"],
+        "also": ["ssh/pipeline/aes256-ctr", "openssl/8192/aes-128-gcm", "nothing"],
         "host": [other.host.slug, "nobody", mine.host.slug],
     }
     html = history_of(page(member, address(mine), **asked))
@@ -106,7 +106,7 @@ def test_other_series_and_other_hosts_are_lines_of_one_history(
     ]
     assert len({(one["slot"], tuple(one["dash"])) for one in lines}) == 3
     said = text_of(html)
-    assert "no such host: openssl/16384/aes-128-gcm , nothing , nobody ." in said
+    assert "no such host: openssl/8192/aes-128-gcm , nothing , nobody ." in said
     assert len(re.findall(r'<td class="number" data-value=', html)) == 6
     assert html.count(" checked>") == 2
     csv_address = re.search(r'href="([^"]*history\.csv[^"]*)"', html)
@@ -175,7 +175,7 @@ def test_ssh_is_put_beside_its_ciphers_own_speed(member: Client, store_run: Stor
     )
     store_run(run_of_day(1, ssh_measurement(GCM, 9e8)))
     said = text_of(page(member, address(run)))
-    assert "10 % pipeline 400 MB/s 4.00 GB/s 16 KiB" in said
+    assert "10 % pipeline 400 MB/s 4.00 GB/s 8 KiB" in said
     assert "2.25 s/GB" in said
     assert "2.50 s/GB" in said
     assert "ssh's construction differs from the TLS one" in said

@@ -72,7 +72,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         "Speed index, ssh",
         "Tag rack b2",
         "820000000 bytes in 2.0 s",
-        "16 KiB",
+        "8 KiB",
     ):
         assert fact in said, fact
     assert f"/api/v1/runs/{run.run_id}/document/" in html

@@ -1,22 +1,21 @@
 """Comparisons by their definition: every run and result that counts, in plain Python."""
 
-import math
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from analysis.comparison import (
     Comparison,
     Group,
-    Vote,
+    GroupKey,
     comparison_of,
-    groups_of,
     reference_among,
     relative,
 )
-from analysis.groups import ratio_of_hosts, summarise_group
+from analysis.groups import FEW_VOTES, GroupSummary, interpolated, interval_rank, ratio_of_hosts
 from analysis.profiles.baselines import MeasuredSeries, SpeedIndex, speed_of_run
+from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from compare.question import ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
 from store.models import Measurement, Run
@@ -31,47 +30,132 @@ class Counted(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The latest last; of one run the series that votes first last."""
-        started = self.run.started_at.timestamp() if self.run.started_at else -math.inf
+        """The latest last, of those without a date the one received later."""
+        return (*run_order(self.run), *self.within_run)
+
+    @property
+    def within_run(self) -> tuple[Any, ...]:
+        """Of one run the series that votes first last."""
         series = self.row.series
-        return (started, self.run.pk, not series.pinned, _backwards(series.target_name), -series.pk)
+        return (not series.pinned, _backwards(series.target_name), -series.pk)
+
+
+def run_order(run: Run, ciphers: int = 0) -> tuple[Any, ...]:
+    """The latest last. `ciphers` asked for that it has decide among runs without a date."""
+    if run.started_at is None:
+        return (0, ciphers, run.pk)
+    return (1, run.started_at.timestamp(), run.pk)
 
 
 def _backwards(text: str) -> tuple[int, ...]:
     return tuple(-ord(letter) for letter in text)
 
 
-def votes_in_python(
-    query: ComparisonQuery,
-) -> tuple[list[Vote], defaultdict[tuple[str, str], set[int]]]:
-    """Return the votes of every host in every group, and the hosts of each group."""
-    every = list(counted_results(query))
-    query = replace(query, block_size=block_size(query, every))
-    hosts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
-    best: dict[tuple[tuple[str, str], int, str], Counted] = {}
-    for one in every:
+def environment_seen(tool: str, run: Run) -> int:
+    """The environment of a run as the tool sees it: ssh does not see the openssl program."""
+    assert run.environment is not None
+    of_ssh = run.environment.ssh_environment if tool == "ssh" else None
+    return run.environment.pk if of_ssh is None else of_ssh
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one host in one group says about one cipher.
+
+    `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
+    a normalised value is the factor of its run's speed index; `family` the only baseline that this
+    index rests on, empty where it rests on several.
+    """
+
+    group_key: str
+    group_label: str
+    host_id: int
+    cipher: str
+    value: float | None
+    source: str
+    uncertainty: float | None = None
+    split_key: str = ""
+    split_label: str = ""
+    family: str = ""
+    doubtful: bool = False
+
+
+class Asked(NamedTuple):
+    """Votes of every host in every group, the hosts of each group, and hosts without the size."""
+
+    votes: list[Vote]
+    hosts: defaultdict[GroupKey, set[int]]
+    no_block_size: int
+
+
+def votes_in_python(query: ComparisonQuery) -> Asked:
+    """Find who votes with what.
+
+    In a group a host votes with one environment: that of its latest run in the group that has a
+    result of one of the ciphers asked for; for each cipher with its latest result in there.
+    """
+    hosts: defaultdict[GroupKey, set[int]] = defaultdict(set)
+    of_host: defaultdict[tuple[GroupKey, int], list[Counted]] = defaultdict(list)
+    of_any_size, of_this_size = set(), set()
+    for one in counted_results(query):
         key, host = (group_of(query, one.run)[0], split_of(query, one.run)[0]), one.run.host_id
         assert host is not None
         hosts[key].add(host)
         series = one.row.series
         if query.ciphers and series.cipher not in query.ciphers:
             continue
+        of_any_size.add(host)
         if query.tool == "openssl" and series.block_size != query.block_size:
             continue
-        slot = (key, host, series.cipher)
-        best[slot] = max(best.get(slot, one), one, key=lambda found: found.order)
-    votes = []
-    for (_, host_id, cipher), one in best.items():
-        name, label = group_of(query, one.run)
-        value, source, uncertainty, family = _value(query, one)
-        split = split_of(query, one.run)
-        votes.append(Vote(name, label, host_id, cipher, value, source, uncertainty, *split, family))
-    return votes, hosts
+        of_this_size.add(host)
+        of_host[key, host].append(one)
+    votes = [_vote(query, one) for results in of_host.values() for one in chosen(query, results)]
+    return Asked(votes, hosts, len(of_any_size - of_this_size))
+
+
+def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
+    """Those by which one host votes in one group."""
+    ciphers: defaultdict[Run, set[str]] = defaultdict(set)
+    for one in results:
+        ciphers[one.run].add(one.row.series.cipher)
+    order = {run: run_order(run, len(found)) for run, found in ciphers.items()}
+    environment = environment_seen(query.tool, max(order, key=order.__getitem__))
+    best: dict[str, Counted] = {}
+    for one in results:
+        if environment_seen(query.tool, one.run) == environment:
+            best[one.row.series.cipher] = max(
+                best.get(one.row.series.cipher, one),
+                one,
+                key=lambda found: (order[found.run], found.within_run),
+            )
+    return list(best.values())
+
+
+def _vote(query: ComparisonQuery, one: Counted) -> Vote:
+    assert one.run.host_id is not None
+    value, uncertainty, family = _value(query, one)
+    return Vote(
+        *group_of(query, one.run),
+        one.run.host_id,
+        one.row.series.cipher,
+        value,
+        one.run.source,
+        uncertainty,
+        *split_of(query, one.run),
+        family,
+        doubtful=bool(one.run.conditions) or _scatters(query.metric, one.row),
+    )
+
+
+def _scatters(metric: str, row: Measurement) -> bool:
+    if metric != "cpu_seconds_per_gb":
+        return row.noisy
+    return row.n >= NOISY_MINIMUM_TRIES and (row.cpu_seconds_per_gb_spread or 0) > NOISY_SPREAD
 
 
 def compare_in_python(query: ComparisonQuery) -> Comparison:
-    """Compare as `results.comparison.comparison.compare` does, without counts of doubtful votes."""
-    votes, hosts = votes_in_python(query)
+    """Compare as the program does, but for changes of the tool."""
+    votes, hosts, no_block_size = votes_in_python(query)
     without = {one.host_id for one in votes} - {
         one.host_id for one in votes if one.value is not None
     }
@@ -93,10 +177,81 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,
+        hosts=len({one.host_id for one in votes if one.value is not None}),
         no_baseline=len(without),
+        no_block_size=no_block_size,
         split_by=query.split_by,
         relative_to=reference,
         matched=query.matched,
+    )
+
+
+def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
+    """The votes, one for each (group, host, cipher), grouped and each group summarised.
+
+    `hosts` says how many hosts each group has. Votes without a value do not count.
+    """
+    valued = defaultdict[GroupKey, list[Vote]](list)
+    for vote in votes:
+        if vote.value is not None:
+            valued[vote.group_key, vote.split_key].append(vote)
+    return [_group(members, hosts[key]) for key, members in valued.items()]
+
+
+def _group(votes: list[Vote], hosts: int) -> Group:
+    of_cipher: defaultdict[str, list[Vote]] = defaultdict(list)
+    for vote in votes:
+        of_cipher[vote.cipher].append(vote)
+    factors = {
+        cipher: sorted(one.uncertainty for one in found if one.uncertainty is not None)
+        for cipher, found in of_cipher.items()
+    }
+    families = {
+        cipher: tuple(sorted({one.family for one in found if one.family}))
+        for cipher, found in of_cipher.items()
+    }
+    doubtful = {
+        cipher: sum(one.doubtful for one in found)
+        for cipher, found in of_cipher.items()
+        if len(found) <= FEW_VOTES
+    }
+    return Group(
+        key=votes[0].group_key,
+        label=min(vote.group_label for vote in votes),
+        split_key=votes[0].split_key,
+        split_label=votes[0].split_label,
+        hosts=hosts,
+        values={
+            cipher: summarise_group([one.value for one in found if one.value is not None])
+            for cipher, found in of_cipher.items()
+        },
+        sources=tuple(sorted({vote.source for vote in votes})),
+        uncertainty={cipher: percentile(known, 0.5) for cipher, known in factors.items() if known},
+        families={cipher: names for cipher, names in families.items() if names},
+        doubtful={cipher: count for cipher, count in doubtful.items() if count},
+    )
+
+
+def percentile(ordered: Sequence[float], fraction: float) -> float:
+    """Linear interpolation between the closest ranks, as PostgreSQL's `percentile_cont`."""
+    below = int(fraction * (len(ordered) - 1))
+    above = min(below + 1, len(ordered) - 1)
+    return interpolated(len(ordered), fraction, ordered[below], ordered[above])
+
+
+def summarise_group(votes: Sequence[float]) -> GroupSummary:
+    """Median, quartiles and range of the votes."""
+    ordered = sorted(votes)
+    rank = interval_rank(len(ordered))
+    return GroupSummary(
+        median=percentile(ordered, 0.5),
+        q1=percentile(ordered, 0.25),
+        q3=percentile(ordered, 0.75),
+        minimum=ordered[0],
+        maximum=ordered[-1],
+        n=len(ordered),
+        low=ordered[rank - 1] if rank else None,
+        high=ordered[-rank] if rank else None,
     )
 
 
@@ -134,31 +289,16 @@ def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[G
     ]
 
 
-def without_doubts(comparison: Comparison) -> Comparison:
-    """Leave out the counts of doubtful votes and the tool's changes, as the reference does."""
+def without_tool_changes(comparison: Comparison) -> Comparison:
+    """Leave out the tool's changes, as the reference does."""
     groups = tuple(
         replace(
             group,
-            doubtful={},
             ratios={name: one._replace(tool_changed=False) for name, one in group.ratios.items()},
         )
         for group in comparison.groups
     )
     return replace(comparison, groups=groups)
-
-
-def block_size(query: ComparisonQuery, every: list[Counted]) -> int | None:
-    """The largest block size at which most groups have the query's ciphers."""
-    if query.tool != "openssl" or query.block_size is not None:
-        return query.block_size
-    groups: defaultdict[int, set[tuple[str, str]]] = defaultdict(set)
-    for one in every:
-        if query.ciphers and one.row.series.cipher not in query.ciphers:
-            continue
-        groups[one.row.series.block_size or 0].add(
-            (group_of(query, one.run)[0], split_of(query, one.run)[0])
-        )
-    return max(groups, key=lambda block: (len(groups[block]), block), default=None)
 
 
 def counted_runs() -> list[Run]:
@@ -243,12 +383,10 @@ def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
     return value_of(query.split_by, query.tool, run) if query.split_by else ("", "")
 
 
-def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, str, float | None, str]:
-    """Return value, source, uncertainty and only baseline of a vote."""
+def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, float | None, str]:
+    """Return value, uncertainty and only baseline of a vote."""
     run, row, metric = one.run, one.row, query.metric
-    value = row.median
-    if metric == "cpu_seconds_per_gb":
-        value = row.cpu_seconds_per_gb
+    value = row.cpu_seconds_per_gb if metric == "cpu_seconds_per_gb" else row.median
     divisor: float | None = 1.0
     speed: SpeedIndex | None = None
     if metric.startswith("vs_"):
@@ -256,13 +394,13 @@ def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, str, flo
         own = run.baseline_levels.all()
         levels = {level.family: level.level for level in own if level.tool == query.tool}
         divisor = levels.get(family)
-    elif metric.endswith("normalised"):
-        rows = [(other.series.configuration(), other) for other in run.measurements.all()]
-        measured = [MeasuredSeries(series, at.median) for series, at in rows if at.median]
+    elif metric == "normalised":
+        rows = [(other.series.configuration(), other.median) for other in run.measurements.all()]
+        measured = [MeasuredSeries(series, median) for series, median in rows if median]
         speed = speed_of_run(query.tool, measured)
         divisor = speed.index if speed else None
     uncertainty = speed.uncertainty if speed else None
     only = speed.families[0] if speed and len(speed.families) == 1 else ""
     if value is None or divisor is None:
-        return None, run.source, uncertainty, only
-    return value / divisor, run.source, uncertainty, only
+        return None, uncertainty, only
+    return value / divisor, uncertainty, only

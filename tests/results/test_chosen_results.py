@@ -1,6 +1,6 @@
 """Which results files, standings and a host's page have, against the definition."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,21 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.comparison import Group
 from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
+from compare.comparison import compare
 from compare.question import ComparisonQuery
+from compare.votes import voting
 from results.analytics.engine import questions
-from results.comparison.comparison import compare
-from results.comparison.measured import resolve_block_size
-from results.comparison.votes import voting
 from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings
 from store.models import Host, Measurement, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import documents, fleets, queries
 from tests.results.comparison_reference import Counted, counted_runs, votes_in_python
-from tests.sample_documents import environment, run_document, ssh_measurement
 
 pytestmark = pytest.mark.django_db
 
@@ -31,12 +28,6 @@ EXAMPLES = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-def measured(query: ComparisonQuery, groups: Collection[Group] | None) -> list[Measurement]:
-    """Return the results that vote."""
-    of_keys = Measurement.objects.select_related("series", "run")
-    return [of_keys.get(run_id=run, series_id=series) for run, series in voting(query, groups)]
 
 
 @EXAMPLES
@@ -48,40 +39,26 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
         store_run(document, source)
     with questions():  # of one state of the data, which is brought here once
         for one in asked:
-            assert_its_votes_are_behind(resolve_block_size(replace(one.plain, metric="throughput")))
+            assert_its_votes_are_behind(replace(one.plain, metric="throughput"))
 
 
 def assert_its_votes_are_behind(query: ComparisonQuery) -> None:
-    every, _ = votes_in_python(query)
-    found = compare(query).groups
-    for part in (found, found[:1]):
-        chosen = {group.key for group in part}
-        groups = None if part is found else part
+    every = votes_in_python(query).votes
+    groups = compare(query).groups
+    for part in (None, groups[:1]):
+        chosen = {group.key for group in (groups if part is None else part)}
         expected = sorted(
             (vote.host_id, vote.cipher, vote.value or 0)
             for vote in every
             if vote.group_key in chosen
         )
+        rows = [
+            Measurement.objects.select_related("series", "run").get(run_id=run, series_id=series)
+            for run, series in voting(query, part)
+        ]
         assert expected == sorted(
-            (row.run.host_id, row.series.cipher, row.median or 0) for row in measured(query, groups)
+            (row.run.host_id, row.series.cipher, row.median or 0) for row in rows
         )
-
-
-def of_cpu(model: str, rate: float, day: int) -> dict[str, Any]:
-    return run_document(
-        ssh_measurement("aes128-ctr", rate),
-        host={"name": "a"},
-        environment=environment(model=model),
-        started_at=f"2025-11-{day}T06:00:00Z",
-    )
-
-
-def test_a_host_votes_once_in_each_group_and_once_where_it_has_one(store_run: StoreRun) -> None:
-    for model, rate, day in (("AMD EPYC 9R14", 1e8, 20), ("Intel Xeon E5-2680", 2e8, 21)):
-        store_run(of_cpu(model, rate, day))
-    for group_by, expected in (("cpu", [1e8, 2e8]), ("os", [2e8])):
-        query = ComparisonQuery(group_by=group_by)
-        assert sorted(row.median or 0 for row in measured(query, None)) == expected
 
 
 def results_of(host: Host, runs: list[Run]) -> Iterator[Counted]:

@@ -9,19 +9,19 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from access.audit import COMMAND
+from compare.comparison import compare
 from compare.question import GROUPINGS, ComparisonQuery
 from hosts.editing import merge_hosts
 from results.analytics.clickhouse import following
 from results.analytics.clickhouse.server import server
 from results.analytics.engine import questions
-from results.comparison.comparison import compare
 from results.hosts.host_list import ORDERINGS
 from runs.published import load_published
 from runs.recompute import delete_runs
 from store.models import Host
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
-from tests.results.comparison_reference import compare_in_python, without_doubts
+from tests.results.comparison_reference import compare_in_python, without_tool_changes
 from tests.sample_documents import environment, run_document, ssh_measurement
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -42,7 +42,7 @@ def run_of(name: str, rate: float, **changes: Any) -> dict[str, Any]:
 def agree() -> None:
     """Compare with the definition."""
     for query in QUERIES:
-        assert without_doubts(compare(query)) == compare_in_python(query), query
+        assert without_tool_changes(compare(query)) == compare_in_python(query), query
 
 
 METRICS = ("throughput", "normalised", "vs_3des", "cpu_seconds_per_gb")

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from analysis.comparison import Comparison
+from compare.comparison import compare
 from compare.question import ComparisonQuery
 from documents.cpu import cpu_name
 from results.analytics.engine import questions
-from results.comparison.comparison import compare
 from tests.conftest import StoreRun
 from tests.known_fleet import COST, CPUS, known_fleet
 

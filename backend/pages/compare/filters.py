@@ -7,10 +7,9 @@ from itertools import groupby
 from django.http import QueryDict
 
 from analysis.ciphers.palette import Family, cipher_order, family
+from compare.facets import FACETS, Coverage, Facet, FacetOption, coverage
 from compare.question import ComparisonQuery
 from pages.page_query import PageAddress
-from results.comparison.coverage import CipherCount, Coverage, coverage
-from results.comparison.facets import FACETS, Facet, FacetOption
 
 FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
@@ -38,12 +37,12 @@ ENOUGH = 3
 AT_MOST = 6
 
 
-def _default_ciphers(tool: str, measured: Sequence[CipherCount]) -> tuple[str, ...]:
+def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
     """The ciphers to show when the URL names none: the usual ones that somebody measured.
 
     Where fewer than three of those exist, the most widely measured ones fill up to six.
     """
-    names = [count.cipher for count in measured]
+    names = list(measured)
     usual = [cipher for cipher in USUAL_CIPHERS[tool] if cipher in names]
     if len(usual) < ENOUGH:
         usual += [name for name in names if name not in usual][: AT_MOST - len(usual)]
@@ -59,10 +58,10 @@ def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> Com
 
 
 def families(
-    measured: Iterable[CipherCount], chosen: Sequence[str]
+    measured: Mapping[str, int], chosen: Sequence[str]
 ) -> list[tuple[Family, list[tuple[str, int]]]]:
     """The picker: by family the ciphers that are measured, or chosen, and their hosts."""
-    hosts = dict.fromkeys(chosen, 0) | {count.cipher: count.hosts for count in measured}
+    hosts = dict.fromkeys(chosen, 0) | dict(measured)
     ordered = sorted(hosts, key=cipher_order)
     return [
         (known, [(cipher, hosts[cipher]) for cipher in members])

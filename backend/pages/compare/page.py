@@ -10,7 +10,9 @@ from django.shortcuts import render
 from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
-from compare.question import RELATING, TAG_PREFIX, ComparisonForm, ComparisonQuery
+from compare.comparison import compare_in_view
+from compare.facets import SOURCE_LABELS, Facet, coverage, facets
+from compare.question import BLOCK_SIZE, RELATING, TAG_PREFIX, ComparisonForm, ComparisonQuery
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.choices import filter_of
@@ -18,6 +20,7 @@ from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ci
 from pages.compare.findings import finding
 from pages.compare.relating import relating_context
 from pages.compare.table import counted_hosts, group_page, tool_breaks
+from pages.formatting import data_size
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import (
     TOPS,
@@ -34,14 +37,6 @@ from pages.setup.first_steps import (
     nobody_measured_yet,
 )
 from results.analytics.engine import questions
-from results.comparison.comparison import compare_in_view
-from results.comparison.coverage import (
-    coverage,
-    hosts_of_groups,
-    hosts_without_size,
-)
-from results.comparison.facets import SOURCE_LABELS, Facet, facets
-from results.comparison.measured import resolve_block_size
 from runs.filters import FILTERS
 from store.models import Run
 from store.outage import Unanswerable
@@ -105,11 +100,6 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def shown_query(query: ComparisonQuery) -> ComparisonQuery:
-    """The query with its ciphers and block size decided, where the address names none."""
-    return resolve_block_size(with_ciphers(query))
-
-
 @questions()  # all of it from one state of the data
 def compare_context(
     params: QueryDict, query: ComparisonQuery, passed_over: Sequence[str] = ()
@@ -121,8 +111,7 @@ def compare_context(
     shown = display(params)
     covered = coverage(query)
     measured = covered.ciphers
-    asked_size = query.block_size
-    query = resolve_block_size(with_ciphers(query, covered))
+    query = with_ciphers(query, covered)
     try:
         viewed = compare_in_view(query, shown)
     except Unanswerable as error:
@@ -133,7 +122,6 @@ def compare_context(
     known = facets(query)
     # Another choice begins at its first page.
     whole, params = params, first_page(params)
-    sizes = covered.block_sizes
     address = PageAddress(params)
     labels = {
         (facet.name, option.key): option.label
@@ -159,14 +147,11 @@ def compare_context(
         **_form_context(params, query, shown, known),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
-        "unmeasured": sorted({*query.ciphers} - {one.cipher for one in measured}),
-        "all_ciphers": address.changed(
-            cipher=tuple(sorted((one.cipher for one in measured), key=cipher_order))
-        ),
+        "unmeasured": sorted({*query.ciphers} - {*measured}),
+        "all_ciphers": address.changed(cipher=tuple(sorted(measured, key=cipher_order))),
         "default_address": address.changed(cipher=None),
-        "block_sizes": sorted({*sizes, *([asked_size] if asked_size else [])}),
-        "asked_block_size": asked_size,
-        "other_block_sizes": hosts_without_size(query),
+        "block_sizes": sorted({*covered.block_sizes, BLOCK_SIZE, query.block_size or BLOCK_SIZE}),
+        "usual_block_size": BLOCK_SIZE,
         "facets": shown_facets(known, query.filters, params),
         "chips": chips,
         "part": part,
@@ -180,19 +165,19 @@ def compare_context(
         "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
         "unmatched_address": address.changed(matched=None),
-        "ways_back": list(_ways_back(params, query, asked_size, address)),
+        "ways_back": list(_ways_back(params, query, address)),
         **_runs_filters(query),
     }
 
 
 def _ways_back(
-    params: QueryDict, query: ComparisonQuery, asked_size: int | None, address: PageAddress
+    params: QueryDict, query: ComparisonQuery, address: PageAddress
 ) -> Iterator[tuple[str, str]]:
     """From a view without a figure to those without one of its pickers: label and address."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the method {METHODS[0].label}", address.changed(method=None)
-    if asked_size is not None:
-        yield "Show another block size", address.changed(block_size=None)
+    if query.tool == "openssl" and query.block_size != BLOCK_SIZE:
+        yield f"Show {data_size(BLOCK_SIZE)} blocks", address.changed(block_size=None)
     if params.getlist("cipher"):
         yield "Show the default ciphers", address.changed(cipher=None)
 
@@ -233,15 +218,12 @@ def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
         "heading": asked.heading,
         **chart_context(asked),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
-        "host_count": counted_hosts(
-            asked.part.total
-            if asked.query.group_by == "host"
-            else hosts_of_groups(asked.query, comparison.groups)
-        ),
+        "host_count": counted_hosts(comparison.hosts),
         "sources": [label.lower() for key, label in SOURCE_LABELS.items() if key in sources],
         "unsearched_address": PageAddress(params).changed(q=None, page=None),
         "tool_breaks": tool_breaks(comparison),
-        "no_baseline": comparison.excluded.get("no_baseline", 0),
+        "no_baseline": comparison.excluded["no_baseline"],
+        "no_block_size": comparison.excluded.get("no_block_size", 0),
     }
 
 

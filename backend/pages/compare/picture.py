@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.text import slugify
 
 from analysis.comparison import Comparison
-from results.comparison.facets import SOURCE_LABELS
+from compare.facets import SOURCE_LABELS
 
 PICTURE_GROUPS = 40
 """Groups of one picture file of a chart; further groups are in further files."""

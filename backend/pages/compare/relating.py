@@ -10,10 +10,11 @@ from django.urls import reverse
 
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
+from compare.comparison import disturbed_hosts
+from compare.facets import SharedHosts, shared_hosts
 from compare.question import ComparisonQuery
 from pages.access import reader_page
 from pages.page_query import PageAddress
-from results.comparison.coverage import SharedHosts, disturbed_hosts, shared_hosts
 from runs.filters import FILTERS
 
 STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})

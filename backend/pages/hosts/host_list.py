@@ -7,13 +7,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
+from compare.facets import Facet
 from hosts.filters import HostForm
 from pages.access import reader_page
 from pages.page_query import PageAddress
 from pages.paging import CURSOR, page_of_ids
 from pages.setup.first_steps import agent_command
 from results.analytics.engine import questions
-from results.comparison.facets import Facet
 from results.hosts.host_facets import host_facets
 from results.hosts.host_list import NEWEST
 from results.hosts.hosts import summaries_of

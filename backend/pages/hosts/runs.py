@@ -6,6 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
+from compare.facets import SOURCE_LABELS
 from pages.access import reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
@@ -13,7 +14,6 @@ from pages.hosts.series import series_page
 from pages.page_query import PageAddress, first_page
 from pages.paging import CURSOR, page_of_times
 from pages.setup.first_steps import agent_command
-from results.comparison.facets import SOURCE_LABELS
 from results.hosts.runs import run_measurements
 from runs.filters import FILTERS, VERDICTS, RunFilter
 from store.models import Run

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.comparison import natural_key
+from compare.facets import FACETS, Facet, FacetOption
 from results.analytics.engine import questions
-from results.comparison.facets import FACETS, Facet, FacetOption
 from results.figures import filter_condition
 from store.models import DimensionValue, Host
 

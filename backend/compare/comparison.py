@@ -1,0 +1,372 @@
+"""Comparisons from the analytics copy, whole or of one page.
+
+`tests/results/comparison_reference.py` says in Python what they mean.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from heapq import nsmallest
+from typing import Any, NamedTuple
+
+from analysis.comparison import (
+    NEEDS_BASELINE,
+    Comparison,
+    Group,
+    GroupKey,
+    Reference,
+    against,
+    comparison_of,
+    group_order,
+    natural_key,
+    reference_among,
+    relative,
+)
+from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
+from analysis.groups import FEW_VOTES, GroupSummary, Ratio, interpolated, ratio_of_hosts
+from analysis.over_time.tool_changes import ToolState, differ, tool_changes, tool_state
+from compare.question import MOST_SPLITS, ComparisonQuery
+from compare.votes import Counted, counted, sources_of, votes
+from results.analytics.ask import Ask
+from results.analytics.engine import questions
+from results.figures import Slot
+from results.selection import group_table, member, name_of_text
+from store.models import DimensionValue
+from store.outage import AnalyticsUnavailable, Unanswerable
+from store.statements import array, fetch_rows
+
+
+def compare(query: ComparisonQuery) -> Comparison:
+    """Answer the query; `Unanswerable` where it splits the groups by too many values."""
+    with questions() as ask:
+        return _compared(ask, query)
+
+
+def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
+    """Compare; of groups that are hosts these alone, where they are given."""
+    if query.split_by:
+        _check_splits(ask, query)
+    groups, reference = list(_groups(ask, query, hosts)), None
+    if query.relative_to is not None:
+        groups, reference = _related(ask, query, groups)
+    return comparison_of(
+        groups,
+        tool=query.tool,
+        group_by=query.group_by,
+        metric=query.metric,
+        split_by=query.split_by,
+        relative_to=reference,
+        matched=query.matched,
+        hosts=_hosts(ask, query),
+        no_baseline=_without_baseline(ask, query),
+        no_block_size=_without_block_size(ask, query),
+    )
+
+
+def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
+    """Return what this view shows of the comparison.
+
+    There may be ten thousand hosts: only those on the page are summarised.
+    """
+    if query.group_by != "host" or query.split_by or query.matched:
+        return in_view(compare(query), view)
+    with questions() as ask:
+        slots = counted(ask, query).series.slots
+        best = "min" if query.metric in LOWER_IS_BETTER else "max"
+        select = f"""
+            SELECT g, {best}(value) FILTER (WHERE list_contains($sorting::INTEGER[], slot))
+            FROM {votes(ask, query)} WHERE value IS NOT NULL GROUP BY g
+        """  # noqa: S608 - names of our own
+        sorting = [place for place, slot in enumerate(slots) if view.sorts_by(slot.cipher)]
+        values: dict[int, float | None] = dict(ask(select, {"sorting": sorting}))
+        names = group_names(query, ((host, 0) for host in values))
+
+        def place(host: int) -> Any:
+            name = names[host, 0]
+            return view.place(values[host], query.metric), *group_order(name.key, name.label)
+
+        found = [host for host in values if view.finds(names[host, 0].label)]
+        first = nsmallest(view.page * (view.top or MOST_GROUPS), found, key=place)
+        on_page = list(view.on_page(first))
+        comparison = _compared(ask, query, on_page)
+        measured = f"SELECT DISTINCT slot FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
+        ciphers = {slots[slot].cipher for (slot,) in ask(measured, {})}
+    places = {names[host, 0].key: number for number, host in enumerate(on_page)}
+    return InView(
+        replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
+        tuple(sorted(comparison.groups, key=lambda group: places[group.key])),
+        len(values),
+        len(found),
+    )
+
+
+def _check_splits(ask: Ask, query: ComparisonQuery) -> None:
+    rows = ask(f"SELECT count(DISTINCT s) FROM {counted(ask, query).runs}", {})  # noqa: S608
+    if rows[0][0] > MOST_SPLITS:
+        raise Unanswerable(
+            "split_by",
+            f"{query.split_by} has {rows[0][0]} values here; choose at most {MOST_SPLITS} by a"
+            " filter.",
+        )
+
+
+def _hosts(ask: Ask, query: ComparisonQuery) -> int:
+    """Count the hosts with a value: one may be in several groups."""
+    select = f"SELECT count(DISTINCT host) FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
+    return int(ask(select, {})[0][0])
+
+
+def _without_baseline(ask: Ask, query: ComparisonQuery) -> int:
+    """Count the hosts that vote, and have a value nowhere."""
+    if query.metric not in NEEDS_BASELINE:
+        return 0
+    every = votes(ask, replace(query, matched=False))  # matched ones all have a value
+    by_host = f"SELECT host FROM {every} GROUP BY host HAVING bool_and(value IS NULL)"  # noqa: S608
+    return int(ask(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
+
+
+def _without_block_size(ask: Ask, query: ComparisonQuery) -> int:
+    """Count the hosts that measured the ciphers asked for, and never at the block size."""
+    if query.tool != "openssl":
+        return 0
+    found = counted(ask, query)
+    sets = {"at_any": list(found.sets(replace(query, block_size=None)))}
+    sets["at_this"] = list(found.sets(query))
+    select = f"""
+        SELECT count(*) FROM (
+            SELECT host FROM {found.runs} WHERE list_contains($at_any::BIGINT[], series_set)
+            GROUP BY host
+            HAVING count(*) FILTER (WHERE list_contains($at_this::BIGINT[], series_set)) = 0
+        )
+    """  # noqa: S608 - names of our own
+    return int(ask(select, sets)[0][0])
+
+
+def disturbed_hosts(query: ComparisonQuery) -> int:
+    """Count the hosts that vote by a disturbed run somewhere, matched or not."""
+    with questions() as ask:
+        every = votes(ask, replace(query, matched=False))
+        return int(ask(f"SELECT count(DISTINCT host) FROM {every} WHERE disturbed", {})[0][0])  # noqa: S608
+
+
+_AT = "values[(n - 1) * {quarters} // 4 + 1], values[least((n - 1) * {quarters} // 4 + 2, n)]"
+
+_SUMMARIES = f"""
+SELECT g, s, slot, n, sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END, families,
+    known, uncertainties[(known - 1) // 2 + 1], uncertainties[least((known - 1) // 2 + 2, known)],
+    values[1], values[n], values[rank], values[n + 1 - rank],
+    {", ".join(_AT.format(quarters=one) for one in (1, 2, 3))}
+FROM (
+    SELECT g, s, slot, count(*) AS n,
+        floor((n + 1) / 2 - 0.98 * sqrt(n))::BIGINT AS rank, list_sort(list(value)) AS values,
+        count(uncertainty) AS known,
+        list_sort(list(uncertainty) FILTER (WHERE uncertainty IS NOT NULL)) AS uncertainties,
+        bit_or(source) AS sources, count(*) FILTER (WHERE doubtful) AS doubtful,
+        list_sort(list(DISTINCT family) FILTER (WHERE family <> '')) AS families
+    FROM {{votes}} GROUP BY g, s, slot
+)
+"""  # noqa: S608 - constants
+"""A group's summary of one slot: the order statistics that `analysis.groups` interpolates, and
+those that bound the median (`analysis.groups.interval_rank`; there are none at 0 and n + 1)."""
+
+
+class _Figure(NamedTuple):
+    """A group's summary of one slot.
+
+    `doubtful`: of its votes, None where there are too many to tell.
+    """
+
+    cipher: str
+    summary: GroupSummary
+    sources: int
+    doubtful: int | None
+    families: tuple[str, ...]
+    uncertainty: float | None
+
+
+def _figures(
+    ask: Ask, found: Counted, valued: str, parameters: Mapping[str, Any]
+) -> dict[tuple[Any, Any], list[_Figure]]:
+    """Group and split -> their figures, of votes that have a value."""
+    figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
+    for g, s, slot, n, *facts in ask(_SUMMARIES.format(votes=valued), parameters):
+        sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
+        quartiles = (interpolated(n, (1 + one) / 4, *at[2 * one : 2 * one + 2]) for one in range(3))
+        first, median, third = quartiles
+        summary = GroupSummary(median, first, third, minimum, maximum, n, low, high)
+        uncertainty = interpolated(known, 0.5, below, above) if known else None
+        cipher = found.series.slots[slot].cipher
+        alone = tuple(families or ())
+        figures[g, s].append(_Figure(cipher, summary, sources, doubtful, alone, uncertainty))
+    return figures
+
+
+def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
+    """Yield the groups that have a value; of hosts these alone, where they are given."""
+    found = counted(ask, query)
+    valued = f"{votes(ask, query)} WHERE value IS NOT NULL"
+    among = "" if hosts is None else " AND list_contains($hosts::INTEGER[], g)"
+    parameters = {} if hosts is None else {"hosts": hosts}
+    figures = _figures(ask, found, valued + among, parameters)
+    names = group_names(query, figures)
+    members = votes(ask, query) if query.matched else found.runs
+    count = f"SELECT g, s, count(DISTINCT host) FROM {members} GROUP BY g, s"  # noqa: S608
+    numbers = {(g, s): number for g, s, number in ask(count, {})}
+    for key, of_group in figures.items():
+        of_group.sort(key=lambda one: one.cipher)
+        sources = 0
+        for one in of_group:
+            sources |= one.sources
+        yield Group(
+            **names[key]._asdict(),
+            hosts=numbers[key],
+            values={one.cipher: one.summary for one in of_group},
+            sources=sources_of(sources),
+            uncertainty={
+                one.cipher: one.uncertainty for one in of_group if one.uncertainty is not None
+            },
+            families={one.cipher: one.families for one in of_group if one.families},
+            doubtful={one.cipher: one.doubtful for one in of_group if one.doubtful},
+        )
+
+
+class GroupName(NamedTuple):
+    """Key and label of a group, and those of its split; of a query without one they are empty."""
+
+    key: str
+    label: str
+    split_key: str = ""
+    split_label: str = ""
+
+
+def group_names(
+    query: ComparisonQuery, groups: Iterable[tuple[Any, Any]]
+) -> dict[tuple[Any, Any], GroupName]:
+    """Name groups by what the copy has them by."""
+    wanted = list(groups)
+    own = _names(query.group_by, {group for group, _ in wanted})
+    if query.split_by is None:
+        return {one: GroupName(*own[one[0]]) for one in wanted}
+    split = _names(query.split_by, {split for _, split in wanted})
+    return {one: GroupName(*own[one[0]], *split[one[1]]) for one in wanted}
+
+
+def _names(group_by: str, wanted: set[Any]) -> dict[Any, tuple[str, str]]:
+    table = group_table(group_by)
+    if not table:
+        return {one: name_of_text(group_by, one) for one in wanted}
+    rows = fetch_rows(f"{table} WHERE id = ANY(%s::integer[])", [array(wanted)])
+    if len(rows) < len(wanted):
+        raise AnalyticsUnavailable("The data are being changed")
+    return {pk: (key, label) for pk, key, label in rows}
+
+
+def _related(
+    ask: Ask, query: ComparisonQuery, groups: list[Group]
+) -> tuple[list[Group], Reference]:
+    """Return the groups with their ratios to what the query says, and what that is."""
+    if query.reference_host is not None:
+        groups, reference = _to_host(ask, query, groups, query.reference_host)
+    else:
+        reference = reference_among(groups, query.relative_to or "")
+        if query.matched:
+            ratios = _own_ratios(ask, query)
+            groups = [
+                replace(group, ratios=ratios.get((group.key, group.split_key), {}))
+                for group in groups
+            ]
+        else:
+            groups = relative(groups, reference)
+    ciphers = {cipher for group in groups for cipher in group.ratios}
+    touched = any(change.touches(cipher) for change in tool_changes() for cipher in ciphers)
+    if query.tool == "openssl" and touched:
+        groups = _with_tool_changes(ask, query, groups)
+    return groups, reference
+
+
+def _to_host(
+    ask: Ask, query: ComparisonQuery, groups: list[Group], host: str
+) -> tuple[list[Group], Reference]:
+    """Relate to the host's latest figures, whatever the query's other filters are."""
+    found = list(_groups(ask, _alone(query, host)))
+    base = found[0].values if found else {}
+    related = [
+        group
+        if query.group_by == "host" and group.key == host
+        else against(group, base, exact=True)
+        for group in groups
+    ]
+    return related, Reference(host, found[0].label if found else None, is_host=True)
+
+
+def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
+    return replace(query.plain, group_by="host", filters={"host": (host,)})
+
+
+def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
+    """Return group -> cipher -> the summary of the ratios that its hosts have to themselves.
+
+    To their own value in the reference's group.
+    """
+    table = votes(ask, query)
+    ratios = f"""(
+        SELECT v.g, v.s, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty,
+            '' AS family, v.source, v.doubtful
+        FROM {table} v JOIN {table} b ON b.g::VARCHAR = $reference
+            AND b.host = v.host AND b.slot = v.slot AND b.s = v.s
+        WHERE v.g <> b.g AND b.value > 0
+    )"""  # noqa: S608 - names of our own
+    reference = {"reference": member(query.group_by, query.relative_to or "")}
+    figures = _figures(ask, counted(ask, query), ratios, reference)
+    names = group_names(query, figures)
+    return {
+        (names[key].key, names[key].split_key): {
+            one.cipher: ratio_of_hosts(one.summary) for one in of_group
+        }
+        for key, of_group in figures.items()
+    }
+
+
+_RELEASES = """
+SELECT v.g, v.s, v.slot, list(DISTINCT e.openssl) FROM {votes} v JOIN run r ON r.id = v.run
+JOIN environment e ON e.id = r.environment AND e.tool = 'openssl'
+WHERE v.value IS NOT NULL GROUP BY v.g, v.s, v.slot
+"""
+
+
+def _tool_states(
+    ask: Ask, query: ComparisonQuery
+) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
+    """Return group -> cipher -> how the votes were measured."""
+    slots: tuple[Slot, ...] = counted(ask, query).series.slots
+    rows = ask(_RELEASES.format(votes=votes(ask, query)), {})
+    releases = DimensionValue.objects.in_bulk({one for *_, found in rows for one in found})
+    names = group_names(query, {(g, s) for g, s, *_ in rows})
+    states = defaultdict[GroupKey, dict[str, frozenset[ToolState]]](dict)
+    for g, s, slot, found in rows:
+        name, cipher = names[g, s], slots[slot].cipher
+        states[name.key, name.split_key][cipher] = frozenset(
+            tool_state(releases[one].label, cipher) for one in found
+        )
+    return states
+
+
+def _with_tool_changes(ask: Ask, query: ComparisonQuery, groups: list[Group]) -> list[Group]:
+    """Mark the ratios whose two sides were measured by `openssl speed` in different ways."""
+    states, host = _tool_states(ask, query), query.reference_host
+    of_host = next(iter(_tool_states(ask, _alone(query, host)).values()), {}) if host else {}
+
+    def marked(group: Group) -> Group:
+        reference = of_host if host else states.get((query.relative_to or "", group.split_key), {})
+        own = states.get((group.key, group.split_key), {})
+        return replace(
+            group,
+            ratios={
+                cipher: ratio._replace(
+                    tool_changed=differ(own.get(cipher, ()), reference.get(cipher, ()))
+                )
+                for cipher, ratio in group.ratios.items()
+            },
+        )
+
+    return [marked(group) for group in groups]

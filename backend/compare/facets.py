@@ -1,0 +1,298 @@
+"""What there is to choose from: filters, ciphers and block sizes, each with its number of hosts."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from analysis.comparison import group_order, natural_key
+from compare.comparison import GroupName, group_names
+from compare.question import TAG_PREFIX, ComparisonQuery
+from compare.votes import counted, slots_of_sets
+from documents.naming import UNKNOWN_KEY
+from results.analytics.engine import questions
+from results.figures import filter_condition, runs_statement, tag_conditions
+from results.selection import member
+from store.models.dimension import DIMENSIONS
+from store.statements import fetch_rows
+
+FACETS = {
+    "cpu": "CPU",
+    "cpu_vendor": "CPU vendor",
+    "microarchitecture": "Microarchitecture",
+    "os": "Operating system",
+    "openssl_series": "OpenSSL series",
+    "openssl": "OpenSSL version",
+    "openssh": "OpenSSH version",
+    "virtualization": "Virtualisation",
+    "verdict": "AES acceleration",
+    "host": "Host",
+    "source": "Source",
+    "disturbed": "Run disturbed",
+}
+"""Filter name -> its title; the tags are beside these."""
+
+MOST_TAG_KEYS = 20
+"""Tag keys that are filters, at most: those of most hosts."""
+
+MOST_OPTIONS = 200
+"""Hosts to choose from, at most: nobody reads a list of ten thousand."""
+
+SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
+LABELS = {**SOURCE_LABELS, "no": "No", "yes": "Yes"}
+
+
+@dataclass(frozen=True)
+class FacetOption:
+    """One value with the number of hosts that have it."""
+
+    key: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A filter: its parameter name, its title and its values in natural order.
+
+    `tag` is the key of the tag that it is about, for the parameter `tag` alone. `more`: how many
+    values there are beyond the first `MOST_OPTIONS`.
+    """
+
+    name: str
+    label: str
+    options: tuple[FacetOption, ...]
+    tag: str = ""
+    more: int = 0
+
+
+_KINDS = """
+SELECT r.host, r.tags, {values}, {passes} FROM runs r JOIN environment e
+ON e.id = r.environment AND e.tool = $tool WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
+GROUP BY ALL
+"""
+"""The different runs with a result of the query's class, and which of its filters they pass."""
+
+_HOSTS = """
+SELECT slug, name, (h.id = ANY(%s::integer[]))::integer FROM runs_host h
+WHERE h.id = ANY(%s::integer[]) OR slug = ANY(%s)
+ORDER BY slug = ANY(%s) DESC, name, h.id LIMIT %s
+"""
+
+
+def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
+    """Return every filter with its values, counted under the query's other filters.
+
+    So a second value can be added to a filter. Hosts count that measured anything of the query's
+    class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
+    A chosen value is among them though no host has it under the other filters.
+    """
+    rows = _counted_values(query)
+    counts = defaultdict[str, dict[Any, int]](dict)
+    for name, value, hosts in rows:
+        counts[name][value] = hosts
+    for name, keys in query.filters.items():
+        if name not in DIMENSIONS and name not in ("host", "tag"):
+            counts[name] = dict.fromkeys(keys, 0) | counts[name]
+    labels = _dimension_labels(counts, query.filters)
+    found = [
+        _host_facet(counts["host"], query.filters.get("host", ()))
+        if name == "host"
+        else _facet(name, counts[name], labels)
+        for name in FACETS
+    ]
+    tags = {name: values for name, values in counts.items() if name.startswith(TAG_PREFIX)}
+    widest = sorted(tags, key=lambda name: (-sum(tags[name].values()), name))[:MOST_TAG_KEYS]
+    for name in sorted(widest, key=natural_key):
+        found.append(_tag_facet(name.removeprefix(TAG_PREFIX), tags[name]))
+    return tuple(found)
+
+
+def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
+    """Return facet, value and hosts; a value of a dimension, or a host, is an id as a text."""
+    with questions() as ask:
+        statement = runs_statement(replace(query, filters={}, split_by=None))
+        statement.parameters["sets"] = list(slots_of_sets(ask, query)[1])
+        passes = _passes(query, statement.parameters)
+        values = {name: f"e.{name}" for name in FACETS if name in DIMENSIONS}
+        values |= {name: f"r.{name}" for name in ("host", "verdict", "source", "disturbed")}
+        statement.ctes["kinds"] = _KINDS.format(
+            values=", ".join(f"{column} AS of_{name}" for name, column in values.items()),
+            passes=", ".join(f"{condition} AS {own}" for own, condition in passes.values())
+            or "true AS passes",
+        )
+        statement.ctes["tagged"] = (
+            f"SELECT *, '{TAG_PREFIX}' || unnest(map_keys(tags)) AS facet,"  # noqa: S608
+            " unnest(map_values(tags)) AS value FROM kinds"
+        )
+
+        def others(facet: str) -> str:
+            return " AND ".join(own for name, (own, _) in passes.items() if name != facet) or "true"
+
+        parts = [
+            f"SELECT '{name}', of_{name}::VARCHAR, count(DISTINCT host) FROM kinds"  # noqa: S608
+            f" WHERE {others(name)} GROUP BY of_{name}"
+            for name in values
+        ]
+        tags = [name for name in passes if name.startswith(TAG_PREFIX)]
+        of_key = " ".join(
+            f"WHEN '{TAG_PREFIX}' || $tag_key_{number} THEN {others(name)}"
+            for number, name in enumerate(tags)
+        )
+        condition = f"CASE facet {of_key} ELSE {others('')} END" if tags else others("")
+        parts.append(
+            "SELECT facet, value, count(DISTINCT host) FROM tagged"  # noqa: S608
+            f" WHERE {condition} GROUP BY facet, value"
+        )
+        return ask(statement.sql(" UNION ALL ".join(parts)), statement.parameters)
+
+
+def _passes(query: ComparisonQuery, parameters: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return of each filter chosen its facet -> a name, SQL of whether a run passes it.
+
+    Adds their parameters. Each tag key is a filter.
+    """
+    conditions = {}
+    for name in FACETS:
+        if query.filters.get(name):
+            conditions[name], more = filter_condition(name, query.filters[name])
+            parameters.update(more)
+    of_tags, more = tag_conditions(query.filters.get("tag", ()))
+    parameters.update(more)
+    conditions |= {f"{TAG_PREFIX}{key}": condition for key, condition in of_tags.items()}
+    return {
+        facet: (f"passes_{place}", f"coalesce({condition}, false)")
+        for place, (facet, condition) in enumerate(conditions.items())
+    }
+
+
+Labels = Mapping[Any, tuple[str, str]]
+
+_NAMES = """
+SELECT id, dimension, key, label FROM runs_dimensionvalue
+WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::text[]))
+"""
+
+
+def _dimension_labels(
+    counts: defaultdict[str, dict[Any, int]], chosen: Mapping[str, tuple[str, ...]]
+) -> Labels:
+    """Name counted values by id; a chosen one that nothing has is added to the counts, as 0."""
+    wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
+    pairs = [(name, key) for name in FACETS if name in DIMENSIONS for key in chosen.get(name, ())]
+    columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
+    names = {}
+    for pk, name, key, label in fetch_rows(_NAMES, [wanted, *columns]):
+        names[str(pk)] = (key, label)
+        counts[name].setdefault(str(pk), 0)
+    return names
+
+
+def _facet(name: str, counts: Mapping[str, int], labels: Labels) -> Facet:
+    if name not in DIMENSIONS:
+        labels = {value: (value, LABELS.get(value, value.title())) for value in counts}
+    options = [FacetOption(*labels[value], n) for value, n in counts.items() if value in labels]
+    return Facet(name, FACETS[name], _in_order(options))
+
+
+def _host_facet(counts: Mapping[str, int], chosen: Collection[str]) -> Facet:
+    """Return the chosen hosts, then the first by name: each is one."""
+    hosts, keys = list(map(int, counts)), list(chosen)
+    rows = fetch_rows(_HOSTS, [hosts, hosts, keys, keys, MOST_OPTIONS])
+    options = _in_order(FacetOption(*row) for row in rows)
+    return Facet("host", FACETS["host"], options, more=len(hosts) - sum(row[2] for row in rows))
+
+
+def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
+    return tuple(
+        sorted(options, key=lambda option: (option.key == UNKNOWN_KEY, natural_key(option.label)))
+    )
+
+
+def _tag_facet(key: str, counts: Mapping[str, int]) -> Facet:
+    """Return the values that most hosts have, as many as one may choose from."""
+    options = [FacetOption(f"{key}:{value}", value, n) for value, n in counts.items()]
+    widest = sorted(options, key=lambda one: (-one.count, one.label))[:MOST_OPTIONS]
+    more = len(options) - len(widest)
+    return Facet("tag", f"Tag {key}", _in_order(widest), tag=key, more=more)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Measured ciphers -> hosts, the most widely measured first, and block sizes (none for ssh)."""
+
+    ciphers: Mapping[str, int]
+    block_sizes: Sequence[int]
+
+
+def coverage(query: ComparisonQuery) -> Coverage:
+    """Count all series of the query's class under its filters, whatever ciphers it asks for."""
+    with questions() as ask:
+        found = counted(ask, query)
+        select = f"""
+            SELECT sets, count(*) FROM (
+                SELECT list_sort(list(DISTINCT series_set)) AS sets FROM {found.runs} GROUP BY host
+            ) GROUP BY sets
+        """  # noqa: S608 - names of our own
+        alike = ask(select, {})
+    ciphers, sizes = Counter[str](), set[int]()
+    for sets, hosts in alike:
+        bits = reduce(or_, (found.slots[one] for one in sets))
+        slots = [slot for place, slot in enumerate(found.series.slots) if bits >> place & 1]
+        ciphers.update(dict.fromkeys({slot.cipher for slot in slots}, hosts))
+        sizes.update(slot.block_size for slot in slots if slot.block_size)
+    ordered = sorted(ciphers.items(), key=lambda one: (-one[1], one[0]))
+    return Coverage(dict(ordered), sorted(sizes))
+
+
+MOST_PAIRS = 5
+
+_PAIRS = """
+WITH member AS (
+        SELECT DISTINCT g, host FROM {runs} WHERE g::VARCHAR IS DISTINCT FROM $unknown
+    ),
+    size AS (SELECT g, count(*) AS hosts FROM member GROUP BY g)
+SELECT a.g, b.g, count(*) AS shared, any_value(x.hosts) + any_value(y.hosts) - shared AS hosts
+FROM member a JOIN member b ON a.host = b.host AND a.g < b.g
+    JOIN size x ON x.g = a.g JOIN size y ON y.g = b.g
+GROUP BY a.g, b.g ORDER BY shared DESC, a.g, b.g LIMIT {most}
+"""
+
+
+@dataclass(frozen=True)
+class SharedHosts:
+    """Two groups with `shared` hosts in both, of `hosts` in either; `first` sorts before."""
+
+    first: GroupName
+    second: GroupName
+    shared: int
+    hosts: int
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Of the two groups."""
+        return self.first.key, self.second.key
+
+    @property
+    def mostly_different(self) -> bool:
+        """Whether most hosts of either are not in both."""
+        return 2 * self.shared < self.hosts
+
+
+def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
+    """Return the pairs of a query's known groups, unsplit, those with the most hosts first."""
+    query = replace(query, split_by=None)
+    unknown = member(query.group_by, UNKNOWN_KEY)
+    with questions() as ask:
+        runs = counted(ask, query).runs
+        rows = ask(_PAIRS.format(runs=runs, most=MOST_PAIRS), {"unknown": unknown})
+    names = group_names(query, {(group, 0) for row in rows for group in row[:2]})
+    found = []
+    for one, other, shared, hosts in rows:
+        first, second = sorted(
+            (names[one, 0], names[other, 0]), key=lambda name: group_order(*name[:2])
+        )
+        found.append(SharedHosts(first, second, shared, hosts))
+    return found

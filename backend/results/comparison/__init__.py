@@ -1,1 +1,0 @@
-"""Groups of hosts compared, with their filters."""
