@@ -282,9 +282,12 @@ class GroupSerializer(Sparse):
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
-    """Machines that could not be compared."""
+    """Hosts that could not be compared."""
 
     no_baseline = serializers.IntegerField()
+    no_block_size = serializers.IntegerField(
+        required=False, help_text="openssl: with these ciphers, and not at this block size."
+    )
 
 
 class RelativeToSerializer(serializers.Serializer[Any]):

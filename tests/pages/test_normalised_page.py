@@ -43,7 +43,7 @@ def test_openssl_is_normalised_as_soon_as_a_host_measured_3des(
     member: Client, store_run: StoreRun
 ) -> None:
     """No published figure of openssl has a baseline beside it."""
-    said = text_of(page(member, "/", **ASKED, block_size="1024"))
+    said = text_of(page(member, "/", **ASKED))
     assert "measured these ciphers without the baseline that this metric divides by" in said
     store_run(host("this machine", aes_128_gcm=2e9, des_ede3_cbc=62.4e6))
     (values,) = table_values(page(member, "/", **ASKED)).values()
@@ -82,7 +82,7 @@ def test_excluded_hosts_are_not_among_those_that_the_header_counts(
 ) -> None:
     store_run(host("nas", aes_128_gcm=2e9, des_ede3_cbc=31.2e6))
     store_run(host("bare", aes_128_gcm=3e9))
-    said = text_of(page(member, "/", **ASKED, block_size="1024"))
+    said = text_of(page(member, "/", **ASKED))
     assert "1 group, 1 host," in said
     assert "Excluded: no baseline: 1 host." in said
 
