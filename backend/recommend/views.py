@@ -6,7 +6,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from rest_framework.exceptions import ValidationError
 
 from analysis.comparison import natural_key
 from analysis.recommendation import Place
@@ -15,7 +14,7 @@ from pages.access import HOSTS, reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.compare.page import DATES
 from pages.compare.table import Bar
-from pages.page_query import PageAddress, api_params, query_faults
+from pages.page_query import PageAddress, api_params
 from pages.setup.first_steps import agent_command, nobody_measured_yet
 from recommend.advice import Advice, advise
 from recommend.forms import (
@@ -27,7 +26,6 @@ from recommend.forms import (
     RecommendationForm,
 )
 from runs.filters import FILTERS
-from runs.parameters import checked
 from store.models import DimensionValue, Host, Measurement, Run
 
 KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
@@ -53,11 +51,11 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
     if unclear:
         result, status = {"unclear": unclear}, 200 if unclear["several"] else 404
     elif asked:
-        try:
-            page = request.build_absolute_uri(reverse("recommend"))
-            result = _result_context(advise(checked(RecommendationForm(params)).question, page))
-        except ValidationError as error:
-            result, status = {"faults": query_faults(error)}, 400
+        form, page = RecommendationForm(params), request.build_absolute_uri(reverse("recommend"))
+        if form.errors:
+            result, status = {"faults": form.faults()}, 400
+        else:
+            result = _result_context(advise(form.question, page))
     context = {**_form_context(params), **result, "agent_command": agent_command(request)}
     return render(request, "pages/recommend.html", context, status=status)
 
