@@ -67,8 +67,8 @@ class HostQuerySet(models.QuerySet["Host"]):
         numbers = [int(one) for one in wanted if is_number(one)]
         known: dict[str, Host] = {}
         if wanted:
-            for host in self.filter(Q(slug__in=wanted) | Q(pk__in=numbers)):
-                known |= {host.slug: host, str(host.pk): host}
+            hosts = list(self.filter(Q(slug__in=wanted) | Q(pk__in=numbers)))
+            known = {str(host.pk): host for host in hosts} | {host.slug: host for host in hosts}
         if not known.keys() >= set(wanted):
             aliases = HostAlias.objects.filter(Q(slug__in=wanted) | Q(former_key__in=numbers))
             for alias in aliases.select_related("host"):
