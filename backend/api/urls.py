@@ -10,10 +10,10 @@ from api import (
     editing,
     imports,
     profiles,
-    trends,
     views,
 )
-from api.fleet import changes, notes
+from api.fleet import notes
+from changes import api as changes
 from compare import api as compare
 from compare import shares
 from recommend.api import CipherList, RecommendationView
@@ -48,7 +48,6 @@ urlpatterns = [
     path("v1/hosts/<str:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
     path("v1/changes/", changes.FleetChangeList.as_view(), name="changes"),
     path("v1/changes/<int:change_id>/", changes.FleetChangeView.as_view(), name="change"),
-    path("v1/exports/changes.csv", changes.FleetChangesCsv.as_view(), name="changes-csv"),
     path("v1/notes/", notes.NoteList.as_view(), name="notes"),
     path("v1/notes/<int:note_id>/", notes.NoteView.as_view(), name="note"),
     path("v1/shares/", shares.ShareList.as_view(), name="shares"),
@@ -60,7 +59,7 @@ urlpatterns = [
         "v1/exports/measurements.xlsx", compare.MeasurementsXlsx.as_view(), name="measurements-xlsx"
     ),
     path("v1/reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
-    path("v1/trends/", trends.TrendView.as_view(), name="trends"),
+    path("v1/trends/", changes.TrendView.as_view(), name="trends"),
     path("v1/ciphers/", CipherList.as_view(), name="ciphers"),
     path("v1/recommendation/", RecommendationView.as_view(), name="recommendation"),
     path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),

@@ -24,7 +24,7 @@ from analysis.comparison import (
 )
 from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
 from analysis.groups import FEW_VOTES, GroupSummary, Ratio, interpolated, ratio_of_hosts
-from analysis.over_time.tool_changes import ToolState, differ, tool_changes, tool_state
+from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
 from results.analytics.ask import Ask

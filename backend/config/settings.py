@@ -259,7 +259,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "queue-waiting-runs": {"task": "runs.tasks.queue_waiting_runs", "schedule": 60.0},
     "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
-    "find-fleet-changes": {"task": "ingest.tasks.find_fleet_changes", "schedule": 60.0},
+    "find-changes": {"task": "changes.tasks.find_changes", "schedule": 5.0},
     "send-notifications": {"task": "notifications.tasks.send_notifications", "schedule": 10.0},
     "tidy-analytics": {"task": "results.tasks.tidy_analytics", "schedule": 600.0},
 }

@@ -67,13 +67,6 @@ def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
     )
 
 
-def libraries(environment: Mapping[str, Any]) -> dict[str, str]:
-    """Tool -> the label of the release that its figures are measured with."""
-    own = label(openssl_release(environment["openssl"].get("version_text")), "Unknown OpenSSL")
-    of_ssh = ssh_library(environment)
-    return {"openssl": own.label, "ssh": (of_ssh.openssl if of_ssh else own).label}
-
-
 def _other_library(environment: Mapping[str, Any]) -> str | None:
     """What `ssh -V` says of its library, where that is not the release of the openssl program."""
     stated = environment["openssh"].get("library")

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from access.audit import Actor, Subject, record
 from runs.recompute import Pair, delete_runs, pairs_of, recompute_for
-from store.models import FleetChangeMember, Host, HostAlias, Note, Run
+from store.models import Host, HostAlias, Note, Run
 
 LONGEST_NAME = 200
 LONGEST_TEXT = 500
@@ -133,7 +133,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
         )
     changed = {(kept.pk, environment) for _, environment in _pairs_of_host(other)}
     before = {"merged": _facts(other), "kept": _facts(kept)}
-    for model in (Run, FleetChangeMember, Note, HostAlias):
+    for model in (Run, Note, HostAlias):
         model._default_manager.filter(host=other).update(host=kept)
     HostAlias.objects.create(
         host=kept,

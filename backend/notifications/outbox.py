@@ -53,10 +53,9 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
     parts = {one.change_id: one for one in members}
     channels = _channels() if parts else []
     for one in parts.values() if channels else ():
-        host, run, topic = one.host, one.first_run or one.good_run, one.change.direction
-        title = f"{host.name}: {TOPIC_WORDS[topic]}"
-        tags = run.tags if run else {}
-        _write(Event(one.change.kind, topic, title, tags, change_key=one.change_id), channels)
+        run, topic = one.run, one.change.direction
+        title = f"{run.host.name if run.host else run.host_name}: {TOPIC_WORDS[topic]}"
+        _write(Event(one.change.kind, topic, title, run.tags, change_key=one.change_id), channels)
 
 
 def notify_of_rejection(run: Run) -> None:

@@ -3,8 +3,9 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
+from changes import views as changes
 from compare import shares
-from pages import changes, editing, notes, notifications
+from pages import editing, notes, notifications
 from pages.compare import page as compare
 from pages.compare import relating
 from pages.docs import views as docs
@@ -22,7 +23,6 @@ urlpatterns = [
     path("upgrade-cost/", relating.upgrade_cost, name="upgrade-cost"),
     path("hosts/", host_list.host_list, name="host-pages"),
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
-    path("hosts/<int:host_id>/history.csv", hosts.history_csv, name="host-history-csv"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
     path("runs/diff/", side_by_side.runs_side_by_side, name="run-pages-diff"),

@@ -17,7 +17,6 @@ from analysis.summary import (
 from documents import types
 from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
 from documents.run_document import DocumentRejected, parse_run_document
-from ingest.fleet_changes.watching import watch_run
 from notifications.outbox import notify_of_rejection
 from runs.verdicts import judge
 from store.models import (
@@ -25,6 +24,7 @@ from store.models import (
     DimensionValue,
     Environment,
     Host,
+    HostWatch,
     Measurement,
     Negotiated,
     Run,
@@ -104,7 +104,7 @@ def _store(run: Run, document: types.RunDocument) -> None:
     judge(run, measured, document.environment)
     run.save()
     Host.objects.filter(pk=run.host.pk).refresh_latest_run()
-    watch_run(run, document, rows)
+    HostWatch.objects.mark_due([run.host.pk])
 
 
 def _measurements(run: Run, measurements: Sequence[types.Measurement]) -> list[Measurement]:

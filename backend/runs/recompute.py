@@ -8,10 +8,8 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
-from ingest.fleet_changes.entries import settle
-from ingest.fleet_changes.watching import mark_due
 from runs.verdicts import judge_again
-from store.models import FleetChangeMember, Host, Run
+from store.models import Host, HostWatch, Run
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""
@@ -36,7 +34,7 @@ def recompute_for(changed: Iterable[Pair]) -> None:
     for host, environment in pairs:
         judge_again(host, environment)
     Host.objects.filter(pk__in=hosts).refresh_latest_run()
-    mark_due(hosts)
+    HostWatch.objects.mark_due(hosts)
 
 
 @transaction.atomic
@@ -44,11 +42,6 @@ def delete_runs(runs: Iterable[Run]) -> None:
     """Remove runs with everything that was derived from them, and their documents."""
     gone = list(runs)
     changed = pairs_of(gone)
-    # Of what is deleted because it is old the entries stay: those are not deleted here.
-    parts = FleetChangeMember.objects.filter(first_run__in=[run.pk for run in gone])
-    entries = set(parts.values_list("change_id", flat=True))
-    parts.delete()
-    settle(entries)
     for run in gone:
         run.delete()
     recompute_for(changed)

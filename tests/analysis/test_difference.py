@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.over_time.series_difference import Figure, mean_ratio, ratio_of
+from analysis.difference import Figure, mean_ratio, ratio_of
 from tests.cases import each
 
 

@@ -1,9 +1,10 @@
 """Changes of `openssl speed` between releases."""
 
-from analysis.over_time.tool_changes import breaks_between, tool_changes
+from analysis.tool_changes import breaks_between, find_breaks, tool_changes
 from tests.cases import each
 
 GCM = "aes-128-gcm"
+OLD, NEW = "OpenSSL 3.0.15", "OpenSSL 3.0.19"
 
 
 @each(
@@ -52,3 +53,16 @@ def test_every_change_has_its_sources() -> None:
         assert {"3.0.16", "3.4.1"} <= {source.release for source in change.sources}
         assert all(source.url.startswith("https://") for source in change.sources)
         assert all(source.says for source in change.sources)
+
+
+def test_a_history_breaks_where_openssl_speed_changed() -> None:
+    (found,) = find_breaks([OLD, OLD, NEW, NEW], GCM)
+    assert (found.index, found.before, found.after) == (2, OLD, NEW)
+    assert "3.0.15 and OpenSSL 3.0.19" in found.words
+    assert [one.index for one in find_breaks([NEW, OLD, NEW], GCM)] == [1, 2]
+    assert list(find_breaks([OLD, NEW], "chacha20-poly1305")) == []
+
+
+def test_a_release_that_nobody_knows_hides_no_break() -> None:
+    (found,) = find_breaks([OLD, "LibreSSL 3.8.2", "Unknown OpenSSL", NEW], GCM)
+    assert (found.index, found.before) == (3, OLD)

@@ -99,7 +99,6 @@ DECISIONS: dict[str, Rights] = {
     "host-pages": PAGE,
     "host-page": PAGE,
     "host-pages-diff": PAGE,
-    "host-history-csv": PAGE,
     "host-page-diff": PAGE,
     "host-page-diff-choice": PAGE,
     "run-pages": PAGE,
@@ -148,7 +147,6 @@ DECISIONS: dict[str, Rights] = {
     "api:merge-hosts": EDITORS_POST,
     "api:changes": READ,
     "api:change": {"GET": API_READERS, "PATCH": EDITORS},
-    "api:changes-csv": READ,
     "api:notes": {"GET": API_READERS, "POST": EDITORS},
     "api:note": {"DELETE": EDITORS},
     "api:comparison": READ,
@@ -332,10 +330,8 @@ def _change_of(run: Run) -> FleetChange:
     assert run.host
     assert run.started_at
     when = {"first_at": run.started_at, "last_at": run.started_at}
-    change = FleetChange.objects.create(kind="silent", direction="silent", hosts=1, **when)
-    FleetChangeMember.objects.create(
-        change=change, host=run.host, at=run.started_at, good_run=run, confirmed=True
-    )
+    change = FleetChange.objects.create(kind="silent", direction="silent", **when)
+    FleetChangeMember.objects.create(change=change, run=run, at=run.started_at)
     return change
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from documents.environment import (
     dimensions,
     fingerprint,
-    libraries,
     openssh_release,
     openssl_release,
     openssl_series,
@@ -117,8 +116,6 @@ def test_the_library_of_ssh_counts_where_it_is_another_one() -> None:
     found = ssh_library(other)
     assert found is not None
     assert (found.openssl.label, found.openssl_series.label) == ("OpenSSL 1.0.2zl", "1.0.2")
-    assert libraries(other) == {"openssl": "OpenSSL 3.0.19", "ssh": "OpenSSL 1.0.2zl"}
-    assert libraries(plain) == {"openssl": "OpenSSL 3.0.19", "ssh": "OpenSSL 3.0.19"}
 
 
 def test_to_ssh_the_openssl_program_is_no_part_of_the_environment() -> None:

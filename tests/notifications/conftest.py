@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from changes.detect import find_due
 from notifications.sending import due_channels, send_due
 from store.models import NotificationChannel
 from tests.conftest import StoreRun
@@ -42,6 +43,8 @@ def days(store_run: StoreRun) -> Days:
             ]
             made = {"environment": with_openssl(version), "host": {"name": name}, **changes}
             store_run(run_of_day(first + day, *series, **made))
+        while find_due():
+            pass
 
     return store
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.over_time.tool_changes import tool_changes
 from analysis.percentile import Standing, standing
+from analysis.tool_changes import tool_changes
 from compare.comparison import compare
 from compare.question import ComparisonQuery
 from compare.votes import voting

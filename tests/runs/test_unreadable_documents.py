@@ -1,7 +1,6 @@
 """One document that cannot be read, as none is accepted, holds nothing else up."""
 
 import json
-import logging
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -11,8 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from ingest.fleet_changes.watching import find_due
-from store.models import HostWatch, Run, RunDocument
+from store.models import Run, RunDocument
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
 
@@ -68,24 +66,6 @@ def unreadable(store_run: StoreRun) -> Run:
     body = with_number("9" * 5000)
     assert RunDocument.objects.filter(run=run).update(body=body) == 1
     return run
-
-
-def test_the_sweep_goes_on_to_the_hosts_behind_it(
-    unreadable: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    from ingest.fleet_changes import watching
-
-    real = watching.find_again
-
-    def find_again(host: int) -> bool:
-        return 1 // (host != unreadable.host_id) > 0 and real(host)
-
-    monkeypatch.setattr(watching, "find_again", find_again)
-    HostWatch.objects.update(due=1)
-    with caplog.at_level(logging.ERROR):
-        assert find_due()
-    assert not HostWatch.objects.filter(due__gt=0).exists()
-    assert f"changes of host {unreadable.host_id} cannot be found" in caplog.text
 
 
 def test_the_start_after_an_update_renews_the_others(unreadable: Run) -> None:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal, get_args
 
-from documents.types import Series, Tool
+from documents.types import Tool
 
 Status = Literal["recommended", "acceptable", "legacy", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -204,13 +204,3 @@ def cipher_family(tool: Tool, name: str) -> str:
     if cipher is None:
         return name
     return cipher.family if cipher.mode in ("stream", "ecb") else f"{cipher.family}-{cipher.mode}"
-
-
-def family_of_series(series: Series) -> str | None:
-    """Return tool and family whose speed on its host this series tells of, such as "ssh aes-gcm".
-
-    None for series with the AES instructions turned off, or over a network to another machine.
-    """
-    if series.acceleration != "default" or series.target_kind == "remote":
-        return None
-    return f"{series.tool} {cipher_family(series.tool, series.cipher)}"

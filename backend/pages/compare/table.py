@@ -11,8 +11,8 @@ from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison, Group
 from analysis.group_view import MOST_GROUPS, InView, ordered_groups
 from analysis.groups import GroupSummary, Ratio
-from analysis.over_time.tool_changes import ToolChange, tool_changes
 from analysis.profiles.baselines import only
+from analysis.tool_changes import ToolChange, tool_changes
 from pages.page_query import TOPS, Display, PageAddress
 from pages.paging import NumberedPage, numbered_page
 

@@ -11,8 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils.text import Truncator
 
-from analysis.over_time.series_difference import Figure, Ratio, mean_ratio, ratio_of
-from analysis.over_time.tool_changes import ToolChange, breaks_between
+from analysis.difference import Figure, Ratio, mean_ratio, ratio_of
+from analysis.tool_changes import ToolChange, breaks_between
 from documents.environment_difference import Difference, FlagsChanged, environment_difference
 from pages.access import reader_page
 from pages.formatting import data_size

@@ -9,17 +9,20 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from analysis.ciphers import palette
 from analysis.profiles import baselines
 from compare.api import ComparisonFileForm
+from hosts.history_section import series_key
 from pages import formatting
 from pages.hosts import series
 from pages.page_query import api_params, misspelt_parameters
 from pages.setup.first_steps import many_machines
 from runs.filters import RunFilter
+from store.models import FleetChangeMember
 
 register = template.Library()
 
@@ -112,6 +115,14 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
     """Two values in their unit: "410 – 447 MB/s"."""
     return formatting.quantity_range(low, high, unit)
+
+
+@register.simple_tag
+def history_address(member: FleetChangeMember) -> str:
+    """Where the evidence of a host's part of a change is: the history of a series that shows it."""
+    query = urlencode({"series": series_key(member.series)}) if member.series else ""
+    host = member.run.host_id
+    return f"{reverse('host-page', args=[host])}?{query}#history"
 
 
 @register.filter

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from analysis.over_time.tool_changes import tool_state
 from analysis.percentile import Standing, standing
+from analysis.tool_changes import tool_state
 from compare.question import ComparisonQuery
 from results.analytics.ask import Ask
 from results.analytics.engine import questions

@@ -1,137 +1,199 @@
-"""What changed in the fleet, found as runs were processed; and what people know of it."""
+"""What changed in the fleet, and what people know of it."""
+
+from collections.abc import Iterable
+from typing import Self
 
 from django.db import models
-from django.db.models import Q, Value
+from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Now
 
 from store.models.host import Host
 from store.models.run import Run
+from store.models.series import Series
+
+
+class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
+    """Changes with what is known of their hosts."""
+
+    def listed(self) -> Self:
+        """Return those that have a run left, the newest first."""
+        members = FleetChangeMember.objects.filter(change=OuterRef("pk"))
+        return self.filter(Exists(members)).order_by("-last_at", "-id")
+
+    def with_members(self, most: int) -> Self:
+        """Return them with counts and sizes over all hosts, and their latest members: `named`."""
+        members = FleetChangeMember.objects.select_related(
+            "run__host", "run__environment__cpu", "previous", "series"
+        )
+        return self.annotate(
+            hosts=Count("members__run__host", distinct=True),
+            ratio=Avg("members__ratio"),
+            lowest=Min("members__ratio"),
+            highest=Max("members__ratio"),
+            certainty=Max("members__confidence"),
+        ).prefetch_related(
+            Prefetch(
+                "members",
+                members.order_by("-at", "run__host", "-tool", "family")[:most],
+                to_attr="named",
+            )
+        )
 
 
 class FleetChange(models.Model):
-    """A change of one host, or of all those that changed alike by the same cause within days.
+    """What one cipher family did on hosts with the same change of their environment.
 
-    `fixed_at` is set once every one of its hosts is as it was before.
+    Or what the AES verdict did, or hosts that are silent.
     """
 
     class Kind(models.TextChoices):
-        SPEED = "speed"
-        VERDICT = "verdict"
-        SILENT = "silent"
+        SPEED = "speed", "Speed"
+        VERDICT = "verdict", "AES acceleration"
+        SILENT = "silent", "Silent host"
 
     class Direction(models.TextChoices):
-        SLOWER = "slower"
-        FASTER = "faster"
-        LOST = "lost"
-        REGAINED = "regained"
-        CHANGED = "changed"
-        SILENT = "silent"
+        SLOWER = "slower", "Slower"
+        FASTER = "faster", "Faster"
+        LOST = "lost", "AES acceleration lost"
+        REGAINED = "regained", "AES acceleration regained"
+        CHANGED = "changed", "AES verdict changed"
+        SILENT = "silent", "No runs any more"
 
     class Status(models.TextChoices):
         NEW = "new"
         ACKNOWLEDGED = "acknowledged"
         IGNORED = "ignored"
+        FIXED = "fixed"
+
+    LONGEST_NOTE = 1000
 
     kind = models.CharField(max_length=10, choices=Kind)
     direction = models.CharField(max_length=10, choices=Direction)
-    cause = models.CharField(
-        max_length=300, blank=True, help_text="The likeliest difference of the environment."
+    family = models.CharField(max_length=100, blank=True, help_text="Of ciphers, such as aes.")
+    difference = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="The first difference of the environment, which all of its hosts have.",
     )
     first_at = models.DateTimeField(help_text="Start of the first changed run of all hosts.")
     last_at = models.DateTimeField(help_text="Start of the last host's first changed run.")
     status = models.CharField(max_length=12, choices=Status, default=Status.NEW)
-    note = models.CharField(max_length=1000, blank=True)
+    note = models.CharField(max_length=LONGEST_NOTE, blank=True)
     decided_by = models.CharField(max_length=200, blank=True, help_text="Who set status or note.")
     decided_at = models.DateTimeField(null=True, blank=True)
-    fixed_at = models.DateTimeField(null=True, blank=True)
+    fixed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then every host is as it was before."
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
-    # Of its members, whom no list counts: an upgrade of the fleet has tens of thousands.
-    hosts = models.IntegerField(db_default=0, default=0)
-    open_hosts = models.IntegerField(db_default=0, default=0)
-    confirmed = models.BooleanField(db_default=False, default=False)
-    effects = models.JSONField(
-        db_default=Value([], models.JSONField()),
-        default=list,
-        help_text="Of each tool and family: hosts, ratio, lowest, highest, series, agreeing.",
-    )
-    cpus = models.JSONField(
-        db_default=Value([], models.JSONField()),
-        default=list,
-        help_text="The most frequent CPUs: name, hosts, ratio.",
-    )
-    stale = models.BooleanField(
-        db_default=True, default=True, help_text="These figures are to be counted again."
-    )
+    objects = FleetChangeQuerySet.as_manager()
 
     class Meta:
         ordering = ["-last_at", "-id"]
-        indexes = [
-            models.Index(fields=["id"], condition=Q(stale=True), name="fleet_changes_to_count"),
-            models.Index(fields=["-last_at", "-id"], name="fleet_changes_by_time"),
-        ]
+        indexes = [models.Index(fields=["-last_at", "-id"], name="fleet_changes_by_time")]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.direction} {self.cause}".strip()
+        return f"{self.family} {self.direction} {self.difference}".strip()
+
+    @property
+    def state(self) -> str:
+        """Return the status; fixed where later runs say so."""
+        return self.Status.FIXED if self.fixed_at else self.status
+
+    @property
+    def confidence(self) -> str:
+        """Return that of the host that shows it most clearly."""
+        return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether an editor has looked at it."""
+        return self.decided_at is not None
+
+
+class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
+    """Parts of changes."""
+
+    def open_on(self, host: int) -> Self:
+        """Return what changed on a host, is not as before, and is not decided to be of no matter.
+
+        Parts of one change are beside each other, the latest change first.
+        """
+        status = FleetChange.Status
+        return (
+            self.filter(run__host=host, ended_at=None)
+            .exclude(change__status__in=(status.IGNORED, status.FIXED))
+            .select_related("change")
+            .order_by("-change__last_at", "-change", "-tool", "family")
+        )
 
 
 class FleetChangeMember(models.Model):
-    """One host's part of a change: of a speed, one cipher family of one tool.
+    """A host's part of a change: of one mode of a family by one tool, or of the verdict."""
 
-    A run that is deleted because it is old leaves its times here.
-    """
+    class Confidence(models.IntegerChoices):
+        LOW = 1, "low"
+        MEDIUM = 2, "medium"
+        HIGH = 3, "high"
 
     change = models.ForeignKey(FleetChange, models.CASCADE, related_name="members", db_index=False)
-    host = models.ForeignKey(Host, models.CASCADE, related_name="fleet_changes")
+    run = models.ForeignKey(
+        Run, models.CASCADE, related_name="+", help_text="First changed; of a silent host the last."
+    )
+    previous = models.ForeignKey(
+        Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text="The run before."
+    )
+    at = models.DateTimeField(help_text="Start of the run; of silence, when it was too long.")
     tool = models.CharField(max_length=10, blank=True)
-    family = models.CharField(max_length=100, blank=True)
+    family = models.CharField(max_length=100, blank=True, help_text="With mode: aes-gcm.")
+    ratio = models.FloatField(null=True, blank=True, help_text="After / before, of a speed.")
+    series_count = models.SmallIntegerField(default=0, help_text="Series that were compared.")
+    series = models.ForeignKey(
+        Series, models.PROTECT, null=True, blank=True, related_name="+", help_text="The middle one."
+    )
     before = models.CharField(max_length=10, blank=True, help_text="The verdict before.")
     after = models.CharField(max_length=10, blank=True)
-    ratio = models.FloatField(null=True, blank=True, help_text="After / before, of a speed.")
-    series = models.SmallIntegerField(default=0, help_text="Series of the family compared.")
-    agreeing = models.SmallIntegerField(default=0, help_text="Those that show at least half of it.")
-    example = models.IntegerField(
-        null=True, blank=True, help_text="Number of the series that shows it most exactly."
-    )
-    confirmed = models.BooleanField(help_text="It has lasted.")
-    at = models.DateTimeField(help_text="Start of the first changed run; of silence, its begin.")
-    good_at = models.DateTimeField(null=True, blank=True, help_text="Start of the last good run.")
-    first_run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="+")
-    good_run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="+")
+    confidence = models.SmallIntegerField(choices=Confidence, default=Confidence.HIGH)
     differences = models.JSONField(default=list, help_text="Of the environment, in words.")
-    ended_at = models.DateTimeField(null=True, blank=True, help_text="It was as before by then.")
-    ended_run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="+")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="As before since then.")
+
+    objects = MemberQuerySet.as_manager()
 
     class Meta:
-        indexes = [
-            models.Index(fields=["change", "at"], name="members_of_a_change"),
-            models.Index(
-                fields=["change"], condition=Q(ended_at=None), name="open_members_of_a_change"
-            ),
-        ]
+        indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]
 
     def __str__(self) -> str:
-        return f"{self.host}: {self.tool} {self.family}".strip(": ")
+        return f"{self.tool} {self.family}".strip()
+
+
+class HostWatchQuerySet(models.QuerySet["HostWatch"]):
+    """Hosts that are watched for changes."""
+
+    def mark_due(self, hosts: Iterable[int]) -> None:
+        """Have changes of these hosts looked for: their runs are others now."""
+        known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")
+        self.bulk_create(
+            [HostWatch(host=host, due=True) for host in known],
+            update_conflicts=True,
+            update_fields=["due"],
+            unique_fields=["host"],
+        )
 
 
 class HostWatch(models.Model):
-    """What must be known of a host's runs so far to tell whether the next one shows a change.
-
-    Derived from the runs, and worked out again while `due` is above zero. `due` counts the
-    reasons, so that a new one is not lost while an earlier one is being dealt with.
-    """
+    """Whether changes of a host are to be looked for, and from when on it is silent."""
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
-    state = models.TextField(blank=True, db_default="", default="", help_text="JSON.")
-    last_at = models.DateTimeField(null=True, help_text="Start of the latest run taken in.")
-    due = models.IntegerField(db_default=0, default=0)
+    due = models.BooleanField(default=False)
     silent_after = models.DateTimeField(
         null=True, help_text="Without a run by then the host is silent; null: it is, or never is."
     )
 
+    objects = HostWatchQuerySet.as_manager()
+
     class Meta:
         indexes = [
-            models.Index(fields=["host"], condition=Q(due__gt=0), name="hosts_due"),
+            models.Index(fields=["host"], condition=Q(due=True), name="hosts_due"),
             models.Index(fields=["silent_after"], name="hosts_by_silence"),
         ]
         verbose_name_plural = "host watches"

@@ -4,9 +4,8 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
-from ingest.fleet_changes.watching import mark_due
 from runs.processing import DERIVED_VERSION, renew_run
-from store.models import Environment, Host, Run
+from store.models import Environment, Host, HostWatch, Run
 from store.outage import UNREACHABLE
 from store.site_command import SiteCommand
 
@@ -30,7 +29,7 @@ class Command(SiteCommand):
                 self.stderr.write(f"Run {key} keeps what an older version derived: {error!r}")
                 kept += 1
         if keys:
-            mark_due(Host.objects.values_list("pk", flat=True))
+            HostWatch.objects.mark_due(Host.objects.values_list("pk", flat=True))
             Environment.objects.filter(runs__isnull=True).delete()
             count = len(keys) - kept
             self.stdout.write(f"{count} run{pluralize(count, ' was,s were')} derived again.")

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from natsort import natsort_key
@@ -75,6 +75,7 @@ ToolState = tuple[bool | None, ...]
 """Of each change of `openssl speed` for a cipher whether a release has it; None: not known."""
 
 
+@lru_cache(4096)
 def tool_state(version_text: str, cipher: str) -> ToolState:
     """Return how a release measures this cipher; empty where no change touches it."""
     return tuple(
@@ -101,3 +102,37 @@ def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolCha
         if change.touches(cipher)
         and {change.in_release(version_a), change.in_release(version_b)} == {True, False}
     )
+
+
+@dataclass(frozen=True)
+class ToolBreak:
+    """`index`: the first run measured by the changed tool; `before` and `after` are releases."""
+
+    index: int
+    before: str
+    after: str
+    change: ToolChange
+
+    @property
+    def words(self) -> str:
+        """Return what is not compared, and between which releases."""
+        return (
+            f"The tool changed between {self.before} and {self.after}, not the cipher:"
+            " no percentage is stated across this break."
+        )
+
+
+def find_breaks(releases: Sequence[str], cipher: str) -> Iterator[ToolBreak]:
+    """Yield where runs of `openssl speed`, the oldest first, cross a change of the tool.
+
+    A release that is not known (LibreSSL) breaks nothing; the next known one is compared with the
+    last known one before it.
+    """
+    before: str | None = None
+    for index, after in enumerate(releases):
+        if not tool_state(after, cipher) or None in tool_state(after, cipher):
+            continue
+        if before is not None:
+            for change in breaks_between(before, after, cipher):
+                yield ToolBreak(index, before, after, change)
+        before = after

@@ -49,7 +49,6 @@ def test_a_history_lists_the_runs_oldest_first_with_what_is_known_of_each(
     )
     assert (found["unit"], found["cut"], found["undated"]) == ("B/s", False, 0)
     assert found["series"]["method"] == "pipeline"
-    assert found["series"]["block_size"] is None
 
 
 def test_a_change_is_told_with_what_changed_in_the_environment(
@@ -63,7 +62,7 @@ def test_a_change_is_told_with_what_changed_in_the_environment(
         str(after[0].run_id),
         str(before[-1].run_id),
     )
-    assert (change["direction"], change["confirmed"], change["doubt"]) == ("slower", True, None)
+    assert (change["direction"], change["confidence"]) == ("slower", "high")
     assert (change["before"], change["after"], change["window"]) == (400e6, 301e6, 3)
     assert change["ratio"] == pytest.approx(0.7525)
     assert change["threshold"] == pytest.approx(0.0593, rel=1e-2)
@@ -71,6 +70,18 @@ def test_a_change_is_told_with_what_changed_in_the_environment(
     assert [one["words"] for one in change["environment_changes"]] == [
         "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.0.15"
     ]
+
+
+def test_a_disturbed_run_neither_starts_nor_sizes_a_change(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_days(store_run, 400e6, 401e6, 399e6, 400e6)
+    busy = [{"code": "busy", "detail": "31 %"}]
+    store_days(store_run, 330e6, first=4, conditions=busy)
+    (first, _) = store_days(store_run, 377e6, 378e6, first=5)
+    (change,) = ask(reader, SSH)["changes"]
+    assert change["run_id"] == str(first.run_id)
+    assert change["words"].startswith("5.6 % slower than the median of 4 runs before")
 
 
 def test_a_change_of_openssl_speed_is_a_break_and_no_change(
@@ -142,7 +153,7 @@ def test_one_history_is_one_series(reader: ApiClient, store_run: StoreRun) -> No
 def test_a_history_is_cut_to_its_latest_runs_and_says_so(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("results.hosts.history.LATEST_POINTS", 2)
+    monkeypatch.setattr("hosts.history.LATEST_POINTS", 2)
     store_days(store_run, 1e8, 2e8, 3e8)
     found = ask(reader, SSH)
     assert [one["median"] for one in found["points"]] == [2e8, 3e8]
@@ -180,7 +191,3 @@ def test_an_unknown_host_is_a_404_and_a_series_it_has_not_is_empty(
     assert answer["errors"][0]["detail"] == "There is no host nobody."
     found = ask(reader, {**OPENSSL, "cipher": "rc4"})
     assert (found["points"], found["changes"], found["breaks"]) == ([], [], [])
-
-
-def tries(rate: float, seconds: float, n: int) -> list[dict[str, Any]]:
-    return [{"bytes": round(rate * seconds), "seconds": seconds}] * n

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 from typing import Literal
 
-from analysis.over_time.series_changes import SMALLEST_CHANGE, start_up_difference
+from analysis.changes import SMALLEST_CHANGE, start_up_difference
 from analysis.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES
 
 STANDARD_ERRORS = 2

@@ -1,1 +1,0 @@
-"""What changed: in a history, or between two runs."""

@@ -1,0 +1,1 @@
+"""Changes of the fleet: found in the runs of hosts, listed, decided on."""

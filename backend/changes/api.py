@@ -1,0 +1,255 @@
+"""HTTP of changes: the list, one entry, its status and note; a host's history of one series."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from access.audit import Actor, Subject, actor_of, record
+from api.http.api_view import ApiView, ByCursor, ListView
+from api.http.permissions import MayDecideChanges
+from api.serializers import NULLABLE
+from changes.filters import ChangeFilter
+from hosts.history import METRICS, HistoryForm, history
+from store.models import FleetChange, FleetChangeMember, Host
+
+MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
+"""Parts of hosts that are named: the latest."""
+
+
+class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
+    """A host's part of a change: one mode of a cipher family by one tool, or the AES verdict."""
+
+    host_id = serializers.IntegerField(source="run.host_id")
+    host = serializers.CharField(source="run.host.slug", help_text="Its key in filters.")
+    name = serializers.CharField(source="run.host.name")
+    run_id = serializers.UUIDField(
+        source="run.run_id", help_text="The first changed run; of a silent host its last."
+    )
+    previous_run_id = serializers.UUIDField(source="previous.run_id", default=None, **NULLABLE)
+    cipher = serializers.CharField(source="series.cipher", default=None, **NULLABLE)
+    block_size = serializers.IntegerField(source="series.block_size", default=None, **NULLABLE)
+    confidence = serializers.CharField(source="get_confidence_display")
+    differences = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = FleetChangeMember
+        fields = (
+            *("host_id", "host", "name", "at", "run_id", "previous_run_id", "tool", "family"),
+            *("cipher", "block_size", "series_count", "ratio", "before", "after", "confidence"),
+            *("differences", "ended_at"),
+        )
+
+
+class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
+    """A change; of its hosts the latest are named."""
+
+    status = serializers.ChoiceField(FleetChange.Status.choices, source="state")
+    hosts = serializers.IntegerField()
+    ratio = serializers.FloatField(help_text="After / before, the mean of its hosts.", **NULLABLE)
+    lowest = serializers.FloatField(**NULLABLE)
+    highest = serializers.FloatField(**NULLABLE)
+    confidence = serializers.ChoiceField(
+        FleetChangeMember.Confidence.labels,
+        help_text="high: at least twice the size that counts as a change; low: fewer than three "
+        "runs before it.",
+    )
+    members = MemberSerializer(
+        many=True, source="named", help_text="In the list up to 10, of one entry 1,000."
+    )
+
+    class Meta:
+        model = FleetChange
+        fields = (
+            *("id", "kind", "direction", "family", "status", "difference", "first_at", "last_at"),
+            *("fixed_at", "note", "decided_by", "decided_at", "hosts", "ratio", "lowest"),
+            *("highest", "confidence", "members"),
+        )
+
+
+class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
+    """What an editor says of a change."""
+
+    class Meta:
+        model = FleetChange
+        fields = ("status", "note")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse an empty decision, and what nobody can read."""
+        if not attrs:
+            raise serializers.ValidationError("Say what to change: status, note.")
+        if not attrs.get("note", "").replace("\r", "").replace("\n", " ").isprintable():
+            raise serializers.ValidationError({"note": "Printable characters only."})
+        return attrs
+
+
+@transaction.atomic
+def decide(change: FleetChange, sent: Any, by: Actor) -> None:
+    """Set status and note of a change; `ValidationError` names what is wrong with them."""
+    change = FleetChange.objects.select_for_update().get(pk=change.pk)
+    before = {"status": change.status, "note": change.note}
+    decision = DecisionSerializer(change, data=sent, partial=True)
+    decision.is_valid(raise_exception=True)
+    after = {**before, **decision.validated_data}
+    if after != before:
+        decision.save(decided_by=by.name[:200], decided_at=timezone.now())
+        record(by, "change.decide", Subject("change", change.pk, str(change)), before, after)
+
+
+class ByLatest(ByCursor):
+    """By when the last host changed."""
+
+    ordering = ("-last_at", "-id")  # type: ignore[assignment]  # DRF takes several
+
+
+def with_members(changes: Sequence[FleetChange]) -> list[FleetChange]:
+    """Return the changes of a page with their hosts."""
+    chosen = FleetChange.objects.filter(pk__in=[change.pk for change in changes])
+    return list(chosen.with_members(MEMBERS_OF_A_LIST))
+
+
+class FleetChangeList(ListView):
+    """Changes of the fleet."""
+
+    pagination_class = ByLatest
+    filterset_class = ChangeFilter
+
+    @extend_schema(operation_id="changes_list", responses=FleetChangeSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """What changed: speeds, AES verdicts, hosts that went silent; the newest first."""
+        listed = FleetChange.objects.listed()
+        return self.page(request, listed, FleetChangeSerializer, with_members)
+
+
+class FleetChangeView(ApiView):
+    """One change of the fleet."""
+
+    permissions = {"PATCH": MayDecideChanges}
+
+    @extend_schema(operation_id="changes_read", responses=FleetChangeSerializer)
+    def get(self, request: Request, change_id: int) -> Response:
+        """The entry with its hosts."""
+        changes = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
+        return Response(FleetChangeSerializer(get_object_or_404(changes, pk=change_id)).data)
+
+    @extend_schema(
+        operation_id="changes_decide", request=DecisionSerializer, responses=FleetChangeSerializer
+    )
+    def patch(self, request: Request, change_id: int) -> Response:
+        """Set its status, or write a note. For signed-in editors."""
+        change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)
+        decide(change, request.data, actor_of(request))
+        return self.get(request, change_id)
+
+
+class PointSerializer(serializers.Serializer[Any]):
+    """What one run says, in the trend's unit."""
+
+    run_id = serializers.UUIDField(source="run.run_id")
+    started_at = serializers.DateTimeField()
+    median = serializers.FloatField(source="value")
+    spread = serializers.FloatField(help_text="Of the tries, a fraction.", **NULLABLE)
+    n = serializers.IntegerField(help_text="Tries.")
+    noisy = serializers.BooleanField()
+    conditions = serializers.ListField(child=serializers.JSONField(), source="run.conditions")
+    environment = serializers.CharField()
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """One fact that two environments state differently."""
+
+    what = serializers.CharField()
+    before = serializers.CharField(**NULLABLE)
+    after = serializers.CharField(**NULLABLE)
+    words = serializers.CharField()
+
+
+class BetweenSerializer(serializers.Serializer[Any]):
+    """What lies between two runs."""
+
+    run_id = serializers.UUIDField(source="point.run.run_id", help_text="The first changed run.")
+    previous_run_id = serializers.UUIDField(source="previous.run.run_id")
+    started_at = serializers.DateTimeField(source="point.started_at")
+
+
+class StepSerializer(BetweenSerializer):
+    """A step: `before` and `after` are medians of the runs on each side."""
+
+    direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    ratio = serializers.FloatField(source="step.ratio")
+    threshold = serializers.FloatField(
+        source="step.threshold", help_text="The relative difference that it exceeds."
+    )
+    window = serializers.IntegerField(
+        source="step.window", help_text="Runs before it that it is compared with."
+    )
+    confidence = serializers.ChoiceField(["high", "medium", "low"], source="step.confidence")
+    words = serializers.CharField()
+    environment_changes = DifferenceSerializer(
+        source="environment",
+        many=True,
+        help_text="Null for changes older than the latest 50.",
+        **NULLABLE,
+    )
+
+
+class SourceSerializer(serializers.Serializer[Any]):
+    """Where a change of the tool is written."""
+
+    release = serializers.CharField()
+    url = serializers.URLField()
+    says = serializers.CharField()
+
+
+class BreakSerializer(BetweenSerializer):
+    """A change of the measuring tool; no percentage is stated across it."""
+
+    id = serializers.CharField(source="broken.change.id")
+    before = serializers.CharField(source="broken.before")
+    after = serializers.CharField(source="broken.after")
+    words = serializers.CharField(source="broken.words")
+    summary = serializers.CharField(source="broken.change.summary")
+    effect = serializers.CharField(source="broken.change.effect")
+    sources = SourceSerializer(source="broken.change.sources", many=True)
+
+
+class TrendSerializer(serializers.Serializer[Any]):
+    """A host's history of one series, the oldest run first."""
+
+    host = serializers.CharField(source="host.slug")
+    host_id = serializers.IntegerField(source="host.pk")
+    metric = serializers.ChoiceField(tuple(METRICS))
+    unit = serializers.CharField(help_text="B/s or s/GB.")
+    profile = serializers.CharField(**NULLABLE)
+    series = serializers.DictField(help_text="What of the series was asked for or is the default.")
+    points = PointSerializer(many=True)
+    changes = StepSerializer(many=True)
+    breaks = BreakSerializer(many=True)
+    cut = serializers.BooleanField(help_text="There are older runs than the latest 1,000.")
+    undated = serializers.IntegerField(help_text="Runs whose time nobody knows.")
+    without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
+
+
+class TrendView(ApiView):
+    """One host's history of one series."""
+
+    parameters = {"GET": HistoryForm}
+
+    @extend_schema(operation_id="trends", responses=TrendSerializer)
+    def get(self, request: Request) -> Response:
+        """Its runs, the oldest first, the changes among them, and breaks of the tool."""
+        asked = self.asked.given
+        key = asked.pop("host")
+        host = Host.objects.find(key)
+        if host is None:
+            raise NotFound(f"There is no host {key}.")
+        return Response(TrendSerializer(history(host, **asked)).data)

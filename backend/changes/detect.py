@@ -1,0 +1,349 @@
+"""Changes of a host, found in its latest runs and stored; hosts that changed alike are joined."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from django.db import connection, transaction
+from django.db.models import Count, Max, Min, Q, QuerySet
+from django.utils import timezone
+from store.processing_lock import hold_off_edits
+
+from analysis.changes import WINDOW, Observation, find_steps, taken_back, verdict_changes
+from analysis.ciphers.cipher_catalogue import cipher_family
+from analysis.tool_changes import ToolState, tool_state
+from documents.environment_difference import environment_difference
+from notifications.outbox import is_news, notify_of_parts
+from store.models import FleetChange, FleetChangeMember, HostWatch, Measurement, Run, RunDocument
+from store.outage import UNREACHABLE
+
+logger = logging.getLogger(__name__)
+
+RUNS = 100
+"""Runs of a host that are looked at, the latest: what was found before them stays."""
+
+TOGETHER = timedelta(days=31)
+"""Between hosts that changed alike, at most; some are measured once a month."""
+
+SILENT_TOGETHER = timedelta(days=1)
+
+GAPS, SHORTEST_SILENCE = 3, timedelta(days=3)
+LEAST_RUNS, TIMES = 3, 9
+"""A host is silent after max(3 times the median gap between its latest runs, 3 days)."""
+
+MOST_DIFFERENCES, LONGEST_WORDS = 12, 300
+
+LOCK = 5_901_219
+"""Of the database's advisory locks, the one of who joins or makes entries."""
+
+Kind, Direction = FleetChange.Kind, FleetChange.Direction
+Member = FleetChangeMember
+Entry = tuple[str, str, str, int]
+PartKey = tuple[str, str, int, str, str]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A host's part of a change. Those with one `entry` (and its run) are parts of one change.
+
+    `shown_at`: the start of the second run that shows it.
+    """
+
+    kind: FleetChange.Kind
+    direction: FleetChange.Direction
+    family: str
+    entry_run: int
+    member: Member
+    shown_at: datetime
+
+    @property
+    def entry(self) -> Entry:
+        return (self.kind, self.direction, self.family, self.entry_run)
+
+    @property
+    def key(self) -> PartKey:
+        return _key(self.kind, self.direction, self.member)
+
+
+def _key(kind: str, direction: str, member: Member) -> PartKey:
+    """What is equal where a later look finds the same part again."""
+    return (kind, direction, member.run_id, member.tool, member.family)
+
+
+def find_due() -> bool:
+    """Find the changes of one host that is due; False where none is."""
+    due = HostWatch.objects.filter(due=True).order_by("pk")
+    with transaction.atomic():
+        hold_off_edits()
+        watch = due.select_for_update(skip_locked=True).first()
+        if watch is None:
+            return False
+        try:
+            with transaction.atomic():
+                watch.silent_after = _look(watch.host_id)
+        except UNREACHABLE:
+            raise
+        except Exception:
+            logger.exception("changes of host %d cannot be found", watch.host_id)
+        watch.due = False
+        watch.save()
+    return True
+
+
+def _look(host: int) -> datetime | None:
+    """Store what the runs of a host show; return when it is silent without another one."""
+    counted = Run.objects.filter(host=host, status=Run.Status.READY, hidden=False)
+    dated = counted.filter(started_at__isnull=False, environment__isnull=False)
+    latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")[:RUNS]
+    runs = list(reversed(latest))
+    # Of more runs the first of these have none before them here.
+    since = _at(runs[WINDOW]) if len(runs) == RUNS else datetime.min.replace(tzinfo=UTC)
+    calm = [run for run in runs if not run.conditions]
+    parts = [part for part in (*_speeds(calm), *_verdicts(calm)) if part.member.at >= since]
+    _store(host, _joined_with_verdicts(parts), counted, since)
+    _end_silence(host, runs)
+    return _silent_after([_at(run) for run in runs if run.source == Run.Source.AGENT])
+
+
+def _at(run: Run) -> datetime:
+    assert run.started_at is not None  # noqa: S101 - none is looked at
+    return run.started_at
+
+
+Key = tuple[int, ToolState]
+"""A series, and how the release of its tool measures it."""
+
+
+def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
+    for (tool, family), observed in _observed(runs).items():
+        history = [run for run in runs if run.pk in observed]
+        steps = find_steps([observed[run.pk] for run in history])
+        ends = taken_back([step.ratio for step in steps])
+        for step, end in zip(steps, ends, strict=True):
+            first = history[step.index]
+            middle = min(step.ratios, key=lambda key: abs(step.ratios[key] - step.ratio))
+            member = Member(
+                run=first,
+                previous=history[step.index - 1],
+                at=_at(first),
+                tool=tool,
+                family=family,
+                ratio=step.ratio,
+                series_count=len(step.ratios),
+                series_id=middle[0],
+                confidence=Member.Confidence[step.confidence.upper()],
+                ended_at=None if end is None else history[steps[end].index].started_at,
+            )
+            direction = Direction.FASTER if step.ratio > 1 else Direction.SLOWER
+            shown_at = _at(history[step.index + 1])
+            yield _Part(Kind.SPEED, direction, family.partition("-")[0], first.pk, member, shown_at)
+
+
+def _observed(
+    runs: Sequence[Run],
+) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
+    """By tool and family, then by run: what tells of the host's own speed.
+
+    That is nothing with the AES instructions turned off, or over a network to another machine.
+    """
+    releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
+    found: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
+    found = defaultdict(lambda: defaultdict(dict))
+    rows = Measurement.objects.filter(
+        run__in=[run.pk for run in runs], median__gt=0, series__acceleration="default"
+    ).exclude(series__target_kind="remote")
+    for run, series, tool, cipher, rate, spread, seconds in rows.values_list(
+        "run_id", "series_id", "series__tool", "series__cipher", "median", "spread", "try_seconds"
+    ):
+        state = tool_state(releases[run], cipher) if tool == "openssl" else ()
+        of_family = found[tool, cipher_family(tool, cipher)]
+        of_family[run][series, state] = Observation(rate or 0.0, spread or 0.0, seconds)
+    return found
+
+
+def _verdicts(runs: Sequence[Run]) -> Iterator[_Part]:
+    known = [run for run in runs if run.acceleration != "unknown"]
+    verdicts = [run.acceleration for run in known]
+    changes = verdict_changes(verdicts)
+    for number, at in enumerate(changes):
+        before, after = verdicts[changes[number - 1] if number else 0], verdicts[at]
+        direction = Direction.CHANGED
+        if "hardware" in (before, after):
+            direction = Direction.LOST if before == "hardware" else Direction.REGAINED
+        back = [known[later] for later in changes[number + 1 :] if verdicts[later] == before]
+        member = Member(
+            run=known[at],
+            previous=known[at - 1],
+            at=_at(known[at]),
+            before=before,
+            after=after,
+            ended_at=back[0].started_at if back else None,
+        )
+        yield _Part(Kind.VERDICT, direction, "aes", known[at].pk, member, _at(known[at + 1]))
+
+
+_WITH_VERDICT = {Direction.LOST: Direction.SLOWER, Direction.REGAINED: Direction.FASTER}
+
+
+def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
+    """The parts, where the speed of AES belongs to the change of the verdict beside it."""
+    verdicts = [part for part in parts if part.kind == Kind.VERDICT]
+    for part in parts:
+        beside = [
+            one
+            for one in verdicts
+            if (part.kind, part.family) == (Kind.SPEED, "aes")
+            and _WITH_VERDICT.get(one.direction) == part.direction
+            and one.member.at <= part.member.at <= one.shown_at
+        ]
+        for one in beside[:1]:
+            part = replace(part, kind=one.kind, direction=one.direction, entry_run=one.entry_run)
+        yield part
+
+
+_FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "ended_at")
+
+
+def _store(host: int, parts: Iterable[_Part], counted: QuerySet[Run], since: datetime) -> None:
+    """Store the parts of a host. One that is not found again goes, unless an editor decided on it.
+
+    Those from before `since` stay as long as their run counts.
+    """
+    _lock_entries()
+    of_host = Member.objects.filter(run__host=host).exclude(change__kind=Kind.SILENT)
+    members = list(of_host.select_related("change"))
+    stored = {_key(one.change.kind, one.change.direction, one): one for one in members}
+    counting = set(counted.filter(pk__in=[one.run_id for one in members]).values_list("pk"))
+    entries: dict[Entry, FleetChange] = {}
+    differences: dict[tuple[int | None, int], list[str]] = {}
+    touched, news = set(), []
+    for part in parts:
+        member = stored.pop(part.key, None)
+        if member is None:
+            member = part.member
+            pair = (member.previous_id, member.run_id)
+            if pair not in differences:
+                differences[pair] = _differences(*pair)
+            member.differences = differences[pair]
+            member.change = entries.get(part.entry) or _entry(part)
+            if is_news(part.shown_at):
+                news.append(member)
+        entries[part.entry] = member.change
+        changed = [one for one in _FIGURES if getattr(member, one) != getattr(part.member, one)]
+        for name in changed:
+            setattr(member, name, getattr(part.member, name))
+        if changed or member.pk is None:
+            member.save()
+            touched.add(member.change_id)
+    for member in stored.values():
+        in_sight = member.at >= since and member.change.decided_at is None
+        if in_sight or (member.run_id,) not in counting:
+            member.delete()
+            touched.add(member.change_id)
+    _settle(touched)
+    notify_of_parts(news)
+
+
+def _lock_entries() -> None:
+    """Let nobody else join or make entries until the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+
+
+def _differences(*runs: int | None) -> list[str]:
+    """What differs in the environment of two runs, in words."""
+    documents = RunDocument.objects.in_bulk(runs)
+    found = environment_difference(*(documents[run].environment for run in runs))
+    return [one.words[:LONGEST_WORDS] for one in found[:MOST_DIFFERENCES]]
+
+
+def _entry(part: _Part) -> FleetChange:
+    """The open entry of hosts that changed alike with the same difference, or a new one.
+
+    A kernel is new every few weeks, so it is the difference of those alone that have no other.
+    """
+    words = part.member.differences
+    others = [one for one in words if not one.startswith("kernel:")]
+    difference = next(iter(others or words), "")
+    alike = {"kind": part.kind, "direction": part.direction, "family": part.family}
+    return _open_entry(part.member.at, TOGETHER, difference=difference, **alike)
+
+
+def _open_entry(at: datetime, within: timedelta, difference: str, **alike: str) -> FleetChange:
+    near = FleetChange.objects.filter(
+        **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
+    ).exclude(status=FleetChange.Status.FIXED)
+    # Hosts of whose environment nothing differs have nothing in common.
+    shared = bool(difference) or alike["kind"] == Kind.SILENT
+    found = near.filter(fixed_at=None).first() if shared else None
+    return found or FleetChange.objects.create(
+        **alike, difference=difference, first_at=at, last_at=at
+    )
+
+
+def _settle(changes: Collection[int]) -> None:
+    """Bring the times of these entries in line with their members; delete those without any."""
+    for change in FleetChange.objects.filter(pk__in=changes):
+        times = change.members.aggregate(
+            first=Min("at"),
+            last=Max("at"),
+            ended=Max("ended_at"),
+            open=Count("pk", Q(ended_at=None)),
+        )
+        if times["first"] is not None:
+            change.first_at, change.last_at = times["first"], times["last"]
+            change.fixed_at = None if times["open"] else times["ended"]
+            change.save(update_fields=["first_at", "last_at", "fixed_at"])
+    FleetChange.objects.filter(members=None).delete()
+
+
+def _silent_after(times: Sequence[datetime]) -> datetime | None:
+    """When a host with runs at these times is silent; None where nobody can tell."""
+    latest = times[-TIMES:]
+    if len(latest) < LEAST_RUNS:
+        return None
+    gap = median((later - earlier).total_seconds() for earlier, later in pairwise(latest))
+    return latest[-1] + max(GAPS * timedelta(seconds=gap), SHORTEST_SILENCE)
+
+
+def _end_silence(host: int, runs: Sequence[Run]) -> None:
+    """End the silence of a host that has later runs; if they only came late there was none."""
+    silent = Member.objects.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
+    for member in silent.select_related("run"):
+        back = next((_at(run) for run in runs if _at(run) > _at(member.run)), None)
+        if back is None:
+            continue
+        if back > member.at:
+            member.ended_at = back
+            member.save()
+        else:
+            member.delete()
+        _settle({member.change_id})
+
+
+@transaction.atomic
+def find_silent(now: datetime | None = None) -> None:
+    """Store which hosts have been silent for too long."""
+    hold_off_edits()
+    late = HostWatch.objects.filter(silent_after__lt=now or timezone.now(), due=False)
+    hosts = list(late.select_for_update(skip_locked=True).order_by("pk"))
+    if not hosts:
+        return
+    _lock_entries()
+    for watch in hosts:
+        counted = Run.objects.filter(host=watch.host_id, status=Run.Status.READY, hidden=False)
+        run = counted.filter(started_at__isnull=False).latest("started_at", "id")
+        at = watch.silent_after or timezone.now()
+        watch.silent_after = None
+        watch.save()
+        change = _open_entry(
+            at, SILENT_TOGETHER, "", kind=Kind.SILENT, direction=Direction.SILENT, family=""
+        )
+        member = Member.objects.create(change=change, run=run, at=at)
+        _settle({change.pk})
+        if is_news(at):
+            notify_of_parts([member])

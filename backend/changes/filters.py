@@ -1,0 +1,67 @@
+"""What the list of changes is asked for."""
+
+from datetime import datetime, time
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from runs.filters import HostsFilter, TagsFilter
+from runs.parameters import Choice, MomentFilter, ParameterFilterSet, Tag, ValuesFilter
+from store.models import FleetChange, FleetChangeMember, Run
+
+FIXED = FleetChange.Status.FIXED
+
+
+def with_member(**wanted: Any) -> Exists:
+    """Return the condition that one of the parts of a change is like this."""
+    return Exists(FleetChangeMember.objects.filter(change=OuterRef("pk"), **wanted))
+
+
+class OfRuns(ValuesFilter):
+    def filter(self, rows: QuerySet[Any], values: tuple[Any, ...]) -> QuerySet[Any]:
+        """Changes that begin with a run that passes."""
+        if not values:
+            return rows
+        return rows.filter(with_member(run__in=super().filter(Run.objects.all(), values)))
+
+
+class OfHosts(OfRuns, HostsFilter):
+    pass
+
+
+class OfTags(OfRuns, TagsFilter):
+    pass
+
+
+class ChangeFilter(ParameterFilterSet):
+    """The list of changes."""
+
+    kind = ValuesFilter("kind", item=Choice(FleetChange.Kind.values))
+    direction = ValuesFilter("direction", item=Choice(FleetChange.Direction.values))
+    status = ValuesFilter(item=Choice(FleetChange.Status.values), method="in_state")
+    family = ValuesFilter(
+        method="of_family", help_text="A cipher family (aes) or one of its modes (aes-gcm)."
+    )
+    tool = ValuesFilter(item=Choice(("ssh", "openssl")), method="of_tool")
+    host = OfHosts("host__slug", help_text="Key or number of a host; may be repeated.")
+    tag = OfTags(item=Tag(), help_text="KEY:VALUE of the changed run, as of runs.")
+    since = MomentFilter(method="seen_since", help_text="Seen on or after: date or time.")
+    until = MomentFilter("first_at", "lte", at=time.max, help_text="Seen on or before.")
+
+    class Meta(ParameterFilterSet.Meta):
+        model = FleetChange
+        fields = ()
+
+    def in_state(self, rows: QuerySet[Any], name: str, values: tuple[str, ...]) -> QuerySet[Any]:
+        is_fixed = Q(fixed_at__isnull=False)
+        stated = Q(status__in=values) & ~is_fixed
+        return rows.filter(stated | is_fixed if FIXED in values else stated)
+
+    def of_family(self, rows: QuerySet[Any], name: str, values: tuple[str, ...]) -> QuerySet[Any]:
+        return rows.filter(Q(family__in=values) | Q(with_member(family__in=values)))
+
+    def of_tool(self, rows: QuerySet[Any], name: str, values: tuple[str, ...]) -> QuerySet[Any]:
+        return rows.filter(with_member(tool__in=values))
+
+    def seen_since(self, rows: QuerySet[Any], name: str, at: datetime) -> QuerySet[Any]:
+        return rows.filter(Q(last_at__gte=at) | Q(fixed_at__gte=at))

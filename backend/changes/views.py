@@ -1,0 +1,74 @@
+"""Pages of changes: the list, one entry, and what editors say of it."""
+
+from django.db.models import F
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from rest_framework.exceptions import ValidationError
+
+from access.audit import actor_of
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from changes.api import MEMBERS_OF_AN_ENTRY, decide, with_members
+from changes.filters import ChangeFilter
+from pages.access import editors, reader_page
+from pages.page_query import PageAddress, first_page, query_faults
+from pages.paging import AFTER, BEFORE, page_of_times
+from store.models import FleetChange
+
+DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.LONGEST_NOTE}
+
+
+@reader_page
+def change_list(request: HttpRequest) -> HttpResponse:
+    """Changes page by page; a filter that cannot be is left out."""
+    params = request.GET
+    filters = ChangeFilter(params, FleetChange.objects.listed())
+    page = page_of_times(filters.qs, F("last_at"), params)
+    address = PageAddress(first_page(params, BEFORE, AFTER))
+    families = dict.fromkeys(cipher.family for cipher in cipher_catalogue().ciphers)
+    choices = (
+        ("kind", "What", FleetChange.Kind.choices),
+        ("direction", "Direction", FleetChange.Direction.choices),
+        ("family", "Cipher family", [(family, family) for family in families]),
+        ("status", "Status", FleetChange.Status.choices),
+    )
+    context = {
+        "filters": filters,
+        "page": page,
+        "changes": with_members(page.rows),
+        "narrowed": bool(filters.given),
+        "choices": [(*choice, filters.given.get(choice[0], ())) for choice in choices],
+        "dates": {name: params.get(name, "")[:10] for name in ("since", "until")},
+        "chips": [
+            (name, value, address.without(name, value))
+            for name in ("host", "tag", "tool")
+            for value in filters.given.get(name, ())
+        ],
+        "list_query": params.urlencode(),
+        **DECIDING,
+    }
+    status = 400 if filters.errors else 200
+    return render(request, "pages/changes.html", context, status=status)
+
+
+@reader_page
+def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
+    """One entry with all of its hosts."""
+    changes = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
+    context = {"change": get_object_or_404(changes, pk=change_id), "whole": True, **DECIDING}
+    return render(request, "pages/change.html", context)
+
+
+@editors("runs.change_fleetchange", "POST")
+def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
+    """Set status and note of an entry; back to where the form stood."""
+    change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)
+    try:
+        decide(change, request.POST, actor_of(request))
+    except ValidationError as error:
+        sentence = " ".join(words for _, words in query_faults(error))
+        return render(request, "pages/change_refused.html", {"sentence": sentence}, status=400)
+    if request.POST.get("whole"):
+        return redirect("change-page", change_id)
+    back = QueryDict(request.POST.get("list", "")[:4000]).urlencode()
+    return redirect(f"{reverse('change-pages')}?{back}#change-{change_id}")

@@ -1,0 +1,273 @@
+"""One host's history of one series: its runs, the changes among them, and breaks of the tool."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from analysis.changes import Observation, Step, find_steps
+from analysis.profiles.reference_profile import PROFILE
+from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from analysis.tool_changes import ToolBreak, find_breaks, tool_state
+from documents.environment_difference import Difference, environment_difference
+from runs.parameters import Choice, Line, Moment, Number, ParameterForm, Switch, Text
+from store.models import Host, Measurement, Run, RunDocument, RunSpeedIndex, Series
+
+LATEST_POINTS = 1000
+EXPLAINED_CHANGES = 50
+"""Changes whose environments are compared, at most: the latest. Each needs two documents."""
+
+METRICS = {"throughput": "B/s", "normalised": "B/s", "cpu_seconds_per_gb": "s/GB"}
+"""With their units."""
+
+CPU_COST = "cpu_seconds_per_gb"
+
+DEFAULTS = {
+    "ssh": {"method": "pipeline", "mac": "", "compression": False, "target_kind": "loopback"},
+    "openssl": {"operation": "encrypt", "threads": 1},
+}
+
+
+class HistoryForm(ParameterForm):
+    """Which history: a host, and one series that it measured."""
+
+    host = Text(required=True, help_text="Key or number of the host.")
+    tool = Choice(tuple(DEFAULTS), required=True)
+    cipher = Text(required=True)
+    metric = Choice(tuple(METRICS), help_text="Default: throughput.")
+    block_size = Number(help_text="openssl; default: what most runs have, of several the largest.")
+    operation = Choice(("encrypt", "decrypt"), help_text="openssl; default encrypt.")
+    threads = Number(help_text="openssl; default 1.")
+    method = Choice(("pipeline", "steady"), help_text="ssh; default pipeline.")
+    mac = Text(help_text="ssh: the one asked for; default: the client's own choice.")
+    compression = Switch(help_text="ssh; default off.")
+    target_kind = Choice(("loopback", "remote"), help_text="ssh; default loopback.")
+    target_name = Line(help_text="ssh: the name of a remote target.")
+    pinned = Switch(
+        help_text="ssh: 1 or 0; default: of each run the series that is not pinned, if it has one."
+    )
+    acceleration = Choice(("default", "masked"), help_text="default (default) or masked.")
+    since = Moment(help_text="Started on or after: date or time.")
+    until = Moment(time.max, help_text="Started on or before.")
+
+
+@dataclass(frozen=True)
+class Point:
+    """What one run says of the series, in the metric's unit; `spread` of the tries, a fraction."""
+
+    run: Run
+    started_at: datetime
+    value: float
+    spread: float | None
+    n: int
+    seconds: float | None
+    openssl: str
+    environment: str
+
+    @property
+    def noisy(self) -> bool:
+        """Return whether the tries differ by much."""
+        return (self.spread or 0.0) > NOISY_SPREAD and self.n >= NOISY_MINIMUM_TRIES
+
+
+@dataclass(frozen=True)
+class Change:
+    """A step at the run `point`, or a break of the tool there, after the run `previous`."""
+
+    index: int
+    previous: Point
+    point: Point
+
+
+@dataclass(frozen=True)
+class StepChange(Change):
+    """`environment`: what the two runs state differently; None for changes long ago."""
+
+    step: Step[Any]
+    direction: str
+    environment: Sequence[Difference] | None
+
+    @property
+    def before(self) -> float:
+        """Return the median of the runs before."""
+        return next(iter(self.step.before.values()))
+
+    @property
+    def after(self) -> float:
+        """Return the median of the runs from the step on."""
+        return next(iter(self.step.after.values()))
+
+    @property
+    def words(self) -> str:
+        """Return one sentence for people, with the figures it rests on."""
+        sentence = (
+            f"{abs(self.step.ratio - 1):.1%} {self.direction} than the median of"
+            f" {self.step.window} runs before (a change is more than {self.step.threshold:.1%})."
+        )
+        return sentence.replace("%", " %")
+
+
+@dataclass(frozen=True)
+class BreakChange(Change):
+    """No percentage is stated across it."""
+
+    broken: ToolBreak
+
+
+@dataclass(frozen=True)
+class History:
+    """A host's history of one series, the oldest run first.
+
+    `cut`: there are older runs than the latest 1,000. `undated` runs measured the series at a time
+    that nobody knows, `without_value` have none in this metric: neither is a point.
+    """
+
+    host: Host
+    metric: str
+    series: Mapping[str, Any]
+    points: Sequence[Point]
+    changes: Sequence[StepChange]
+    breaks: Sequence[BreakChange]
+    cut: bool
+    undated: int
+    without_value: int
+
+    @property
+    def unit(self) -> str:
+        """Return that of the metric."""
+        return METRICS[self.metric]
+
+    @property
+    def profile(self) -> str | None:
+        """Return the profile that rates are normalised by."""
+        return PROFILE.name if self.metric == "normalised" else None
+
+
+def history(
+    host: Host,
+    *,
+    tool: str,
+    metric: str = "throughput",
+    since: datetime | None = None,
+    until: datetime | None = None,
+    **series: Any,
+) -> History:
+    """Return a history; the number of queries is the same for any length of it."""
+    asked = {"acceleration": "default", "target_name": "", **DEFAULTS[tool], **series}
+    measured = _measured(host, {"tool": tool, **asked}, since, until)
+    if tool == "openssl" and "block_size" not in asked:
+        sizes = measured.values_list("series__block_size").annotate(runs=Count("run"))
+        common = sizes.order_by("-runs", "-series__block_size").first()
+        asked["block_size"] = common and common[0]
+        measured = measured.filter(series__block_size=asked["block_size"])
+    dated = measured.filter(run__started_at__isnull=False).select_related(
+        *(f"run__environment__{name}" for name in ("openssl", "ssh_library", *_NAMED))
+    )
+    # Of a run there may be two: pinned to a core, and not.
+    latest = dated.order_by("-run__started_at", "-run_id", "series__pinned")
+    rows = {row.run_id: row for row in reversed(list(latest[: 2 * LATEST_POINTS + 2]))}
+    cut = len(rows) > LATEST_POINTS
+    shown = list(rows.values())[-LATEST_POINTS:]
+    points = list(_points(shown, tool, metric))
+    return History(
+        host=host,
+        metric=metric,
+        series={"tool": tool, **asked},
+        points=points,
+        changes=_changes(points, tool, asked["cipher"], metric),
+        breaks=_breaks(points, asked["cipher"]) if tool == "openssl" else [],
+        cut=cut,
+        undated=measured.filter(run__started_at=None).values("run").distinct().count(),
+        without_value=len(shown) - len(points),
+    )
+
+
+def _measured(
+    host: Host, series: Mapping[str, Any], since: datetime | None, until: datetime | None
+) -> QuerySet[Measurement]:
+    """What the host measured of the series, in runs that count."""
+    chosen = list(Series.objects.filter(**series).values_list("pk", flat=True))
+    counted = Measurement.objects.filter(
+        run__host=host,
+        run__status=Run.Status.READY,
+        run__hidden=False,
+        series__in=chosen,
+        implausible=False,
+    )
+    if since is not None:
+        counted = counted.filter(run__started_at__gte=since)
+    return counted if until is None else counted.filter(run__started_at__lte=until)
+
+
+_NAMED = ("openssh", "os_version", "cpu")
+
+
+def _points(rows: Sequence[Measurement], tool: str, metric: str) -> Iterator[Point]:
+    """The rows that have a value in the metric."""
+    indices: Mapping[int, float] = {}
+    if metric == "normalised":
+        known = RunSpeedIndex.objects.filter(run__in=[row.run_id for row in rows], tool=tool)
+        indices = dict(known.values_list("run_id", "index"))
+    for row in rows:
+        value, spread, seconds = row.median, row.spread, row.try_seconds
+        if metric == "normalised":
+            value = value / indices[row.run_id] if value and row.run_id in indices else None
+        elif metric == CPU_COST:
+            value, spread, seconds = row.cpu_seconds_per_gb, row.cpu_seconds_per_gb_spread, None
+        environment = row.run.environment
+        if not value or environment is None or row.run.started_at is None:
+            continue
+        library = environment.library(tool).label
+        names = [library, *(getattr(environment, name).label for name in _NAMED)]
+        yield Point(
+            run=row.run,
+            started_at=row.run.started_at,
+            value=value,
+            spread=spread,
+            n=row.n,
+            seconds=seconds,
+            openssl=library,
+            environment=", ".join(names),
+        )
+
+
+def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> list[StepChange]:
+    """The steps between runs that were not disturbed."""
+    calm = [index for index, point in enumerate(points) if not point.run.conditions]
+    steps = find_steps(
+        [
+            {
+                tool_state(points[index].openssl, cipher) if tool == "openssl" else (): Observation(
+                    points[index].value, points[index].spread or 0.0, points[index].seconds
+                )
+            }
+            for index in calm
+        ]
+    )
+    words = ("dearer", "cheaper") if metric == CPU_COST else ("faster", "slower")
+    pairs = [(step, points[calm[step.index - 1]], points[calm[step.index]]) for step in steps]
+    explained = {point.run.pk for _, *both in pairs[-EXPLAINED_CHANGES:] for point in both}
+    documents = RunDocument.objects.in_bulk(explained)
+    stated = {pk: document.environment for pk, document in documents.items()}
+    return [
+        StepChange(
+            index=calm[step.index],
+            previous=previous,
+            point=point,
+            step=step,
+            direction=words[step.ratio < 1],
+            environment=(
+                environment_difference(stated[previous.run.pk], stated[point.run.pk], tool=tool)
+                if {previous.run.pk, point.run.pk} <= stated.keys()
+                else None
+            ),
+        )
+        for step, previous, point in pairs
+    ]
+
+
+def _breaks(points: Sequence[Point], cipher: str) -> list[BreakChange]:
+    found = find_breaks([point.openssl for point in points], cipher)
+    return [BreakChange(one.index, points[one.index - 1], points[one.index], one) for one in found]

@@ -1,1 +1,0 @@
-"""A document or text becomes rows."""

@@ -1,1 +1,0 @@
-"""Stored runs and hosts change or go, and what is derived from them follows."""

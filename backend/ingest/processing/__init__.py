@@ -1,1 +1,0 @@
-"""An accepted document becomes rows: host, environment, results, levels, indices."""
