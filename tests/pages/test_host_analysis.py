@@ -1,14 +1,11 @@
 """What the host's page says beyond the latest figures: history, standing, delivery."""
 
-import json
 import re
-from html import unescape
-from typing import Any
 
 from django.test import Client
 
 from store.models import Run
-from tests.conftest import StoreRun, csv_rows
+from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import openssl_measurement, ssh_measurement
@@ -74,47 +71,6 @@ def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreR
     assert "acceleration=masked" in history
     nothing = history_of(page(member, address(run), metric="cpu_seconds_per_gb"))
     assert "No run of this host has a value of “CPU seconds per GB”" in text_of(nothing)
-
-
-def test_other_series_and_other_hosts_are_lines_of_one_history(
-    member: Client, store_run: StoreRun
-) -> None:
-    for day in range(2):
-        mine = store_run(
-            run_of_day(
-                day,
-                ssh_measurement(GCM, 1e8),
-                ssh_measurement("aes256-ctr", 2e8),
-                openssl_measurement("aes-128-gcm", 5e9),
-            )
-        )
-        other = store_run(run_of_day(day, ssh_measurement(GCM, 4e8), host={"name": "web"}))
-    assert mine.host
-    assert other.host
-    asked: dict[str, Any] = {
-        "also": ["ssh/pipeline/aes256-ctr", "openssl/8192/aes-128-gcm", "nothing"],
-        "host": [other.host.slug, "nobody", mine.host.slug],
-    }
-    html = history_of(page(member, address(mine), **asked))
-    found = re.search(r'<script id="history-view"[^>]*>(.*?)</script>', html)
-    assert found
-    lines = json.loads(found[1])["lines"]
-    assert [(one["label"], [point["median"] for point in one["points"]]) for one in lines] == [
-        (f"nas: {GCM}", [1e8, 1e8]),
-        ("nas: aes256-ctr", [2e8, 2e8]),
-        (f"web: {GCM}", [4e8, 4e8]),
-    ]
-    assert len({(one["slot"], tuple(one["dash"])) for one in lines}) == 3
-    said = text_of(html)
-    assert "no such host: openssl/8192/aes-128-gcm , nothing , nobody ." in said
-    assert len(re.findall(r'<td class="number" data-value=', html)) == 6
-    assert html.count(" checked>") == 2
-    csv_address = re.search(r'href="([^"]*history\.csv[^"]*)"', html)
-    assert csv_address
-    rows = csv_rows(member.get(unescape(csv_address[1])))
-    assert [(row["host"], row["throughput_bytes_per_second"]) for row in rows] == [
-        *(("nas", "100000000.0"), ("nas", "200000000.0"), ("web", "400000000.0")),
-    ] * 2
 
 
 def test_a_break_of_the_tool_is_told_with_its_sources(member: Client, store_run: StoreRun) -> None:
