@@ -28,7 +28,7 @@ PURE = ("tests/analysis", "tests/documents", "tests/texts", "tests/exports")
 COSTS = ("tests/agent/test_cpu_seconds.py", "tests/texts/test_cost.py")
 """What ssh and parsing cost: nothing else may run meanwhile."""
 WITHOUT_COSTS = tuple(f"--ignore={one}" for one in COSTS)
-QUICK = ("access", "api", "config", "ingest", "monitoring", "notifications", "pages", "results")
+QUICK = ("access", "api", "changes", "config", "monitoring", "notifications", "pages", "results")
 """Folders of tests that `make check` runs when they, or what they test, have changed."""
 FIRST_START = "tests/launch/test_make_run.py::" + (
     "test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept"

@@ -11,7 +11,6 @@ from statistics import median
 from django.db import connection, transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
-from store.processing_lock import hold_off_edits
 
 from analysis.changes import WINDOW, Observation, find_steps, taken_back, verdict_changes
 from analysis.ciphers.cipher_catalogue import cipher_family
@@ -75,28 +74,28 @@ def _key(kind: str, direction: str, member: Member) -> PartKey:
 
 
 def find_due() -> bool:
-    """Find the changes of one host that is due; False where none is."""
-    due = HostWatch.objects.filter(due=True).order_by("pk")
-    with transaction.atomic():
-        hold_off_edits()
-        watch = due.select_for_update(skip_locked=True).first()
-        if watch is None:
-            return False
-        try:
-            with transaction.atomic():
-                watch.silent_after = _look(watch.host_id)
-        except UNREACHABLE:
-            raise
-        except Exception:
-            logger.exception("changes of host %d cannot be found", watch.host_id)
-        watch.due = False
-        watch.save()
+    """Find the changes of one host that is due; False where none is.
+
+    No row of a run that an edit may be waiting for is locked meanwhile: what changes while a host
+    is looked at leaves it due.
+    """
+    watch = HostWatch.objects.filter(due_at__isnull=False).order_by("due_at").first()
+    if watch is None:
+        return False
+    try:
+        with transaction.atomic():
+            _look(watch)
+    except UNREACHABLE:
+        raise
+    except Exception:
+        logger.exception("changes of host %d cannot be found", watch.host_id)
+        HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at).update(due_at=None)
     return True
 
 
-def _look(host: int) -> datetime | None:
-    """Store what the runs of a host show; return when it is silent without another one."""
-    counted = Run.objects.filter(host=host, status=Run.Status.READY, hidden=False)
+def _look(watch: HostWatch) -> None:
+    """Store what the runs of a host show, and when it is silent without another one."""
+    counted = Run.objects.filter(host=watch.host_id, status=Run.Status.READY, hidden=False)
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
     latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")[:RUNS]
     runs = list(reversed(latest))
@@ -104,9 +103,13 @@ def _look(host: int) -> datetime | None:
     since = _at(runs[WINDOW]) if len(runs) == RUNS else datetime.min.replace(tzinfo=UTC)
     calm = [run for run in runs if not run.conditions]
     parts = [part for part in (*_speeds(calm), *_verdicts(calm)) if part.member.at >= since]
-    _store(host, _joined_with_verdicts(parts), counted, since)
-    _end_silence(host, runs)
-    return _silent_after([_at(run) for run in runs if run.source == Run.Source.AGENT])
+    _lock_entries()
+    as_seen = HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at)
+    if as_seen.exists():  # else another worker was faster
+        _store(watch.host_id, _joined_with_verdicts(parts), counted, since)
+        _end_silence(watch.host_id, runs)
+        agent = [_at(run) for run in runs if run.source == Run.Source.AGENT]
+        as_seen.update(due_at=None, silent_after=_silent_after(agent))
 
 
 def _at(run: Run) -> datetime:
@@ -213,7 +216,6 @@ def _store(host: int, parts: Iterable[_Part], counted: QuerySet[Run], since: dat
 
     Those from before `since` stay as long as their run counts.
     """
-    _lock_entries()
     of_host = Member.objects.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change"))
     stored = {_key(one.change.kind, one.change.direction, one): one for one in members}
@@ -325,25 +327,26 @@ def _end_silence(host: int, runs: Sequence[Run]) -> None:
         _settle({member.change_id})
 
 
-@transaction.atomic
 def find_silent(now: datetime | None = None) -> None:
     """Store which hosts have been silent for too long."""
-    hold_off_edits()
-    late = HostWatch.objects.filter(silent_after__lt=now or timezone.now(), due=False)
-    hosts = list(late.select_for_update(skip_locked=True).order_by("pk"))
-    if not hosts:
-        return
+    for watch in HostWatch.objects.filter(silent_after__lt=now or timezone.now(), due_at=None):
+        with transaction.atomic():
+            _store_silence(watch)
+
+
+def _store_silence(watch: HostWatch) -> None:
     _lock_entries()
-    for watch in hosts:
-        counted = Run.objects.filter(host=watch.host_id, status=Run.Status.READY, hidden=False)
-        run = counted.filter(started_at__isnull=False).latest("started_at", "id")
-        at = watch.silent_after or timezone.now()
-        watch.silent_after = None
-        watch.save()
-        change = _open_entry(
-            at, SILENT_TOGETHER, "", kind=Kind.SILENT, direction=Direction.SILENT, family=""
-        )
-        member = Member.objects.create(change=change, run=run, at=at)
-        _settle({change.pk})
-        if is_news(at):
-            notify_of_parts([member])
+    counted = Run.objects.filter(host=watch.host_id, status=Run.Status.READY, hidden=False)
+    run = counted.filter(started_at__isnull=False).order_by("-started_at", "-id").first()
+    at = watch.silent_after
+    as_seen = HostWatch.objects.filter(pk=watch.pk, silent_after=at, due_at=None)
+    if run is None or at is None or not as_seen.exists():
+        return
+    change = _open_entry(
+        at, SILENT_TOGETHER, "", kind=Kind.SILENT, direction=Direction.SILENT, family=""
+    )
+    member = Member.objects.create(change=change, run=run, at=at)
+    _settle({change.pk})
+    if is_news(at):
+        notify_of_parts([member])
+    as_seen.update(silent_after=None)

@@ -1,6 +1,5 @@
 """Pages of changes: the list, one entry, and what editors say of it."""
 
-from django.db.models import F
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -12,7 +11,7 @@ from changes.api import MEMBERS_OF_AN_ENTRY, decide, with_members
 from changes.filters import ChangeFilter
 from pages.access import editors, reader_page
 from pages.page_query import PageAddress, first_page, query_faults
-from pages.paging import AFTER, BEFORE, page_of_times
+from pages.paging import CURSOR, page_of
 from store.models import FleetChange
 
 DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.LONGEST_NOTE}
@@ -23,8 +22,8 @@ def change_list(request: HttpRequest) -> HttpResponse:
     """Changes page by page; a filter that cannot be is left out."""
     params = request.GET
     filters = ChangeFilter(params, FleetChange.objects.listed())
-    page = page_of_times(filters.qs, F("last_at"), params)
-    address = PageAddress(first_page(params, BEFORE, AFTER))
+    page = page_of(filters.qs, params, "-last_at", "-id")
+    address = PageAddress(first_page(params, CURSOR))
     families = dict.fromkeys(cipher.family for cipher in cipher_catalogue().ciphers)
     choices = (
         ("kind", "What", FleetChange.Kind.choices),

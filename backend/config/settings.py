@@ -140,7 +140,6 @@ INSTALLED_APPS = [
     "store",
     "access",
     "runs.apps.RunsConfig",
-    "ingest",
     "results",
     "monitoring",
     "pages",

@@ -296,12 +296,14 @@ def test_a_host_that_cannot_be_looked_at_stops_no_other(
             at_level(day, 0.8 if day > 3 else 1.0, host={"name": name})
     broken = Host.objects.get(name="a").pk
     look_at = detect._look
-    monkeypatch.setattr(detect, "_look", lambda host: 1 / 0 if host == broken else look_at(host))
+    monkeypatch.setattr(
+        detect, "_look", lambda watch: 1 / 0 if watch.pk == broken else look_at(watch)
+    )
     find_changes()
     assert "cannot be found" in caplog.text
     found = Member.objects.filter(change__kind="speed")
     assert [one.run.host_name for one in found] == ["b"]
-    assert not HostWatch.objects.filter(due=True).exists()
+    assert not HostWatch.objects.filter(due_at__isnull=False).exists()
 
 
 def test_the_task_finds_changes_and_silent_hosts(at_level: Store) -> None:

@@ -254,12 +254,12 @@ class Migration(migrations.Migration):
             name='HostWatch',
             fields=[
                 ('host', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='watch', serialize=False, to='runs.host')),
-                ('due', models.BooleanField(default=False)),
+                ('due_at', models.DateTimeField(help_text='Since when; null: looked at.', null=True)),
                 ('silent_after', models.DateTimeField(help_text='Without a run by then the host is silent; null: it is, or never is.', null=True)),
             ],
             options={
                 'verbose_name_plural': 'host watches',
-                'indexes': [models.Index(condition=models.Q(('due', True)), fields=['host'], name='hosts_due'), models.Index(fields=['silent_after'], name='hosts_by_silence')],
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['host'], name='hosts_due'), models.Index(fields=['silent_after'], name='hosts_by_silence')],
             },
         ),
         migrations.CreateModel(

@@ -6,6 +6,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from store.models.host import Host
 from store.models.run import Run
@@ -173,9 +174,9 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
         """Have changes of these hosts looked for: their runs are others now."""
         known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")
         self.bulk_create(
-            [HostWatch(host=host, due=True) for host in known],
+            [HostWatch(host=host, due_at=timezone.now()) for host in known],
             update_conflicts=True,
-            update_fields=["due"],
+            update_fields=["due_at"],
             unique_fields=["host"],
         )
 
@@ -184,7 +185,7 @@ class HostWatch(models.Model):
     """Whether changes of a host are to be looked for, and from when on it is silent."""
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
-    due = models.BooleanField(default=False)
+    due_at = models.DateTimeField(null=True, help_text="Since when; null: looked at.")
     silent_after = models.DateTimeField(
         null=True, help_text="Without a run by then the host is silent; null: it is, or never is."
     )
@@ -193,7 +194,7 @@ class HostWatch(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["host"], condition=Q(due=True), name="hosts_due"),
+            models.Index(fields=["host"], condition=Q(due_at__isnull=False), name="hosts_due"),
             models.Index(fields=["silent_after"], name="hosts_by_silence"),
         ]
         verbose_name_plural = "host watches"
