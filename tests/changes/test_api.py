@@ -45,7 +45,7 @@ def test_the_list_says_what_changed_on_which_host_and_why(
     (member,) = entry["members"]
     assert (member["host"], member["host_id"]) == (changed_host.slug, changed_host.pk)
     assert (member["tool"], member["family"]) == ("openssl", "aes-gcm")
-    assert (member["cipher"], member["block_size"]) == ("aes-128-gcm", 16384)
+    assert (member["cipher"], member["block_size"]) == ("aes-128-gcm", 8192)
     runs = list(Run.objects.order_by("started_at"))
     assert (member["previous_run_id"], member["run_id"]) == (
         str(runs[4].run_id),
