@@ -1,5 +1,6 @@
-"""What the generated OpenAPI document lacks: the one format of errors, whole schemas, links."""
+"""What the generated OpenAPI document lacks: the one format of errors, whole schemas."""
 
+import json
 from typing import Any
 
 from drf_standardized_errors.openapi import AutoSchema
@@ -63,11 +64,6 @@ ANSWERS_TO_WRITING = {
 
 WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
-RUN_LINKS = {
-    name: {"operationId": name, "parameters": {"run_id": "$response.body#/run_id"}}
-    for name in ("runs_read", "runs_document")
-}
-
 
 def complete(result: Described, **_: Any) -> Described:
     """drf-spectacular's hook: the document with what follows from the rules of the whole API."""
@@ -78,9 +74,7 @@ def complete(result: Described, **_: Any) -> Described:
             _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
             _let_be_empty(operation)
             _require_body(operation)
-            _let_files_be_saved(operation)
             _move_definitions(operation, schemas)
-            _link(operation)
     return result
 
 
@@ -102,22 +96,6 @@ def _require_body(operation: Described) -> None:
         operation["requestBody"]["required"] = True
 
 
-BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-
-
-def _let_files_be_saved(operation: Described) -> None:
-    """Offer files and texts as plain bytes too: many generated clients know no other type.
-
-    The server sends and takes the same bytes under either name.
-    """
-    contents = [answer.get("content", {}) for answer in operation["responses"].values()]
-    for content in [*contents, operation.get("requestBody", {}).get("content", {})]:
-        if content and not any("json" in kind or kind == "text/html" for kind in content):
-            others = dict(content)
-            content.clear()
-            content.update(BYTES | others)
-
-
 def _let_be_empty(operation: Described) -> None:
     """An empty parameter counts as absent, so that a form can be sent as it is."""
     for parameter in operation.get("parameters", []):
@@ -130,31 +108,12 @@ def _let_be_empty(operation: Described) -> None:
 
 
 def _move_definitions(operation: Described, schemas: Described) -> None:
-    """The run document's `$defs` to where references of an OpenAPI document can lead."""
+    """Move the run document's `$defs` to where references of an OpenAPI document can lead."""
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        definitions = content["schema"].get("$defs")
-        if definitions is not None:
-            rest = {name: part for name, part in content["schema"].items() if name not in OWN}
-            content["schema"] = _redirected(rest)
-            schemas |= {f"Run.{name}": _redirected(part) for name, part in definitions.items()}
-
-
-OWN = ("$defs", "$id", "$schema")
-"""What makes a schema a document of its own."""
-
-
-def _redirected(part: Any) -> Any:
-    if isinstance(part, list):
-        return [_redirected(item) for item in part]
-    if not isinstance(part, dict):
-        return part
-    moved = {name: _redirected(inner) for name, inner in part.items()}
-    reference = moved.get("$ref")
-    if isinstance(reference, str):
-        moved["$ref"] = reference.replace("#/$defs/", "#/components/schemas/Run.")
-    return moved
-
-
-def _link(operation: Described) -> None:
-    if operation["operationId"] in ("runs_upload", "imports_create"):
-        operation["responses"]["202"]["links"] = RUN_LINKS
+        if "$defs" in content["schema"]:
+            text = json.dumps(content["schema"])
+            moved = json.loads(text.replace("#/$defs/", "#/components/schemas/Run."))
+            schemas |= {f"Run.{name}": part for name, part in moved.pop("$defs").items()}
+            content["schema"] = {
+                n: part for n, part in moved.items() if n not in ("$id", "$schema")
+            }
