@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from django.http import FileResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
@@ -25,7 +26,6 @@ from compare.files import (
 from compare.question import ComparisonForm
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
-from pages.setup.first_steps import site_of
 from results.analytics.engine import questions
 from runs.parameters import Choice, Number, RunId, Switch, Text, Values, fault, none_of
 from store.models import Run
@@ -127,7 +127,7 @@ class ComparisonXlsx(FileView):
         with questions():
             comparison = view.found(compare(query))
             keys = voting(query, comparison.groups if view.search else None)
-        contents = Contents(query, comparison, view, keys, *_asked(request, "/"))
+        contents = Contents(query, comparison, view, keys, *_asked(request, ""))
         return _workbook(contents, comparison_name(query))
 
 
@@ -142,7 +142,7 @@ class MeasurementsCsv(FileView):
         lines = measurements_csv(
             list(runs.values_list("pk", flat=True)),
             results,
-            site_of(request),
+            request.build_absolute_uri(reverse("compare")),
             excel=given.get("excel", False),
         )
         return csv_response(lines, file_name(given.get("tool"), "measurements"))
@@ -160,13 +160,13 @@ class MeasurementsXlsx(FileView):
         if not {"run_id", "q", "status"} & self.asked.given.keys():
             comparison = view.found(compare(query))
         some = list(keys[: MOST_ROWS + 1])
-        contents = Contents(query, comparison, view, some, *_asked(request, "/runs/"))
+        contents = Contents(query, comparison, view, some, *_asked(request, "runs/"))
         return _workbook(contents, file_name("measurements"))
 
 
 def _asked(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
     """Return the parameters, this site, and the address of the page that shows the same."""
-    params, site = request.query_params, site_of(request)
+    params, site = request.query_params, request.build_absolute_uri(reverse("compare"))
     asked = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
     return asked, site, f"{site}{page}?{params.urlencode()}"
 

@@ -130,7 +130,7 @@ def _of_tool(facts: dict[str, Any], tool: str, site: str) -> dict[str, Any]:
         "single_baseline": only(families) if len(families) == 1 else "",
         "reference_profile": PROFILE.name,
         "tags": json.dumps(facts["tags"], ensure_ascii=False) if facts["tags"] else "",
-        "run_url": f"{site}/runs/{facts['run_id']}/",
+        "run_url": f"{site}runs/{facts['run_id']}/",
     }
 
 

@@ -240,23 +240,28 @@ def _words(key: str) -> str:
 def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
     yield "Generated (UTC)", datetime.now(UTC)
     yield "Live view", contents.page
-    comparison = contents.comparison
+    comparison, known = contents.comparison, set[str]()
     if comparison is not None:
+        settings = {
+            "metric": comparison.metric,
+            "cipher": ", ".join(contents.query.ciphers) or "all",
+            **question(contents.query, comparison),
+        }
         yield "Comparison", _title(contents, comparison)
-        yield "Metric", _words(comparison.metric)
-        for name, value in question(contents.query, comparison).items():
-            if value not in (None, "") and name != "reference_profile":
+        for name, value in settings.items():
+            if value not in (None, ""):
                 yield name.replace("_", " ").capitalize(), value
-        yield "Ciphers", ", ".join(contents.query.ciphers) or "all"
         for reason, number in comparison.excluded.items():
             yield f"Left out: {reason.replace('_', ' ')}", number
-    yield from ((f"Asked: {name}", value) for name, value in contents.asked)
+        known = {*settings, "block_size"}
+    yield from ((f"Asked: {name}", value) for name, value in contents.asked if name not in known)
     yield "Reference profile", PROFILE.name
     for tool, levels in PROFILE.levels.items():
         yield f"{tool}: made from", PROFILE.made_from[tool]
         for family, level in levels.items():
             yield f"{tool}: {family} (MB/s)", level / 1e6
-    yield from (("How to read it", sentence) for sentence in HOW_TO_READ)
+    yield "How to read it", HOW_TO_READ[0]
+    yield from (("", sentence) for sentence in HOW_TO_READ[1:])
 
 
 def _add_method(book: _Book, contents: Contents) -> None:

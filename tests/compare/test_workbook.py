@@ -142,7 +142,7 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     ciphers = ["aes128-ctr", "3des-cbc"]
     book = opened(body(reader, "comparison.xlsx", cipher=ciphers, **query))
     said = {str(row[0]): row[1] for row in book["Method"].iter_rows(values_only=True) if row[0]}
-    assert said["Ciphers"] == "aes128-ctr, 3des-cbc"
+    assert said["Cipher"] == "aes128-ctr, 3des-cbc"
     assert said["Metric"] == "normalised"
     assert said["Asked: source"] == "published"
     assert said["Reference profile"] == "2015"

@@ -39,7 +39,7 @@ def test_each_file_of_a_page_can_be_had_under_its_name(member: Client) -> None:
         "Excel workbook": "ciphermark-comparison-ssh-throughput-by-os.xlsx",
         "This table": "ciphermark-comparison-ssh-throughput-by-os.csv",
         "This table for Excel": "ciphermark-comparison-ssh-throughput-by-os.csv",
-        "JSON": "",
+        "This view as JSON": "",
         "Measurements": "ciphermark-ssh-measurements.csv",
         "Measurements for Excel": "ciphermark-ssh-measurements.csv",
     }
