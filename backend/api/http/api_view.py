@@ -1,4 +1,4 @@
-"""What every address of the API has in common: it refuses parameters that it does not take.
+"""What every address of the API has in common: its parameters, bodies, and pages of lists.
 
 Lists go by cursor: stable while rows arrive, and as fast on the last page as on the first.
 """
@@ -6,7 +6,6 @@ Lists go by cursor: stable while rows arrive, and as fast on the last page as on
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 from django.core.exceptions import RequestDataTooBig
@@ -29,8 +28,6 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from api.http.json_parser import TooLarge
-from questions.parameters import names_of
-from questions.unknown_parameters import refuse_unknown
 from runs.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm, checked
 from store.outage import outage_message
 
@@ -121,9 +118,6 @@ class ByCursorOfIds(ByCursor):
         return link
 
 
-READING = ("get", "head")
-
-
 class ApiView(APIView):
     """A view that answers no question which it has not understood in full.
 
@@ -148,15 +142,11 @@ class ApiView(APIView):
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else str(request.method)
         form = self.parameters.get(method)
+        if form is None and method == "GET" and self.filterset_class is None:
+            form = ParameterForm
         if form is not None:
             besides = OF_LISTS if hasattr(self, "pagination_class") else OF_ALL
             self.asked = checked(form(request.query_params, besides=besides))
-            return
-        if method == "GET" and self.filterset_class is not None:
-            return
-        known = self.known_parameters(request)
-        if known is not None:
-            refuse_unknown(request.query_params, known)
 
     def handle_exception(self, exc: Exception) -> Response:
         """Answer in the API's format; an outage to a browser by the page that all pages give."""
@@ -169,11 +159,6 @@ class ApiView(APIView):
         """Return whether somebody follows a link."""
         accepted = self.request.headers.get("Accept", "")
         return self.request.method == "GET" and "text/html" in accepted
-
-    def known_parameters(self, request: Request) -> frozenset[str] | None:
-        """What this request may say in its address; None: anything."""
-        method = str(request.method).lower()
-        return parameters_of(type(self), method)  # type: ignore[arg-type]  # the class is hashable
 
 
 def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
@@ -260,21 +245,3 @@ class ListView(ApiView):
             rows = ListFilter().filter_queryset(request, rows, self)
         found = paginator.paginate_queryset(rows, request) or []
         return paginator.get_paginated_response(shape(read(found), many=True).data)
-
-
-@cache
-def parameters_of(view: type[APIView], method: str) -> frozenset[str] | None:
-    """What the operation takes in its address; None where the address does not matter to it.
-
-    It matters to whatever reads. A change that takes all it must know in its body is not refused
-    for what a relay put into the address: a run would be lost for nothing.
-    """
-    described = getattr(getattr(view, "get" if method == "head" else method, None), "kwargs", None)
-    if described is None:
-        return None
-    schema = described["schema"]()
-    schema.view, schema.method = view(request=None, kwargs={}), method.upper()
-    declared = names_of(schema.get_override_parameters())
-    if method not in READING:
-        return declared or None
-    return declared | (OF_LISTS if hasattr(view, "pagination_class") else frozenset())
