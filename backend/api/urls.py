@@ -7,15 +7,14 @@ from django.utils.decorators import method_decorator
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from api import (
-    editing,
     imports,
     profiles,
     views,
 )
-from api.fleet import notes
 from changes import api as changes
 from compare import api as compare
 from compare import shares
+from hosts import api as hosts
 from recommend.api import CipherList, RecommendationView
 
 app_name = "api"
@@ -39,17 +38,17 @@ register_converter(AnythingConverter, "anything")
 
 urlpatterns = [
     path("v1/runs/", views.RunList.as_view(), name="runs"),
-    path("v1/runs/<uuid:run_id>/", views.RunView.as_view(), name="run"),
+    path("v1/runs/<uuid:run_id>/", hosts.RunView.as_view(), name="run"),
     path("v1/runs/<uuid:run_id>/document/", views.RunDocumentView.as_view(), name="run-document"),
     path("v1/runs/<uuid:run_id>/text/", views.RunTextView.as_view(), name="run-text"),
     path("v1/imports/", imports.ImportList.as_view(), name="imports"),
-    path("v1/hosts/", views.HostList.as_view(), name="hosts"),
-    path("v1/hosts/<str:host_id>/", views.HostView.as_view(), name="host"),
-    path("v1/hosts/<str:host_id>/merge/", editing.HostMerge.as_view(), name="merge-hosts"),
+    path("v1/hosts/", hosts.HostList.as_view(), name="hosts"),
+    path("v1/hosts/<str:host_id>/", hosts.HostView.as_view(), name="host"),
+    path("v1/hosts/<str:host_id>/merge/", hosts.HostMerge.as_view(), name="merge-hosts"),
     path("v1/changes/", changes.FleetChangeList.as_view(), name="changes"),
     path("v1/changes/<int:change_id>/", changes.FleetChangeView.as_view(), name="change"),
-    path("v1/notes/", notes.NoteList.as_view(), name="notes"),
-    path("v1/notes/<int:note_id>/", notes.NoteView.as_view(), name="note"),
+    path("v1/notes/", hosts.NoteList.as_view(), name="notes"),
+    path("v1/notes/<int:note_id>/", hosts.NoteView.as_view(), name="note"),
     path("v1/shares/", shares.ShareList.as_view(), name="shares"),
     path("v1/comparison/", views.ComparisonView.as_view(), name="comparison"),
     path("v1/exports/comparison.csv", compare.ComparisonCsv.as_view(), name="comparison-csv"),

@@ -13,22 +13,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.comparison_json import comparison_json
-from api.editing import HostEditing, RunEditing, host_number
-from api.http.api_view import ApiView, ByCursorOfIds, ListView
-from api.serializers import (
-    ComparisonSerializer,
-    HostDetailSerializer,
-    HostSummarySerializer,
-    RunDetailSerializer,
-    RunSummarySerializer,
-)
+from api.http.api_view import ApiView, ListView
+from api.serializers import ComparisonSerializer
 from compare.comparison import compare
 from compare.question import ComparisonForm
 from documents.validation import run_schema
-from hosts.filters import HostForm
-from results.hosts.hosts import host_detail, summaries_of
 from runs.api import RunUpload
 from runs.filters import RunFilter
+from runs.serializers import RunSummarySerializer
 from store.models import Run
 
 
@@ -41,18 +33,6 @@ class RunList(RunUpload, ListView):
     def get(self, request: Request) -> Response:
         """Runs that are not hidden, newest first."""
         return self.page(request, Run.objects.listed(), RunSummarySerializer)
-
-
-class RunView(RunEditing):
-    """One run."""
-
-    @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """Its status, statistics and normalised values."""
-        run = Run.objects.detailed().filter(run_id=run_id).first()
-        if run is None:
-            raise NotFound(f"There is no run {run_id}.")
-        return Response(RunDetailSerializer(run).data)
 
 
 class RunDocumentView(ApiView):
@@ -88,33 +68,6 @@ class RunTextView(ApiView):
             content_type="application/octet-stream",
             headers={"Content-Disposition": disposition},
         )
-
-
-class HostList(ListView):
-    """Hosts."""
-
-    pagination_class = ByCursorOfIds
-    parameters = {"GET": HostForm}
-
-    @extend_schema(operation_id="hosts_list", responses=HostSummarySerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """Hosts with their latest environment, AES verdict, its reason and what to do about it."""
-        paginator = self.pagination_class()
-        hosts = self.asked.hosts
-        rows = summaries_of(paginator.paginate_ids(hosts, request))
-        return paginator.get_paginated_response(HostSummarySerializer(rows, many=True).data)
-
-
-class HostView(HostEditing):
-    """One host."""
-
-    @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
-    def get(self, request: Request, host_id: str) -> Response:
-        """Return the host with this number or key, and the latest value of each of its series."""
-        detail = host_detail(host_number(host_id), tries=True)
-        if detail is None:
-            raise NotFound(f"The host {host_id} has no run that counts.")
-        return Response(HostDetailSerializer(detail).data)
 
 
 class ComparisonView(ApiView):

@@ -1,13 +1,52 @@
 """Which hosts and notes are asked for."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import time
-from typing import Any
+from typing import Any, NamedTuple
 
-from results.hosts.host_facets import HOST_FILTERS
-from results.hosts.host_list import NEWEST, ORDERINGS, listed_hosts
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Lower
+
+from analysis.comparison import natural_key
 from runs.filters import VERDICTS, HostsFilter
 from runs.parameters import Choice, MomentFilter, ParameterFilterSet, ParameterForm, Text, Values
-from store.models import Note
+from store.models import Host, Note, RunSpeedIndex
+from store.models.host import HostQuerySet
+
+ENVIRONMENT = "latest_run__environment__"
+FACTS = {
+    "cpu": ("cpu",),
+    "os": ("os",),
+    "openssl_series": ("openssl_series", "ssh_library_series"),
+}
+"""Filter -> the facts of the environment of which one must have the value."""
+
+TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL series"}
+
+_SPEED = RunSpeedIndex.objects.filter(run=OuterRef("latest_run")).order_by("tool").values("index")
+ORDERS: dict[str, str | Combinable] = {
+    "id": "pk",
+    "name": Lower("name"),
+    "acceleration": "latest_run__acceleration",
+    "speed_index": Subquery(_SPEED[:1]),
+    "cpu": f"{ENVIRONMENT}cpu__label",
+    "os": f"{ENVIRONMENT}os_version__label",
+    "openssl": f"{ENVIRONMENT}openssl__label",
+    "openssh": f"{ENVIRONMENT}openssh__label",
+    "runs": "run_count",
+    "last_run_at": "latest_run__started_at",
+}
+NEWEST = "-id"
+
+
+class Option(NamedTuple):
+    """A value of a filter, and the hosts that it leaves under all other filters."""
+
+    key: str
+    label: str
+    hosts: int
 
 
 class HostForm(ParameterForm):
@@ -23,14 +62,14 @@ class HostForm(ParameterForm):
         "are the hosts that do not use their AES hardware.",
     )
     ordering = Choice(
-        ORDERINGS, help_text="Default: -id, the newest first. What is unknown comes last."
+        (*ORDERS, *(f"-{name}" for name in ORDERS)),
+        help_text="Default: -id, the newest first. What is unknown comes last.",
     )
 
     @property
-    def filters(self) -> dict[str, tuple[Any, ...]]:
+    def filters(self) -> dict[str, tuple[str, ...]]:
         """Return those by the values that a host has."""
-        given = self.given
-        return {name: given[name] for name in HOST_FILTERS if name in given}
+        return {name: self.given[name] for name in (*FACTS, "verdict") if name in self.given}
 
     @property
     def order(self) -> str:
@@ -38,9 +77,66 @@ class HostForm(ParameterForm):
         return order
 
     @property
+    def _named(self) -> HostQuerySet:
+        return Host.objects.counted().named_like(self.given.get("q", ""))
+
+    @property
     def hosts(self) -> list[int]:
-        """Return their ids in order."""
-        return listed_hosts(self.given.get("q", ""), self.filters, self.order)
+        """Return their ids in order, the newest of equal ones first."""
+        hosts = self._named
+        for name, values in self.filters.items():
+            facts = [f"{ENVIRONMENT}{fact}__key" for fact in FACTS.get(name, ())]
+            condition = Q()
+            for lookup in facts or ["latest_run__acceleration"]:
+                condition |= Q(**{f"{lookup}__in": values})
+            hosts = hosts.filter(condition)
+        name = self.order.removeprefix("-")
+        if name == "runs":
+            hosts = hosts.with_run_count()
+        rows = hosts.order_by("-pk").values_list("pk", ORDERS[name])
+        places = {value: _place(name, value) for _, value in rows}
+        known = [pk_value for pk_value in rows if places[pk_value[1]] is not None]
+        known.sort(key=lambda row: places[row[1]], reverse=self.order.startswith("-"))
+        return [pk for pk, _ in known] + [pk for pk, value in rows if places[value] is None]
+
+    def facets(self) -> dict[str, list[Option]]:
+        """Return the values of each filter."""
+        kinds = list(self._kinds())
+        facets = {}
+        for name in (*FACTS, "verdict"):
+            others = {other: set(keys) for other, keys in self.filters.items() if other != name}
+            labels = {key: key for key in self.filters.get(name, ())}
+            counts = Counter[str]()
+            for values, hosts in kinds:
+                labels |= values[name]
+                if all(values[other].keys() & keys for other, keys in others.items()):
+                    counts.update(dict.fromkeys(values[name], hosts))
+            shown = counts.keys() | self.filters.get(name, ())
+            options = (Option(key, labels[key], counts[key]) for key in shown)
+            facets[name] = sorted(options, key=lambda option: natural_key(option.label))
+        return facets
+
+    def _kinds(self) -> Iterable[tuple[dict[str, Mapping[str, str]], int]]:
+        """Yield the keys and labels that hosts have by filter, and how many hosts are alike."""
+        facts = [fact for facts in FACTS.values() for fact in facts]
+        columns = [f"{ENVIRONMENT}{fact}__{part}" for fact in facts for part in ("key", "label")]
+        rows = self._named.order_by().values_list("latest_run__acceleration", *columns)
+        for verdict, *texts, hosts in rows.annotate(hosts=Count("pk")):
+            pairs = dict(zip(facts, zip(texts[::2], texts[1::2], strict=True), strict=True))
+            values: dict[str, Mapping[str, str]] = {
+                name: dict(pairs[fact] for fact in facts if pairs[fact][0])
+                for name, facts in FACTS.items()
+            }
+            yield {**values, "verdict": {verdict: verdict}}, hosts
+
+
+def _place(name: str, value: Any) -> Any:
+    """Return by what a value is ordered; None for an unknown one."""
+    if name == "acceleration":
+        return VERDICTS.index(value)
+    if name in ("cpu", "os", "openssl", "openssh"):
+        return None if value is None or value.startswith("Unknown ") else natural_key(value)
+    return value
 
 
 class NoteFilter(ParameterFilterSet):

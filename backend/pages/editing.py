@@ -22,7 +22,6 @@ from pages.access import FORM, editors
 from pages.page_query import search_text
 from pages.paging import page_of
 from results.hosts.diff_subjects import CHOICES, hosts_beside
-from results.hosts.hosts import host_summaries, select_hosts
 from store.models import AuditEntry, Host, HostAlias, Run
 
 
@@ -146,15 +145,13 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
 @editors("runs.change_host")
 def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     """Hosts that may be the same machine."""
-    host = next(iter(host_summaries(select_hosts().filter(pk=host_id))), None)
-    if host is None:
-        return render(request, "404.html", status=404)
+    host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
     context = {
         "host": host,
         "named": named,
         "most": CHOICES,
-        "hosts": [one for one in hosts_beside(host_id, named) if not one.published],
+        "hosts": [other for other in hosts_beside(host, named) if not other.published],
     }
     return render(request, "pages/merge_choice.html", context)
 

@@ -9,7 +9,7 @@ from pages import editing, notes, notifications
 from pages.compare import page as compare
 from pages.compare import relating
 from pages.docs import views as docs
-from pages.hosts import diff, host_list, runs, side_by_side
+from pages.hosts import diff, runs, side_by_side
 from pages.hosts import views as hosts
 from pages.method import method_page
 from pages.setup import tokens
@@ -21,7 +21,7 @@ from recommend.views import recommend_page
 urlpatterns = [
     path("", compare.compare_page, name="compare"),
     path("upgrade-cost/", relating.upgrade_cost, name="upgrade-cost"),
-    path("hosts/", host_list.host_list, name="host-pages"),
+    path("hosts/", hosts.host_list, name="host-pages"),
     path("hosts/<int:host_id>/", hosts.host_page, name="host-page"),
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),

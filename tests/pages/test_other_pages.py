@@ -167,7 +167,7 @@ def test_a_fault_of_the_server_is_a_page_of_the_site(
     def broken(*_: Any) -> None:
         raise RuntimeError("the disk is on fire")
 
-    monkeypatch.setattr("pages.hosts.host_list.summaries_of", broken)
+    monkeypatch.setattr("pages.hosts.views.agent_command", broken)
     member.raise_request_exception = False
     html = page(member, "/hosts/", expect=500)
     assert "Something went wrong on the server" in text_of(html)

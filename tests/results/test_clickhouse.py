@@ -15,7 +15,6 @@ from hosts.editing import merge_hosts
 from results.analytics.clickhouse import following
 from results.analytics.clickhouse.server import server
 from results.analytics.engine import questions
-from results.hosts.host_list import ORDERINGS
 from runs.published import load_published
 from runs.recompute import delete_runs
 from store.models import Host
@@ -54,7 +53,6 @@ ADDRESSES = (
         for metric in METRICS
         for tool in ("ssh", "openssl")
     ),
-    *(f"/api/v1/hosts/?ordering={ordering}" for ordering in ORDERINGS),
     "/api/v1/comparison/?group_by=tag:it's&split_by=os",
     "/?tag=it's:%5Ca'%0A",
     "/hosts/?q='%5C",

@@ -26,10 +26,9 @@ from results.hosts.diff_subjects import (
     run_side,
     runs_beside,
 )
-from results.hosts.hosts import host_summaries, select_hosts
 from results.hosts.latest import SERIES_FIELDS, LatestResult
 from results.hosts.runs import MeasurementDetail
-from store.models import Run
+from store.models import Host, Run
 
 NAME_LENGTH = 40
 
@@ -68,11 +67,9 @@ def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @reader_page
 def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     """Hosts to compare one with."""
-    host = next(iter(host_summaries(select_hosts().filter(pk=host_id))), None)
-    if host is None:
-        raise Http404("There is no such host, or it has no run that counts.")
+    host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
-    context = {"kind": "host", "host": host, "hosts": hosts_beside(host_id, named)}
+    context = {"kind": "host", "host": host, "hosts": hosts_beside(host, named)}
     return render(request, "pages/diff_choice.html", {**context, "named": named, "most": CHOICES})
 
 

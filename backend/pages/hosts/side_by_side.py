@@ -19,9 +19,9 @@ from pages.hosts.series import TOOL_NAMES, configuration, reading_order, section
 from pages.page_query import PageAddress
 from pages.paging import numbered_page
 from results.hosts.diff_subjects import Side, host_side, run_side
-from results.hosts.hosts import select_hosts
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail
+from store.models import Host
 
 FEWEST, MOST = 2, 12
 BASELINE = "baseline"
@@ -63,9 +63,8 @@ def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
     """Hosts by their latest results, in the order of the address, the first as the baseline."""
 
     def found(keys: Sequence[str]) -> Found:
-        named = [key for key in keys if "\x00" not in key]
-        ids = dict(select_hosts().filter(slug__in=named).values_list("slug", "pk"))
-        return {key: host_side(ids[key]) if key in ids else None for key in keys}
+        hosts = Host.objects.by_reference(keys)
+        return {key: host_side(hosts[key].pk) if key in hosts else None for key in keys}
 
     return _side_by_side(request, "host", found)
 

@@ -8,8 +8,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from results.hosts.hosts import HostSummary, host_summaries, select_hosts
-from results.hosts.latest import LATEST_FIRST, LatestResult, latest_results, results_of
+from results.hosts.latest import LatestResult, latest_results, results_of
 from store.models import Host, Run
 
 CHOICES = 50
@@ -57,7 +56,7 @@ def run_side(run_id: UUID) -> Side | None:
 def host_side(host_id: int) -> Side | None:
     """A host with its latest results and the environment of its latest run; None: no such."""
     counted = Run.objects.filter(host_id=host_id, status=Run.Status.READY, hidden=False)
-    latest = counted.select_related("host", "document").order_by(*LATEST_FIRST).first()
+    latest = counted.select_related("host", "document").latest_first().first()
     if latest is None:
         return None
     results = latest_results(host_id)
@@ -82,7 +81,6 @@ def runs_beside(run: Run, named: str) -> QuerySet[Run]:
     return ready.filter(host__in=hosts)[:CHOICES]
 
 
-def hosts_beside(host_id: int, named: str) -> tuple[HostSummary, ...]:
+def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
     """Hosts to compare one with: those whose name contains `named`, the latest added first."""
-    others = select_hosts().exclude(pk=host_id)
-    return tuple(host_summaries(others.named_like(named)[:CHOICES]))
+    return Host.objects.listed().exclude(pk=host.pk).named_like(named)[:CHOICES]

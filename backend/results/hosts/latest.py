@@ -9,10 +9,8 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from results.hosts.runs import MeasurementDetail, measurement_details
-from store.models import Measurement, Run, RunDocument, RunSpeedIndex
-
-LATEST_FIRST = (F("started_at").desc(nulls_last=True), "-id")
-"""A run of unknown date is never the latest; of one moment the one stored later counts."""
+from store.models import Host, Measurement, Run, RunDocument, RunSpeedIndex
+from store.models.run import MEASURED_AT
 
 SERIES_FIELDS = (
     "tool",
@@ -95,3 +93,8 @@ def _result(
         environment.library(detail.tool).label if environment else "",
         tuple(run.conditions),
     )
+
+
+def recent_runs(host: Host) -> QuerySet[Run]:
+    """Return the runs of a host that were measured last."""
+    return Run.objects.listed().filter(host=host).order_by(MEASURED_AT.desc(), "-pk")[:20]

@@ -9,7 +9,6 @@ from django.db.models import Exists, OuterRef
 
 from analysis.openssl_against_ssh import Delivered, delivered
 from analysis.profiles.baselines import MeasuredSeries
-from results.hosts.latest import LATEST_FIRST
 from store.models import Measurement, Run
 
 
@@ -60,10 +59,11 @@ def _measured(tool: str) -> Exists:
 def latest_delivery(host_id: int) -> Delivery | None:
     """Of the host's latest run that measured ssh and openssl; None where none has."""
     run = (
-        Run.objects.filter(host_id=host_id, status=Run.Status.READY, hidden=False)
+        Run.objects.counted()
+        .filter(host_id=host_id)
         .filter(_measured("ssh"), _measured("openssl"))
         .select_related("environment__openssl", "environment__ssh_library")
-        .order_by(*LATEST_FIRST)
+        .latest_first()
         .first()
     )
     if run is None or run.environment is None:

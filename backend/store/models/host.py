@@ -5,11 +5,15 @@ from contextlib import suppress
 from typing import Any, Self
 
 from django.db import IntegrityError, models, transaction
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import JSONObject
 
 from documents.naming import slug
 
 ATTEMPTS = 20
+
+SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
+"""Of the environment of a host or run in a list."""
 
 
 def is_number(text: str) -> bool:
@@ -94,16 +98,35 @@ class HostQuerySet(models.QuerySet["Host"]):
         """Return the hosts that have a run that counts."""
         return self.filter(latest_run__isnull=False)
 
-    def twins_of(self, hosts: "Iterable[Host]") -> "dict[int, Host]":
-        """Return host -> the newest other host with its machine id, for those that have one."""
-        other = self.counted().filter(machine_id=OuterRef("machine_id")).exclude(pk=OuterRef("pk"))
-        pairs = dict(
-            self.filter(pk__in=[host.pk for host in hosts], machine_id__isnull=False)
-            .annotate(twin=Subquery(other.order_by("-pk").values("pk")[:1]))
-            .values_list("pk", "twin")
+    def with_run_count(self) -> Self:
+        """Annotate `run_count`: the runs that count."""
+        from store.models.run import Run  # which refers to hosts
+
+        runs = Run.objects.counted().filter(host=OuterRef("pk")).order_by().values("host")
+        return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
+
+    def listed(self) -> Self:
+        """Return hosts that have a run that counts, with all that lists show of them.
+
+        `twin`: another host with the same machine id: the machine under another name, or a clone.
+        """
+        others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
+        twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")
+        facts = twin.values(facts=JSONObject(id="pk", slug="slug", name="name"))
+        environment = (f"latest_run__environment__{name}" for name in SHOWN_FACTS)
+        return (
+            self.counted()
+            .with_run_count()
+            .annotate(twin=Subquery(facts[:1]))
+            .select_related(*environment)
+            .prefetch_related("aliases", "latest_run__speed_indices")
+            .order_by("-pk")
         )
-        twins = self.in_bulk(pk for pk in pairs.values() if pk)
-        return {host: twins[twin] for host, twin in pairs.items() if twin in twins}
+
+    def listed_as(self, ids: Iterable[int]) -> "list[Host]":
+        """Return the listed hosts with these ids, in their order."""
+        hosts = self.listed().in_bulk(ids := list(ids))
+        return [hosts[pk] for pk in ids if pk in hosts]
 
     def refresh_latest_run(self) -> None:
         """Store anew which run of these hosts is the latest."""

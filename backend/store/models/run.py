@@ -3,7 +3,8 @@
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any, Self
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import Count, F, OuterRef, Prefetch, Q, Subquery
@@ -13,6 +14,9 @@ from store.models.dimension import Environment
 from store.models.host import Host
 from store.models.imported_text import ImportedText
 from store.models.token import ApiToken
+
+if TYPE_CHECKING:
+    from store.models.normalisation import RunSpeedIndex
 
 logger = logging.getLogger(__name__)
 
@@ -150,6 +154,11 @@ class Run(models.Model):
     @property
     def agent(self) -> str:
         return f"{self.agent_name} {self.agent_version}".strip()
+
+    @property
+    def speed_index(self) -> "RunSpeedIndex | None":
+        """Return that of openssl, else of ssh."""
+        return min(self.speed_indices.all(), key=attrgetter("tool"), default=None)
 
 
 class RunDocument(models.Model):

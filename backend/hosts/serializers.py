@@ -1,0 +1,167 @@
+"""JSON of hosts and their notes."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from hosts.editing import LONGEST_NAME, LONGEST_TEXT
+from results.hosts.latest import latest_results, recent_runs
+from runs.serializers import (
+    NULLABLE,
+    SSH_LIBRARY,
+    MeasurementSerializer,
+    RunSummarySerializer,
+    label,
+)
+from store.models import Host, Note, Run
+
+
+class HostSerializer(serializers.ModelSerializer[Host]):
+    """One host with its latest environment and acceleration verdict."""
+
+    host = serializers.CharField(source="slug", help_text="Its key in filters.")
+    runs = serializers.IntegerField(source="run_count")
+    last_run_id = serializers.UUIDField(source="latest_run.run_id")
+    last_run_at = serializers.DateTimeField(source="latest_run.started_at", **NULLABLE)
+    cpu = label("latest_run.environment.cpu.label")
+    os = label("latest_run.environment.os_version.label")
+    openssl = label("latest_run.environment.openssl.label")
+    ssh_library = label("latest_run.environment.of_ssh.label", SSH_LIBRARY)
+    openssh = label("latest_run.environment.openssh.label")
+    virtualization = label("latest_run.environment.virtualization.label")
+    acceleration = serializers.CharField(
+        source="latest_run.acceleration", help_text="The AES verdict."
+    )
+    acceleration_evidence = serializers.CharField(
+        source="latest_run.acceleration_evidence", help_text="The reason of the verdict."
+    )
+    acceleration_advice = serializers.CharField(
+        source="latest_run.acceleration_advice", help_text="What to do about it, if anything."
+    )
+    acceleration_factor = serializers.FloatField(
+        source="latest_run.acceleration_factor",
+        help_text="Times that AES is faster than without its instructions.",
+        **NULLABLE,
+    )
+    speed_index = serializers.FloatField(
+        source="latest_run.speed_index.index", help_text="Of the latest run.", **NULLABLE
+    )
+    speed_index_tool = serializers.ChoiceField(
+        ["openssl", "ssh"],
+        source="latest_run.speed_index.tool",
+        help_text="Whose baselines it rests on: openssl's if any.",
+        **NULLABLE,
+    )
+    former_names = serializers.ListField(
+        child=serializers.CharField(), help_text="Other names of it, which find it too."
+    )
+    same_machine_id = serializers.CharField(
+        source="twin.slug",
+        help_text="Key of another host with this machine id: the machine under another name, or a "
+        "clone; merge them if they are one.",
+        **NULLABLE,
+    )
+
+    class Meta:
+        model = Host
+        fields: tuple[str, ...] = (
+            "id",
+            "host",
+            "name",
+            "published",
+            "runs",
+            "last_run_id",
+            "last_run_at",
+            "cpu",
+            "os",
+            "openssl",
+            "ssh_library",
+            "openssh",
+            "virtualization",
+            "acceleration",
+            "acceleration_evidence",
+            "acceleration_advice",
+            "acceleration_factor",
+            "speed_index",
+            "speed_index_tool",
+            "former_names",
+            "same_machine_id",
+        )
+
+
+class HostDetailSerializer(HostSerializer):
+    """One host with the latest value of every series."""
+
+    environment = serializers.JSONField(
+        source="latest_run.document.environment", help_text="As its latest run has it."
+    )
+    results = serializers.SerializerMethodField()
+    recent_runs = serializers.SerializerMethodField()
+
+    class Meta(HostSerializer.Meta):
+        fields = (*HostSerializer.Meta.fields, "environment", "results", "recent_runs")
+
+    @extend_schema_field(MeasurementSerializer(many=True))
+    def get_results(self, host: Host) -> Any:
+        details = [result.detail for result in latest_results(host.pk, tries=True)]
+        return MeasurementSerializer(details, many=True).data
+
+    @extend_schema_field(RunSummarySerializer(many=True))
+    def get_recent_runs(self, host: Host) -> Any:
+        return RunSummarySerializer(recent_runs(host), many=True).data
+
+
+class ChangedHostSerializer(serializers.ModelSerializer[Host]):
+    """What can be changed of a host, and a host after a change."""
+
+    host = serializers.CharField(source="slug", help_text="Its key in filters.", read_only=True)
+    name = serializers.CharField(max_length=LONGEST_NAME)
+
+    class Meta:
+        model = Host
+        fields = ("id", "host", "name")
+
+
+class MergeSerializer(serializers.Serializer[Any]):
+    """What is merged into the host."""
+
+    other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
+
+
+class ChangedRunSerializer(serializers.ModelSerializer[Run]):
+    """What can be changed of a run, and a run after a change."""
+
+    hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
+
+    class Meta:
+        model = Run
+        fields = ("hidden", "run_id")
+        read_only_fields = ("run_id",)
+
+
+class HostField(serializers.SlugRelatedField[Host]):
+    """A host by its key, or read by its number."""
+
+    def to_internal_value(self, data: Any) -> Host:
+        host = Host.objects.find(str(data))
+        if host is None:
+            raise serializers.ValidationError(f"There is no host {str(data)[:50]!r}.")
+        return host
+
+
+class NoteSerializer(serializers.ModelSerializer[Note]):
+    """A sentence at a date, on a host."""
+
+    host = HostField(
+        slug_field="slug",
+        queryset=Host.objects.all(),
+        help_text="Key; a new note takes the number too.",
+    )
+    text = serializers.CharField(max_length=LONGEST_TEXT)
+    at = serializers.DateTimeField(required=False, help_text="The time it is about; default: now.")
+
+    class Meta:
+        model = Note
+        fields = ("id", "at", "text", "host", "made_by", "created_at")
+        read_only_fields = ("made_by",)

@@ -1,0 +1,113 @@
+"""JSON of runs and their measurements."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from results.hosts.runs import run_measurements
+from store.models import Run
+
+NULLABLE: dict[str, Any] = {"allow_null": True}
+
+SSH_LIBRARY = "What ssh itself uses (`ssh -V`); where no run states it, as `openssl`."
+
+
+def label(source: str, help_text: str = "") -> serializers.CharField:
+    """Return a field that is null until the run has been processed."""
+    return serializers.CharField(source=source, default=None, help_text=help_text, **NULLABLE)
+
+
+class RunSummarySerializer(serializers.ModelSerializer[Run]):
+    """One run in a list."""
+
+    status = serializers.ChoiceField(Run.Status.values)
+    # A field named like an attribute of the base class: DRF takes it out of the class.
+    source = serializers.ChoiceField(Run.Source.values)  # type: ignore[assignment]
+    host = label("host.slug", "The host's key in filters.")
+    host_name = serializers.CharField(source="name")
+    cpu = label("environment.cpu.label")
+    os = label("environment.os_version.label")
+    openssl = label("environment.openssl.label")
+    ssh_library = label("environment.of_ssh.label", SSH_LIBRARY)
+    openssh = label("environment.openssh.label")
+    agent = serializers.CharField()
+    measurement_count = serializers.IntegerField(help_text="How many series it holds.")
+    conditions = serializers.ListField(child=serializers.JSONField())
+    tags = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        model = Run
+        fields: tuple[str, ...] = (
+            *("run_id", "status", "rejection", "source", "host_id", "host", "host_name"),
+            *("started_at", "finished_at", "received_at", "cpu", "os", "openssl", "ssh_library"),
+            *("openssh", "acceleration", "agent", "measurement_count", "conditions", "tags"),
+        )
+
+
+class MeasurementSerializer(serializers.Serializer[Any]):
+    """One series of a run; rates in bytes per second."""
+
+    tool = serializers.CharField()
+    cipher = serializers.CharField()
+    operation = serializers.CharField()
+    block_size = serializers.IntegerField(**NULLABLE)
+    threads = serializers.IntegerField()
+    mac = serializers.CharField()
+    negotiated_mac = serializers.CharField()
+    negotiated_kex = serializers.CharField()
+    compression = serializers.BooleanField()
+    method = serializers.CharField()
+    pinned = serializers.BooleanField()
+    target_kind = serializers.CharField()
+    target_name = serializers.CharField()
+    acceleration = serializers.CharField()
+    n = serializers.IntegerField()
+    median = serializers.FloatField(**NULLABLE)
+    minimum = serializers.FloatField(**NULLABLE)
+    maximum = serializers.FloatField(**NULLABLE)
+    spread = serializers.FloatField(help_text="MAD-based, a fraction.", **NULLABLE)
+    noisy = serializers.BooleanField()
+    implausible = serializers.BooleanField()
+    normalised = serializers.FloatField(**NULLABLE)
+    cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
+    cpu_seconds_per_gb_spread = serializers.FloatField(**NULLABLE)
+    samples = serializers.ListField(child=serializers.JSONField())
+
+
+class SpeedIndexSerializer(serializers.Serializer[Any]):
+    """The run's speed index in one tool."""
+
+    tool = serializers.CharField()
+    index = serializers.FloatField()
+    uncertainty = serializers.FloatField(**NULLABLE)
+    families = serializers.ListField(child=serializers.CharField())
+
+
+class RunDetailSerializer(RunSummarySerializer):
+    """One run with everything that is known of it."""
+
+    environment = serializers.JSONField(
+        source="document.environment", help_text="As the run document has it."
+    )
+    skipped = serializers.ListField(child=serializers.JSONField())
+    provenance = serializers.JSONField()
+    text_format = serializers.CharField(
+        source="imported_text.format",
+        default="",
+        help_text="Of the text it was read from, if imported.",
+    )
+    speed_indices = SpeedIndexSerializer(many=True)
+    measurements = serializers.SerializerMethodField()
+
+    class Meta(RunSummarySerializer.Meta):
+        fields = (
+            *RunSummarySerializer.Meta.fields,
+            *("environment", "skipped", "provenance", "text_format", "parser_version"),
+            *("acceleration_evidence", "acceleration_advice", "acceleration_factor"),
+            *("speed_indices", "measurements"),
+        )
+
+    @extend_schema_field(MeasurementSerializer(many=True))
+    def get_measurements(self, run: Run) -> Any:
+        return MeasurementSerializer(run_measurements(run), many=True).data
