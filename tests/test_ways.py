@@ -8,7 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from runs import tasks
-from tests.conftest import ApiClient, accepted
+from tests.cases import each
+from tests.conftest import ApiClient, StoreRun, accepted
 from tests.sample_documents import run_document, ssh_measurement
 
 BACKEND = Path(__file__).parent.parent / "backend"
@@ -52,3 +53,11 @@ def test_an_upload(uploader: ApiClient) -> None:
 def test_processing(db: None) -> None:
     files = files_of(lambda run: tasks.process_run(run.pk), lambda: accepted(new_document()))
     assert len(files) <= 19, "\n".join(files)
+
+
+@each(("kind", "most"), (("comparison", 0), ("measurements", 0)))
+def test_a_file(reader: ApiClient, store_run: StoreRun, kind: str, most: int) -> None:
+    store_run(new_document())
+    address = f"/api/v1/exports/{kind}.csv?tool=ssh"
+    files = files_of(lambda _: reader.get(address).getvalue(), lambda: None)
+    assert len(files) <= most, "\n".join(files)

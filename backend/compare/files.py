@@ -239,24 +239,16 @@ class CsvLines:
         return self.line(values).removesuffix("\r\n")
 
 
-def csv_rows(rows: Iterable[Iterable[Any]], *, excel: bool = False) -> Iterator[str]:
-    """Yield lines; the first row is the header."""
-    written = CsvLines(excel=excel)
-    yield written.mark
-    yield from map(written.line, rows)
-
-
 def comparison_csv(
     query: ComparisonQuery, comparison: Comparison, *, excel: bool = False
 ) -> Iterator[str]:
     """Yield lines of a comparison, one for each group and cipher."""
-    rows = comparison_rows(query, comparison)
+    written, rows = CsvLines(excel=excel), comparison_rows(query, comparison)
+    names = ("group", "cipher", value_name(comparison.metric, comparison.unit))
     first = next(rows, None)
-    if first is None:
-        names = ("group", "cipher", value_name(comparison.metric, comparison.unit))
-        return csv_rows([names], excel=excel)
-    values = (row.values() for row in chain([first], rows))
-    return csv_rows(chain([first], values), excel=excel)
+    yield written.mark + written.line(first or names)
+    for row in chain([first] if first else (), rows):
+        yield written.line(row.values())
 
 
 def measurements_csv(
