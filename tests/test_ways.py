@@ -55,7 +55,7 @@ def test_processing(db: None) -> None:
     assert len(files) <= 19, "\n".join(files)
 
 
-@each(("kind", "most"), (("comparison", 0), ("measurements", 0)))
+@each(("kind", "most"), (("comparison", 24), ("measurements", 12)))
 def test_a_file(reader: ApiClient, store_run: StoreRun, kind: str, most: int) -> None:
     store_run(new_document())
     address = f"/api/v1/exports/{kind}.csv?tool=ssh"

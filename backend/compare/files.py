@@ -58,7 +58,7 @@ def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[M
 
     What is named counts: nothing has a default as it has in comparisons.
     """
-    counted = Run.objects.filter(hidden=False, status=Run.Status.READY).order_by("-pk")
+    counted = Run.objects.counted().order_by("-pk")
     query, given = form.query, form.given
     results = Measurement.objects.filter(
         **{f"series__{name}": given[name] for name in SERIES_FILTERS if name in given}

@@ -13,10 +13,9 @@ from typing import Any
 
 from compare.question import TAG_PREFIX, ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
-from results.selection import class_conditions, ids_of
-from store.models import Negotiated
+from results.selection import ids_of
+from store.models import Negotiated, Series
 from store.models.dimension import DIMENSIONS
-from store.statements import fetch_rows
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,17 @@ class SeriesTable:
 
 def class_series(query: ComparisonQuery) -> SeriesTable:
     """All series that the query asks for whatever their ciphers and block sizes."""
-    where = class_conditions(query)
-    rows = fetch_rows(
-        f"SELECT s.id, s.cipher, s.block_size, s.mac FROM runs_series s WHERE {where.text}"  # noqa: S608
-        " ORDER BY s.cipher, s.block_size, s.pinned, s.target_name, s.id",
-        where.parameters,
-    )
+    known = Series.objects.filter(tool=query.tool, acceleration=query.acceleration)
+    if query.tool == "openssl":
+        known = known.filter(operation=query.operation, threads=query.threads)
+    else:
+        known = known.filter(
+            method=query.method, compression=query.compression, target_kind=query.target_kind
+        )
+        if query.mac is None:
+            known = known.filter(mac="")
+    in_order = known.order_by("cipher", "block_size", "pinned", "target_name", "id")
+    rows = list(in_order.values_list("id", "cipher", "block_size", "mac"))
     slots = [Slot(cipher, block_size) for _, cipher, block_size, _ in rows]
     places = {slot: place for place, slot in enumerate(dict.fromkeys(slots))}
     return SeriesTable(
@@ -73,11 +77,6 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
         asked=tuple(row[3] == (query.mac or "") for row in rows),
         slots=tuple(places),
     )
-
-
-def measured_names() -> frozenset[tuple[str, str]]:
-    """Tool and cipher of every stored series; there are a few thousand series at most."""
-    return frozenset(fetch_rows("SELECT DISTINCT tool, cipher FROM runs_series", []))
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -5,87 +5,16 @@ closed lists of this module become part of its text.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from analysis.comparison import Group
 from compare.question import TAG_PREFIX, ComparisonQuery
-from documents.naming import UNKNOWN_KEY, tags_by_key
-from store.models.dimension import DIMENSIONS, OF_LIBRARIES, DimensionValue
+from documents.naming import UNKNOWN_KEY
+from store.models.dimension import DimensionValue
 from store.models.host import Host
 
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
 """SQL: that of a run (r)."""
-
-_OF_RUN = {"source": "r.source", "verdict": "r.acceleration", "disturbed": f"({DISTURBED_TEXT})"}
-
-
-@dataclass
-class Where:
-    """Conditions of a statement, all of which must hold, with their parameters."""
-
-    conditions: list[str]
-    parameters: list[Any]
-
-    def add(self, condition: str, *parameters: Any) -> None:
-        """Another condition with its parameters."""
-        self.conditions.append(condition)
-        self.parameters.extend(parameters)
-
-    @property
-    def text(self) -> str:
-        """The conditions as SQL."""
-        return " AND ".join(self.conditions)
-
-
-OF_ROW = "s.tool"
-"""In place of a tool: that of each row's series (s)."""
-
-
-def dimension_value(dimension: str, tool: str, environments: str = "e") -> str:
-    """SQL for the id of an environment's value of a dimension, as figures of this tool have it.
-
-    That of ssh's library is its own where ssh is linked with another one than the openssl program.
-    """
-    if dimension not in DIMENSIONS:  # the last guard before a name becomes SQL
-        raise LookupError(f"{dimension!r} is no dimension")
-    own = f"{environments}.{dimension}_id"
-    if dimension not in OF_LIBRARIES or tool == "openssl":
-        return own
-    of_ssh = f"coalesce({environments}.{OF_LIBRARIES[dimension]}_id, {own})"
-    return of_ssh if tool == "ssh" else f"CASE {OF_ROW} WHEN 'ssh' THEN {of_ssh} ELSE {own} END"
-
-
-def add_filter(where: Where, name: str, values: tuple[str, ...], *, tool: str = "") -> None:
-    """The condition of a filter of runs (r) and their environments (e): any of the values.
-
-    Of tags, any of each key's values. `tool`: whose figures are filtered (`dimension_value`);
-    none where runs are, which pass by the library of either.
-    """
-    if name in _OF_RUN:
-        where.add(f"{_OF_RUN[name]} = ANY(%s)", list(values))
-    elif name == "tag":
-        for key, wanted in tags_by_key(values).items():
-            where.add("r.tags ->> %s = ANY(%s)", key, wanted)
-    elif name == "host":
-        # One host is as rare as the other: the database need not know which.
-        ids = "SELECT id FROM runs_host WHERE slug = ANY(%s)"
-        where.add(f"r.host_id = ANY(ARRAY({ids}))", list(values))
-    else:
-        # Found before, because the database plans by the values: of a rare one it takes the index.
-        _add_dimension(where, name, ids_of(name, values), tool)
-
-
-def _add_dimension(where: Where, name: str, ids: list[int], tool: str) -> None:
-    own, of_ssh = f"{dimension_value(name, 'openssl')} = ANY(%s)", f"e.{OF_LIBRARIES.get(name)}_id"
-    if name not in OF_LIBRARIES or tool == "openssl":
-        where.add(own, ids)
-    elif tool == "ssh":
-        # Not as `dimension_value` says it: the database knows how frequent a column's values are.
-        other = f"{of_ssh} IS NOT NULL AND {of_ssh} = ANY(%s)"
-        where.add(f"({other} OR {of_ssh} IS NULL AND {own})", ids, ids)
-    else:
-        where.add(f"({of_ssh} = ANY(%s) OR {own})", ids, ids)
 
 
 def ids_of(name: str, keys: Iterable[str]) -> list[int]:
@@ -99,21 +28,6 @@ def _numbers(name: str, keys: Iterable[str]) -> dict[str, int]:
         return dict(Host.objects.filter(slug__in=keys).values_list("slug", "pk"))
     known = DimensionValue.objects.filter(dimension=name, key__in=keys)
     return dict(known.values_list("key", "pk"))
-
-
-def class_conditions(query: ComparisonQuery) -> Where:
-    """Conditions on series (s): all that the query asks for, but for ciphers and block size."""
-    where = Where(["s.tool = %s", "s.acceleration = %s"], [query.tool, query.acceleration])
-    if query.tool == "openssl":
-        where.add("s.operation = %s", query.operation)
-        where.add("s.threads = %s", query.threads)
-        return where
-    where.add("s.method = %s", query.method)
-    where.add("s.compression = %s", query.compression)
-    where.add("s.target_kind = %s", query.target_kind)
-    if query.mac is None:
-        where.add("s.mac = ''")
-    return where
 
 
 def group_table(group_by: str) -> str:

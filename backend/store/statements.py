@@ -1,23 +1,11 @@
-"""What the hand-written statements share: how they run, in one moment; which run is the latest."""
+"""What the hand-written statements share: how they run, and in one moment."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from django.db import connection, transaction
-
-LATEST_FIRST = "r.started_at DESC NULLS LAST, r.id DESC"
-"""A run of unknown date is never the latest; of one moment the one stored later counts."""
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A piece of SQL with its parameters."""
-
-    sql: str
-    parameters: tuple[Any, ...] = ()
 
 
 def fetch_rows(
