@@ -180,26 +180,20 @@ def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
     breaks = {change.index for change in found.breaks}
     return {
         "unit": found.unit,
-        "lines": [
+        "slot": colour_slot(found.series["cipher"]),
+        "points": [
             {
-                "label": found.series["cipher"],
-                "slot": colour_slot(found.series["cipher"]),
-                "dash": [],
-                "points": [
-                    {
-                        "at": int(point.started_at.timestamp() * 1000),
-                        "median": point.value,
-                        "spread": point.spread,
-                        "n": point.n,
-                        "noisy": point.noisy,
-                        "conditions": len(point.run.conditions),
-                        "environment": point.environment,
-                        # No line may lead here across a change of the tool.
-                        **({"apart": True} if index in breaks else {}),
-                    }
-                    for index, point in enumerate(found.points)
-                ],
+                "at": int(point.started_at.timestamp() * 1000),
+                "median": point.value,
+                "spread": point.spread,
+                "n": point.n,
+                "noisy": point.noisy,
+                "conditions": len(point.run.conditions),
+                "environment": point.environment,
+                # No line may lead here across a change of the tool.
+                **({"apart": True} if index in breaks else {}),
             }
+            for index, point in enumerate(found.points)
         ],
         "marks": [*_marks(found), *_note_marks(found, notes)],
     }

@@ -1,4 +1,4 @@
-/** A host's history of one series, as its page hands it to the chart (`pages/hosts/history.py`). */
+/** A host's history of one series, as its page hands it to the chart (`hosts/history_section.py`). */
 
 import type { Unit } from "./comparison";
 
@@ -17,19 +17,9 @@ export interface HistoryPoint {
   apart?: true;
 }
 
-/** One line: a series of the host, or the same series of another. */
-export interface HistoryLine {
-  label: string;
-  /** Colour slot. */
-  slot: string;
-  /** Lengths of strokes and gaps; empty for a whole line. */
-  dash: number[];
-  points: HistoryPoint[];
-}
+export type MarkKind = "change" | "break" | "note";
 
-export type MarkKind = "change" | "unconfirmed" | "break" | "note";
-
-/** Something that begins at the point `index` of the first line. */
+/** Something that begins at the point `index`. */
 export interface HistoryMark {
   index: number;
   /** Of a note: its own time, in milliseconds since 1970. */
@@ -41,7 +31,8 @@ export interface HistoryMark {
 
 export interface HistoryView {
   unit: Unit;
-  lines: HistoryLine[];
-  /** Of the first line. */
+  /** Colour slot. */
+  slot: string;
+  points: HistoryPoint[];
   marks: HistoryMark[];
 }

@@ -9,6 +9,7 @@ from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import assert_open_to_all
 from tests.browser.site_tools import processed, upload
 from tests.histories import run_of_day, with_openssl
+from tests.launch.tools import within
 from tests.live_site import LiveSite
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
@@ -38,6 +39,8 @@ def upgraded(site: LiveSite) -> int:
             )
             runs.append(upload(site, document, token))
     ids = [int(processed(site, run)["host_id"]) for run in runs]
+    address = "/api/v1/changes/?tag=fleet:upgraded&direction=slower&direction=faster"
+    assert within(60, lambda: [one["hosts"] for one in site.get(address)["results"]] == [3, 3])
     return ids[0]
 
 

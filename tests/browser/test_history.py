@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import assert_open_to_all
@@ -15,7 +14,6 @@ from tests.sample_documents import openssl_measurement, ssh_measurement
 GCM = "aes128-gcm@openssh.com"
 HOSTILE = "<b>changing</b> \u202eright to left\u202c " + "W" * 120
 OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
-TWO_LINES = "series=openssl/16/aes-128-gcm&also=openssl/8192/aes-128-gcm"
 RATES = (400e6, 404e6, 396e6, 401e6, 300e6, 302e6, 299e6, 500e6)
 
 
@@ -33,7 +31,7 @@ class Changing:
         host, runs = f"/hosts/{self.host_id}", f"/runs/{self.last}"
         return {
             "changes": f"{host}/",
-            "two lines": f"{host}/?{TWO_LINES}&find-host=calm",
+            "a break": f"{host}/?series=openssl/16/aes-128-gcm",
             "no value": f"{host}/?metric=normalised",
             "no such series": f"{host}/?series=ssh/pipeline/nobody",
             "refused": f"{host}/?metric=vs_3des",
@@ -48,7 +46,7 @@ class Changing:
 
 STATES = (
     "changes",
-    "two lines",
+    "a break",
     "no value",
     "no such series",
     "refused",
@@ -63,7 +61,7 @@ STATES = (
 
 @pytest.fixture(scope="session")
 def changing(site: LiveSite) -> Changing:
-    """A host with a hostile name: four fast runs, three slow ones, one that is not confirmed."""
+    """A host with a hostile name: three fast calm runs, three slow ones, a fast one."""
     token = site.token("upload")
     runs = []
     for day, rate in enumerate(RATES):
@@ -98,36 +96,12 @@ def test_the_chart_draws_every_run_and_speaks_of_each(
     page.keyboard.press("End")
     said = page.locator("#history-reading")
     assert "500 MB/s, 3 tries" in (said.text_content() or "")
-    assert "unconfirmed" in (said.text_content() or "")
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     assert "300 MB/s" in (said.text_content() or "")
-    assert "slower than the median of 4 runs" in (said.text_content() or "")
+    assert "slower than the median of 3 runs" in (said.text_content() or "")
     page.keyboard.press("Escape")
     assert said.text_content() == ""
-
-
-def test_another_series_and_another_host_become_lines_that_the_keyboard_reads(
-    open_page: OpenPage, changing: Changing
-) -> None:
-    page = open_page(changing.address("changes"))
-    page.get_by_label("Series", exact=True).select_option("openssl/16/aes-128-gcm")
-    page.wait_for_url("**/?series=openssl**")
-    page.get_by_text("More lines in the chart").click()
-    page.get_by_label("aes-128-gcm, 8 KiB blocks").check()
-    page.wait_for_url("**also=openssl**")
-    figure = page.locator("figure[data-history]")
-    expect(figure).to_have_attribute("data-drawn", str(2 * len(RATES)))
-    page.locator("figure[data-history] canvas").focus()
-    page.keyboard.press("End")
-    said = page.locator("#history-reading")
-    expect(said).to_contain_text("aes-128-gcm, 16 B blocks: 100 MB/s")
-    page.keyboard.press("ArrowDown")
-    expect(said).to_contain_text("aes-128-gcm, 8 KiB blocks: 5.00 GB/s")
-    page.get_by_label("Search other hosts").fill("calm")
-    page.get_by_label("calm", exact=True).check()
-    expect(page.locator(".line-key")).to_have_count(3)
-    assert "host=calm" in page.url
 
 
 def test_two_runs_are_reached_from_a_run_in_two_clicks(

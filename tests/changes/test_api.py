@@ -1,5 +1,6 @@
 """GET and PATCH changes/, the CSV, notes/."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -52,6 +53,20 @@ def test_the_list_says_what_changed_on_which_host_and_why(
         str(runs[5].run_id),
     )
     assert member["differences"] == [entry["difference"]]
+
+
+def test_the_newest_change_comes_first(changed_host: Host, reader: ApiClient) -> None:
+    first = FleetChange.objects.get()
+    member = first.members.get()
+    for days in (-9, 9):
+        at = first.last_at + timedelta(days=days)
+        other = FleetChange.objects.create(
+            kind="speed", direction="faster", family="aes", first_at=at, last_at=at
+        )
+        member.pk, member.change = None, other
+        member.save()
+    times = [one["last_at"] for one in listed(reader)]
+    assert (times, len(times)) == (sorted(times, reverse=True), 3)
 
 
 @each(

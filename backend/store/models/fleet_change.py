@@ -22,21 +22,26 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Return them with counts and sizes over all hosts, and their latest members: `named`."""
+        """Return them, the newest first, with what all hosts show; the latest ones are `named`."""
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
         )
-        return self.annotate(
-            hosts=Count("members__run__host", distinct=True),
-            ratio=Avg("members__ratio"),
-            lowest=Min("members__ratio"),
-            highest=Max("members__ratio"),
-            certainty=Max("members__confidence"),
-        ).prefetch_related(
-            Prefetch(
-                "members",
-                members.order_by("-at", "run__host", "-tool", "family")[:most],
-                to_attr="named",
+        # What is counted has no order of its own.
+        return (
+            self.order_by("-last_at", "-id")
+            .annotate(
+                hosts=Count("members__run__host", distinct=True),
+                ratio=Avg("members__ratio"),
+                lowest=Min("members__ratio"),
+                highest=Max("members__ratio"),
+                certainty=Max("members__confidence"),
+            )
+            .prefetch_related(
+                Prefetch(
+                    "members",
+                    members.order_by("-at", "run__host", "-tool", "family")[:most],
+                    to_attr="named",
+                )
             )
         )
 

@@ -1,9 +1,9 @@
 import type { Chart } from "chart.js";
 import { describe, expect, it } from "vitest";
 
-import type { HistoryLine, HistoryPoint, HistoryView } from "../history";
+import type { HistoryPoint, HistoryView } from "../history";
 import { theme } from "./fixtures";
-import { historyChart, nearestPoint, pointLines, span, timeLabel, timeTicks } from "./historyChart";
+import { historyChart, pointLines, span, timeLabel, timeTicks } from "./historyChart";
 import { placedMarks, placeLabels } from "./historyMarks";
 
 const DAY = 86_400_000;
@@ -16,10 +16,11 @@ function point(day: number, changes: Partial<HistoryPoint> = {}): HistoryPoint {
 
 const POINTS = [point(0), point(1, { noisy: true }), point(2, { apart: true }), point(3)];
 
-function view(points = POINTS, ...others: HistoryLine[]): HistoryView {
+function view(points = POINTS): HistoryView {
   return {
     unit: "B/s",
-    lines: [{ label: "aes128-gcm", slot: "aes-gcm-1", dash: [], points }, ...others],
+    slot: "aes-gcm-1",
+    points,
     marks: [{ index: 2, kind: "break", label: "tool changed", words: "The tool changed." }],
   };
 }
@@ -53,27 +54,9 @@ describe("the chart of a history", () => {
   });
 });
 
-describe("several lines", () => {
-  const other: HistoryLine = { label: "web", slot: "rc4-2", dash: [7, 4], points: [point(9)] };
-
-  it("have a colour and a dash each, and one axis of time", () => {
-    const { data, options } = historyChart(view(POINTS, other), theme);
-    expect(data.datasets.map(({ borderColor, borderDash }) => [borderColor, borderDash])).toEqual([
-      ["colour of aes-gcm-1", []],
-      ["colour of rc4-2", [7, 4]],
-    ]);
-    expect(options?.scales?.["x"]?.max).toBeGreaterThan(point(9).at);
-  });
-
-  it("say whose run it is, and find the nearest one", () => {
-    expect(pointLines(view(POINTS, other), 1, 0)[1]).toBe("web: 400 MB/s, 5 tries, spread 1.0 %");
-    expect(nearestPoint(POINTS, point(2).at + DAY / 3)).toBe(2);
-  });
-});
-
 describe("what a run says in words", () => {
   it("names time, rate, scatter, marks and environment", () => {
-    expect(pointLines(view(), 0, 2)).toEqual([
+    expect(pointLines(view(), 2)).toEqual([
       "2025-03-03 06:00 UTC",
       "400 MB/s, 5 tries, spread 1.0 %",
       "The tool changed.",
@@ -83,9 +66,9 @@ describe("what a run says in words", () => {
 
   it("says what makes it doubtful", () => {
     const points = [point(0, { noisy: true, conditions: 2, n: 1, spread: 0 })];
-    expect(pointLines(view(points), 0, 0)[1]).toBe("400 MB/s, one try, noisy");
-    expect(pointLines(view(points), 0, 0)[2]).toBe("the run was disturbed");
-    expect(pointLines(view(), 0, -1)).toEqual([]);
+    expect(pointLines(view(points), 0)[1]).toBe("400 MB/s, one try, noisy");
+    expect(pointLines(view(points), 0)[2]).toBe("the run was disturbed");
+    expect(pointLines(view(), -1)).toEqual([]);
   });
 });
 

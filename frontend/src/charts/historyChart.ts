@@ -1,9 +1,9 @@
-/** Histories as lines over time: one dot a run, a vertical line where something changed. */
+/** A history as a line over time: one dot a run, a vertical line where something changed. */
 
 import type { ChartConfiguration, ChartDataset, TooltipItem } from "chart.js";
 
 import { quantity, tick } from "../format";
-import type { HistoryLine, HistoryMark, HistoryPoint, HistoryView } from "../history";
+import type { HistoryPoint, HistoryView } from "../history";
 import { historyMarks } from "./historyMarks";
 import type { Theme } from "./theme";
 
@@ -15,10 +15,10 @@ export type HistoryConfiguration = ChartConfiguration<"line", { x: number; y: nu
 
 /** The chart of a view, in a theme. Pure: no document, no measuring. */
 export function historyChart(view: HistoryView, theme: Theme): HistoryConfiguration {
-  const points = view.lines.flatMap((one) => one.points).sort((a, b) => a.at - b.at);
+  const { points } = view;
   return {
     type: "line",
-    data: { datasets: view.lines.map((_, place) => line(view, place, theme)) },
+    data: { datasets: [line(view, theme)] },
     options: {
       animation: false,
       responsive: true,
@@ -33,36 +33,25 @@ export function historyChart(view: HistoryView, theme: Theme): HistoryConfigurat
   };
 }
 
-function line(
-  view: HistoryView,
-  place: number,
-  theme: Theme,
-): ChartDataset<"line", { x: number; y: number }[]> {
-  const { slot, dash, points } = lineOf(view, place);
+function line(view: HistoryView, theme: Theme): ChartDataset<"line", { x: number; y: number }[]> {
+  const { slot, points, marks } = view;
   const colour = theme.cipher(slot);
-  const marked = new Set(place === 0 ? view.marks.map(({ index }) => index) : []);
+  const marked = new Set(marks.map(({ index }) => index));
   return {
     data: points.map(({ at, median }) => ({ x: at, y: median })),
     borderColor: colour,
-    borderWidth: view.lines.length > 1 ? 2 : 1.5,
-    borderDash: dash,
+    borderWidth: 1.5,
     // A line across a change of the tool would claim that the two ends can be compared.
     segment: {
       borderColor: ({ p1DataIndex }) => (points[p1DataIndex]?.apart ? "transparent" : colour),
     },
-    pointRadius: points.map((point, index) => radius(view, points, point, index, marked)),
+    pointRadius: points.map((point, index) => radius(points, point, index, marked)),
     pointHoverRadius: 6,
     pointBackgroundColor: points.map((point) => (isDoubtful(point) ? theme.surface : colour)),
     pointBorderColor: colour,
-    pointBorderWidth: view.lines.length > 1 ? 1 : 2,
+    pointBorderWidth: 2,
     pointHoverBorderColor: theme.text,
   };
-}
-
-const NO_LINE: HistoryLine = { label: "", slot: "other-2", dash: [], points: [] };
-
-export function lineOf(view: HistoryView, place: number): HistoryLine {
-  return view.lines[place] ?? NO_LINE;
 }
 
 /** Noisy, or the run was disturbed: drawn hollow. */
@@ -71,14 +60,12 @@ export function isDoubtful({ noisy, conditions }: HistoryPoint): boolean {
 }
 
 function radius(
-  view: HistoryView,
   points: readonly HistoryPoint[],
   point: HistoryPoint,
   index: number,
   marked: ReadonlySet<number>,
 ): number {
-  const dots = view.lines.reduce((sum, { points: of }) => sum + of.length, 0);
-  if (dots <= MANY) return view.lines.length > 1 ? 3 : 4;
+  if (points.length <= MANY) return 4;
   const ends = index === 0 || index === points.length - 1;
   return ends || point.noisy || marked.has(index) ? 3 : 0;
 }
@@ -156,7 +143,7 @@ function tooltip(
   theme: Theme,
 ): NonNullable<NonNullable<HistoryConfiguration["options"]>["plugins"]>["tooltip"] & object {
   return {
-    displayColors: view.lines.length > 1,
+    displayColors: false,
     backgroundColor: theme.text,
     titleColor: theme.surface,
     bodyColor: theme.surface,
@@ -165,27 +152,24 @@ function tooltip(
     padding: 10,
     callbacks: {
       title: ([item]) => (item ? (wordsOf(view, item)[0] ?? "") : ""),
-      // Beside others a run is its figure alone: the keyboard reads the rest.
-      label: (item) => wordsOf(view, item).slice(1, view.lines.length > 1 ? 2 : undefined).map(shorten),
+      label: (item) => wordsOf(view, item).slice(1).map(shorten),
     },
   };
 }
 
 function wordsOf(view: HistoryView, item: TooltipItem<"line">): string[] {
-  return pointLines(view, item.datasetIndex, item.dataIndex);
+  return pointLines(view, item.dataIndex);
 }
 
 /** What a point says in words: the tooltip's lines, and what a screen reader is told. */
-export function pointLines(view: HistoryView, place: number, index: number): string[] {
-  const { label, points } = lineOf(view, place);
-  const point = points[index];
+export function pointLines(view: HistoryView, index: number): string[] {
+  const point = view.points[index];
   if (!point) return [];
-  const name = view.lines.length > 1 ? `${label}: ` : "";
-  const marks = place === 0 ? marksAt(view, index) : [];
+  const marks = view.marks.filter((mark) => mark.index === index);
   const doubts = point.conditions > 0 ? ["the run was disturbed"] : [];
   return [
     `${new Date(point.at).toISOString().slice(0, 16).replace("T", " ")} UTC`,
-    `${name}${quantity(point.median, view.unit)}, ${spreadWords(point)}${point.noisy ? ", noisy" : ""}`,
+    `${quantity(point.median, view.unit)}, ${spreadWords(point)}${point.noisy ? ", noisy" : ""}`,
     ...doubts,
     ...marks.map(({ words }) => words),
     point.environment,
@@ -197,21 +181,7 @@ function spreadWords({ spread, n }: HistoryPoint): string {
   return spread === null ? `${n} tries` : `${n} tries, spread ${(spread * 100).toFixed(1)} %`;
 }
 
-export function marksAt(view: HistoryView, index: number): HistoryMark[] {
-  return view.marks.filter((mark) => mark.index === index);
-}
-
 function shorten(text: string): string {
   const letters = Array.from(text);
   return letters.length > 64 ? `${letters.slice(0, 63).join("")}…` : text;
-}
-
-/** The point of a line that is nearest to a moment. */
-export function nearestPoint(points: readonly HistoryPoint[], at: number): number {
-  let nearest = 0;
-  points.forEach((point, index) => {
-    const best = points[nearest];
-    if (best && Math.abs(point.at - at) < Math.abs(best.at - at)) nearest = index;
-  });
-  return nearest;
 }

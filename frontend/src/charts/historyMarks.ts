@@ -11,7 +11,6 @@ const GAP = 8;
 
 const DASHES: Record<MarkKind, number[]> = {
   change: [],
-  unconfirmed: [4, 4],
   break: [4, 4],
   note: [1, 3],
 };
@@ -98,7 +97,6 @@ export function placedMarks(
 
 /** Half way between the run before and the first that shows it: it happened in between. */
 function between(view: HistoryView, index: number): number {
-  const points = view.lines[0]?.points ?? [];
-  const at = points[index]?.at ?? 0;
-  return (at + (points[index - 1]?.at ?? at)) / 2;
+  const at = view.points[index]?.at ?? 0;
+  return (at + (view.points[index - 1]?.at ?? at)) / 2;
 }
