@@ -6,11 +6,11 @@ of its hosts. The numbers are the hosts' own; what is safe comes from the catalo
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from statistics import geometric_mean
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 from uuid import UUID
 
 from analysis.ciphers.cipher_catalogue import (
@@ -53,8 +53,7 @@ def link_payload(bits_per_second: float) -> float:
     return bits_per_second / 8 * PAYLOAD_OF_FRAME
 
 
-@dataclass(frozen=True)
-class Speed:
+class Speed(NamedTuple):
     """Bytes per second: a median, the bounds that decide ties, and those of all the noise."""
 
     median: float
@@ -66,8 +65,7 @@ class Speed:
 
 def slowest(speeds: Iterable[Speed], payload: float = math.inf) -> Speed:
     """Return what a connection does whose parts reach these speeds, and its link so much."""
-    columns = zip(*(astuple(speed) for speed in speeds), strict=True)
-    return Speed(*(min(*column, payload) for column in columns))
+    return Speed(*(min(*column, payload) for column in zip(*speeds, strict=True)))
 
 
 def mean_speed(speeds: Sequence[Speed]) -> Speed:
@@ -151,16 +149,23 @@ class MeasuredHost:
     acceleration: str = "unknown"
     advice: str = ""
 
+    @cached_property
+    def _by_method(self) -> dict[Method, dict[str, Rate]]:
+        return {
+            method: {rate.cipher: rate for rate in self.rates if rate.method == method}
+            for method in get_args(Method)
+        }
+
     def by(self, method: Method | None) -> dict[str, Rate]:
         """Return its rates by cipher; those of two methods do not compare."""
-        return {rate.cipher: rate for rate in self.rates if rate.method == method}
+        return self._by_method[method] if method else {}
 
     def has(self, cipher: Cipher, release: str | None) -> bool:
         """Return whether its ssh or sshd of this release has the cipher.
 
         What it measured it has; of an unknown release nothing else is known.
         """
-        if any(rate.cipher == cipher.name for rate in self.rates):
+        if any(cipher.name in rates for rates in self._by_method.values()):
             return True
         version = openssh_version(release)
         if version is None or cipher.openssh is None or cipher.name in self.not_offered:

@@ -42,23 +42,27 @@ r.id DESC
 """As votes of comparisons: of runs without a date, that with more ciphers comes first."""
 
 _FIGURES = """
-WITH latest AS (
-    SELECT h.slug, h.name, r.* FROM runs_host h CROSS JOIN LATERAL (
+WITH counted AS MATERIALIZED ({counted}), fitting AS MATERIALIZED ({fitting}),
+latest AS MATERIALIZED (
+    SELECT h.slug, h.name, r.*, (
+        SELECT ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'environment' -> 'openssh'
+        FROM runs_rundocument d WHERE d.run_id = r.id
+    ) AS openssh
+    FROM runs_host h CROSS JOIN LATERAL (
         SELECT r.* FROM runs_run r
-        WHERE r.host_id = h.id AND r.id IN ({counted}) AND EXISTS ({plain})
+        WHERE r.host_id = h.id AND r.id IN (SELECT id FROM counted) AND EXISTS ({plain})
         ORDER BY {latest_first} LIMIT 1
     ) r
-    WHERE r.id IN ({fitting}) AND h.id IN (SELECT host_id FROM runs_run WHERE id IN ({fitting}))
-    LIMIT {most_hosts} + 1
+    WHERE h.id IN (SELECT host_id FROM fitting) AND r.id IN (SELECT id FROM fitting)
 )
 SELECT l.host_id, l.slug, l.name, l.acceleration, l.acceleration_advice, l.skipped::text,
-    (ltrim(convert_from(d.body, 'UTF8'), U&'\\FEFF')::json -> 'environment' -> 'openssh')::text,
-    f.*
-FROM latest l JOIN runs_rundocument d ON d.run_id = l.id CROSS JOIN LATERAL (
+    l.openssh::text, f.*
+FROM latest l CROSS JOIN LATERAL (
     SELECT DISTINCT ON (p.cipher, p.method) p.cipher, p.method, p.median, p.n, p.spread,
         p.cpu_seconds_per_gb, r.run_id, r.started_at, r.conditions::text
     FROM runs_run r CROSS JOIN LATERAL ({plain}) p
-    WHERE r.host_id = l.host_id AND r.environment_id = l.environment_id AND r.id IN ({counted})
+    WHERE r.host_id = l.host_id AND r.environment_id = l.environment_id
+        AND r.id IN (SELECT id FROM counted)
     ORDER BY p.cipher, p.method, {latest_first}, p.pinned, p.series_id
 ) f ORDER BY l.slug, f.cipher, f.method
 """
@@ -77,37 +81,29 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
     if question.until:
         counted = counted.filter(started_at__lte=question.until)
     of_period = {name: filters[name] for name in OF_PERIOD if name in filters}
-    counted_sql, counted_parameters = _ids(counted, of_period)
-    fitting_sql, fitting_parameters = _ids(counted, filters)
+    fitting = _filtered(counted, filters)
+    if fitting.values("host").distinct().count() > MOST_HOSTS:
+        sentence = f"This is more than {MOST_HOSTS} hosts: narrow it by another filter."
+        raise ValidationError({"host": sentence})
+    parts = [
+        runs.order_by().values("id", "host_id").query.sql_with_params()
+        for runs in (_filtered(counted, of_period), fitting)
+    ]
     statement = _FIGURES.format(
-        counted=counted_sql,
-        fitting=fitting_sql,
-        plain=_PLAIN,
-        latest_first=_LATEST_FIRST,
-        most_hosts=MOST_HOSTS,
+        counted=parts[0][0], fitting=parts[1][0], plain=_PLAIN, latest_first=_LATEST_FIRST
     )
-    parameters = [*counted_parameters, *fitting_parameters * 2, *counted_parameters]
-    rows = fetch_rows(statement, parameters)
+    rows = fetch_rows(statement, [*parts[0][1], *parts[1][1]])
     by_host = groupby(rows, key=lambda row: row[:7])
     hosts = [_host(facts, [row[7:] for row in rows]) for facts, rows in by_host]
-    if len(hosts) > MOST_HOSTS:
-        raise ValidationError(
-            {
-                "host": f"This is more than {MOST_HOSTS} hosts, the most that one recommendation"
-                " is made for: narrow it by another filter."
-            }
-        )
     names = Counter(host.name for host in hosts)
     hosts = [replace(one, name=one.key) if names[one.name] > 1 else one for one in hosts]
     return sorted(hosts, key=lambda host: question.pair.index(host.key) if question.pair else 0)
 
 
-def _ids(runs: QuerySet[Run], filters: Mapping[str, Sequence[str]]) -> tuple[str, list[Any]]:
-    """Return SQL of the ids of the runs that these filters let through, with its parameters."""
+def _filtered(runs: QuerySet[Run], filters: Mapping[str, Sequence[str]]) -> QuerySet[Run]:
     values = MultiValueDict({name: list(each) for name, each in filters.items()})
-    found: QuerySet[Run] = NarrowingFilter(values, runs).qs
-    sql, parameters = found.order_by().values("pk").query.sql_with_params()
-    return sql, list(parameters)
+    filtered: QuerySet[Run] = NarrowingFilter(values, runs).qs
+    return filtered
 
 
 def _host(facts: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> MeasuredHost:
