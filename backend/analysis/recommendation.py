@@ -581,7 +581,7 @@ class _Ranking:
             return f"{-gain.percent:.0f} % slower than {today}"
         noise = "with the noise" if gain.beyond_noise else "within the noise"
         bounds = f"({gain.lowest:.2f} to {gain.highest:.2f} {noise})"
-        slower = f"; {gain.slower} of {gain.hosts} get slower" if gain.slower else ""
+        slower = f", slower on {gain.slower} of {gain.hosts} hosts" if gain.slower else ""
         return f"{gain.ratio:.2f} times the rate of {today} {bounds}{slower}"
 
     def _default_of(self) -> str:
