@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
@@ -14,7 +13,7 @@ from analysis.ssh_configuration import ssh_config, sshd_config
 from pages.formatting import percent, throughput
 from recommend.evidence import measured_hosts
 from recommend.forms import Question
-from store.models import Host, Run
+from store.models import Host
 
 NAMED_AT_MOST = 3
 """Hosts or runs in a sentence."""
@@ -177,9 +176,7 @@ def _seconds(run: EvidenceRun) -> float:
 
 def advise(question: Question, page_address: str) -> Advice:
     """Return the answer; `page_address`: where people read recommendations."""
-    counted = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
-    stored = Host.objects.filter(Exists(counted), slug__in=question.named)
-    named = {host.slug: host for host in stored}
+    named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.named)}
     unknown = [key for key in question.named if key not in named]
     if unknown:
         raise UnknownHosts(", ".join(unknown[:NAMED_AT_MOST]))

@@ -9,16 +9,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.datastructures import MultiValueDict
-from rest_framework.exceptions import ValidationError
 
 from analysis.recommendation import MeasuredHost, Rate
-from recommend.forms import OF_PERIOD, Question
+from recommend.forms import Question
 from runs.filters import NarrowingFilter
 from store.models import Run
 from store.statements import fetch_rows
-
-MOST_HOSTS = 1000
-"""In one recommendation: beyond that its answer would take longer than anybody waits."""
 
 MOST_CONDITIONS = 3
 """Named of what disturbed a run."""
@@ -74,21 +70,11 @@ OpenSSH is in the document's own words, which the database picks out of what may
 
 def measured_hosts(question: Question) -> list[MeasuredHost]:
     """Return the hosts that have figures, by key; of a pair the client first."""
-    filters = {**question.filters, **({"host": question.pair} if question.pair else {})}
-    counted = Run.objects.filter(status=Run.Status.READY, hidden=False)
-    if question.since:
-        counted = counted.filter(started_at__gte=question.since)
-    if question.until:
-        counted = counted.filter(started_at__lte=question.until)
-    of_period = {name: filters[name] for name in OF_PERIOD if name in filters}
-    fitting = _filtered(counted, filters)
-    if fitting.values("host").distinct().count() > MOST_HOSTS:
-        sentence = f"This is more than {MOST_HOSTS} hosts: narrow it by another filter."
-        raise ValidationError({"host": sentence})
-    parts = [
-        runs.order_by().values("id", "host_id").query.sql_with_params()
-        for runs in (_filtered(counted, of_period), fitting)
-    ]
+    moments = {"since": question.since, "until": question.until}
+    period = {name: (moment.isoformat(),) for name, moment in moments.items() if moment}
+    source = {name: each for name, each in question.filters.items() if name == "source"}
+    filters = {name: each for name, each in question.filters.items() if name != "host"}
+    parts = [_runs(question.named, each | period) for each in (source, filters)]
     statement = _FIGURES.format(
         counted=parts[0][0], fitting=parts[1][0], plain=_PLAIN, latest_first=_LATEST_FIRST
     )
@@ -100,10 +86,12 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
     return sorted(hosts, key=lambda host: question.pair.index(host.key) if question.pair else 0)
 
 
-def _filtered(runs: QuerySet[Run], filters: Mapping[str, Sequence[str]]) -> QuerySet[Run]:
+def _runs(hosts: Sequence[str], filters: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[Any]]:
+    """Return the statement for the runs that count and pass the filters, and its parameters."""
     values = MultiValueDict({name: list(each) for name, each in filters.items()})
-    filtered: QuerySet[Run] = NarrowingFilter(values, runs).qs
-    return filtered
+    runs: QuerySet[Run] = NarrowingFilter(values, Run.objects.counted()).qs
+    runs = runs.filter(host__slug__in=hosts) if hosts else runs
+    return runs.order_by().values("id", "host_id").query.sql_with_params()
 
 
 def _host(facts: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> MeasuredHost:

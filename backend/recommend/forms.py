@@ -9,23 +9,27 @@ from urllib.parse import urlencode
 
 from analysis.ciphers.cipher_catalogue import Policy, cipher_catalogue
 from analysis.recommendation import LINKS
-from runs.filters import FILTERS, NarrowingForm
+from runs.filters import FILTERS, NarrowingFilter, NarrowingForm
 from runs.parameters import LONGEST_NAMED, Choice, Text, fault
-from store.models import Host
+from store.models import Host, Run
 
 POLICIES = cipher_catalogue().policies
 DEFAULT_POLICY = "modern"
 LINK_KEYS = {name.replace(" ", ""): bits for name, bits in LINKS.items()}
 """How addresses name the usual links -> bits per second."""
 
+MOST_HOSTS = 1000
+"""In one recommendation: beyond that its answer would take longer than anybody waits."""
+
 PAIR = ("client", "server")
-OF_PERIOD = ("host", "source")
-"""Filters that say which runs count at all; the others must hold for a host's latest run."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One host, a pair, or all hosts that fit the filters; `link`: bits per second of a pair's."""
+    """One host, a pair, or all hosts whose latest run passes the filters.
+
+    `link`: bits per second between a pair. Source, since and until say which runs count at all.
+    """
 
     policy: Policy = POLICIES[DEFAULT_POLICY]
     pair: tuple[str, ...] = ()
@@ -44,7 +48,7 @@ class Question:
         """Return "host" for one by its name alone."""
         if self.pair:
             return "pair"
-        narrowed = self.filters.keys() - OF_PERIOD
+        narrowed = self.filters.keys() - {"host", "source"}
         return "host" if len(self.named) == 1 and not narrowed else "group"
 
     @property
@@ -100,6 +104,11 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
         elif not ends and not narrowing:
             sentence = "Name host=KEY, or client=KEY and server=KEY, or a filter as tag=KEY:VALUE."
             self.add_error("host", fault(sentence))
+        elif narrowing and narrowing != ["host"] and not self.errors:
+            runs = NarrowingFilter(self.data, Run.objects.counted()).qs
+            if runs.values("host").distinct().count() > MOST_HOSTS:
+                sentence = f"These are more than {MOST_HOSTS} hosts: narrow it by another filter."
+                self.add_error(narrowing[0], fault(sentence))
 
     @property
     def question(self) -> Question:

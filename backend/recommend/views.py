@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,13 +20,12 @@ from recommend.advice import Advice, advise
 from recommend.forms import (
     DEFAULT_POLICY,
     LINK_KEYS,
-    OF_PERIOD,
     PAIR,
     POLICIES,
     RecommendationForm,
 )
 from runs.filters import FILTERS
-from store.models import DimensionValue, Host, Measurement, Run
+from store.models import DimensionValue, Host, Measurement
 
 KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
@@ -62,35 +61,28 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:
     """Replace names of hosts by their keys; return the first text that names none, or several."""
+    counted = Host.objects.counted()
     for name in HOSTS:
         texts = [text.strip() for text in params.getlist(name)]
         for place, text in enumerate(texts):
-            if "\x00" in text:
+            if "\x00" in text:  # which the form refuses
                 return None
-            hosts, certain = _called(text)
-            if len(hosts) == 1 and certain:
-                texts[place] = hosts[0].slug
-                continue
-            address = PageAddress(params)
-            others = [other for other in texts if other != text]
-            choices = [(host, address.changed(**{name: (*others, host.slug)})) for host in hosts]
-            return {"text": text, "several": certain, "hosts": choices}
+            host = counted.find(text)
+            named = [host] if host else list(counted.filter(name__iexact=text)[:TO_LIST])
+            if len(named) != 1:
+                others = [other for other in texts if other != text]
+                return {
+                    "text": text,
+                    "several": bool(named),
+                    "hosts": [
+                        (other, PageAddress(params).changed(**{name: (*others, other.slug)}))
+                        for other in named or counted.named_like(text)[:TO_LIST]
+                    ],
+                }
+            texts[place] = named[0].slug
         if texts:
             params.setlist(name, list(dict.fromkeys(texts)))
     return None
-
-
-def _called(text: str) -> tuple[list[Host], bool]:
-    """Return the hosts of this key, number or name; else, less certainly, of such a name."""
-    ways = [Q(slug=text), Q(name__iexact=text) | Q(aliases__name__iexact=text)]
-    if text.isdecimal() and len(text) < 10:
-        ways.insert(1, Q(pk=int(text)))
-    counted = Run.objects.filter(host=OuterRef("pk"), status=Run.Status.READY, hidden=False)
-    hosts = Host.objects.filter(Exists(counted)).distinct()
-    for way in ways:
-        if found := list(hosts.filter(way)[:TO_LIST]):
-            return found, True
-    return list(hosts.filter(name__icontains=text)[:TO_LIST]), False
 
 
 def _kind_of(params: QueryDict) -> str:
@@ -99,7 +91,7 @@ def _kind_of(params: QueryDict) -> str:
         return str(params["for"])
     if params.keys() & set(PAIR):
         return "pair"
-    narrowing = params.keys() & set(FILTERS) - set(OF_PERIOD)
+    narrowing = params.keys() & set(FILTERS) - {"host", "source"}
     return "group" if narrowing or len(params.getlist("host")) > 1 else "host"
 
 
@@ -141,10 +133,8 @@ def _form_context(params: QueryDict) -> dict[str, Any]:
 
 def _measured_hosts() -> QuerySet[Host]:
     """Return the hosts with figures of ssh, newest first."""
-    ssh = Measurement.objects.filter(
-        run__host=OuterRef("pk"), run__status=Run.Status.READY, run__hidden=False
-    ).filter(series__tool="ssh", median__isnull=False)
-    return Host.objects.filter(Exists(ssh)).order_by("-pk")
+    ssh = Measurement.objects.filter(run__host=OuterRef("pk"), series__tool="ssh")
+    return Host.objects.counted().filter(Exists(ssh)).order_by("-pk")
 
 
 def _dimensions() -> list[tuple[str, str, list[DimensionValue]]]:
