@@ -74,7 +74,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
     period = {name: (moment.isoformat(),) for name, moment in moments.items() if moment}
     source = {name: each for name, each in question.filters.items() if name == "source"}
     filters = {name: each for name, each in question.filters.items() if name != "host"}
-    parts = [_runs(question.named, each | period) for each in (source, filters)]
+    parts = [_runs(question.named, {**each, **period}) for each in (source, filters)]
     statement = _FIGURES.format(
         counted=parts[0][0], fitting=parts[1][0], plain=_PLAIN, latest_first=_LATEST_FIRST
     )
