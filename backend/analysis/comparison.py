@@ -1,7 +1,7 @@
 """A comparison: votes of machines, grouped and summarised (docs/method.md, section 3)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -187,3 +187,60 @@ def comparison_of(
         matched=matched,
         hosts=hosts,
     )
+
+
+def answer(comparison: Comparison) -> dict[str, Any]:
+    """Return the JSON of the comparison: what the API answers, and what a chart draws.
+
+    `api.serializers.ComparisonSerializer` describes it for the OpenAPI document.
+    """
+    found: dict[str, Any] = {
+        "tool": comparison.tool,
+        "group_by": comparison.group_by,
+        "metric": comparison.metric,
+        "unit": comparison.unit,
+        "profile": comparison.profile,
+        "ciphers": comparison.ciphers,
+        "groups": [_group(group) for group in comparison.groups],
+        "excluded": comparison.excluded,
+        "split_by": comparison.split_by,
+        "relative_to": comparison.relative_to and asdict(comparison.relative_to),
+        "matched": comparison.matched,
+    }
+    return _without_empty(found, "split_by", "relative_to", "matched")
+
+
+def _group(group: Group) -> dict[str, Any]:
+    found = {
+        "key": group.key,
+        "label": group.label,
+        "hosts": group.hosts,
+        "values": {cipher: _summary(value) for cipher, value in group.values.items()},
+        "split": group.split_key and {"key": group.split_key, "label": group.split_label},
+        "relative": {cipher: _ratio(one) for cipher, one in group.ratios.items()},
+        "uncertainty": group.uncertainty,
+        "single_baseline": group.families,
+        "doubtful": group.doubtful,
+    }
+    optional = ("split", "relative", "uncertainty", "single_baseline", "doubtful")
+    return _without_empty(found, *optional)
+
+
+def _without_empty(found: dict[str, Any], *optional: str) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value or name not in optional}
+
+
+def _ratio(one: Ratio) -> dict[str, Any]:
+    found = {**one._asdict(), "beyond_noise": one.beyond_noise}
+    return _without_empty(found, "tool_changed")
+
+
+def _summary(value: GroupSummary) -> dict[str, Any]:
+    return {
+        "median": value.median,
+        "q1": value.q1,
+        "q3": value.q3,
+        "min": value.minimum,
+        "max": value.maximum,
+        "n": value.n,
+    }

@@ -1,4 +1,4 @@
-"""Two results of one series side by side (docs/method.md, section 7)."""
+"""Two results of one series side by side (docs/method.md, section 6)."""
 
 import math
 from collections.abc import Iterable

@@ -96,9 +96,3 @@ def _margins(one: GroupSummary) -> tuple[float, float] | None:
 def ratio_of_hosts(summary: GroupSummary) -> Ratio:
     """The summary of the ratios that hosts themselves have: the sign test's interval."""
     return Ratio(summary.median, summary.low, summary.high, summary.n)
-
-
-def ratio_summary(one: Ratio) -> GroupSummary:
-    """A ratio as charts draw it: its interval as the quartiles of its bar."""
-    low, high = one.low or one.ratio, one.high or one.ratio
-    return GroupSummary(one.ratio, low, high, low, high, one.n, one.low, one.high)

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -12,11 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.comparison_json import comparison_json
 from api.http.api_view import ApiView, ListView
-from api.serializers import ComparisonSerializer
-from compare.comparison import compare
-from compare.question import ComparisonForm
 from documents.validation import run_schema
 from runs.api import RunUpload
 from runs.filters import RunFilter
@@ -67,19 +63,6 @@ class RunTextView(ApiView):
             bytes(run.imported_text.body),
             content_type="application/octet-stream",
             headers={"Content-Disposition": disposition},
-        )
-
-
-class ComparisonView(ApiView):
-    """The comparison of groups of machines."""
-
-    parameters = {"GET": ComparisonForm}
-
-    @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
-    def get(self, request: Request) -> HttpResponseBase:
-        """Groups of machines compared: one vote per machine, median and quartiles."""
-        return HttpResponse(
-            comparison_json(compare(self.asked.query)), content_type="application/json"
         )
 
 

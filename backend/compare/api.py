@@ -4,7 +4,8 @@ from collections.abc import Callable
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
-from django.http import FileResponse, HttpResponseBase
+import orjson
+from django.http import FileResponse, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -12,8 +13,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
+from analysis.comparison import answer
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from api.http.api_view import ApiView
+from api.serializers import ComparisonSerializer
 from compare.comparison import compare
 from compare.files import (
     chosen_measurements,
@@ -103,6 +106,19 @@ def _file(name: str, media_type: str) -> Callable[[Get], Get]:
     """Describe an address that is a file."""
     content = OpenApiTypes.STR if media_type == "text/csv" else OpenApiTypes.BINARY
     return extend_schema(operation_id=name, responses={(200, media_type): content})
+
+
+class ComparisonView(ApiView):
+    """The comparison of groups of machines."""
+
+    parameters = {"GET": ComparisonForm}
+
+    @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
+    def get(self, request: Request) -> HttpResponse:
+        """Groups of machines compared: one vote per machine, median and quartiles."""
+        return HttpResponse(
+            orjson.dumps(answer(compare(self.asked.query))), content_type="application/json"
+        )
 
 
 class ComparisonCsv(FileView):

@@ -142,13 +142,6 @@ def _without_block_size(ask: Ask, query: ComparisonQuery) -> int:
     return int(ask(select, sets)[0][0])
 
 
-def disturbed_hosts(query: ComparisonQuery) -> int:
-    """Count the hosts that vote by a disturbed run somewhere, matched or not."""
-    with questions() as ask:
-        every = votes(ask, replace(query, matched=False))
-        return int(ask(f"SELECT count(DISTINCT host) FROM {every} WHERE disturbed", {})[0][0])  # noqa: S608
-
-
 _AT = "values[(n - 1) * {quarters} // 4 + 1], values[least((n - 1) * {quarters} // 4 + 2, n)]"
 
 _SUMMARIES = f"""

@@ -14,7 +14,7 @@ from compare.question import ComparisonQuery
 from documents.naming import UNKNOWN_KEY
 from results.analytics.ask import Ask
 from results.analytics.engine import questions
-from results.analytics.tables import DISTURBED_RUN, RUNS_BEYOND, is_doubtful
+from results.analytics.tables import RUNS_BEYOND, is_doubtful
 from results.figures import (
     PLACES,
     SOURCE_BITS,
@@ -117,7 +117,7 @@ _LATEST = """
 """
 _VOTES = """
 SELECT v.g, v.s, v.host, v.slot, v.run, v.series, {value} AS value, {uncertainty} AS uncertainty,
-    {family} AS family, v.source, {doubtful} AS doubtful, (v.flags & {disturbed}) <> 0 AS disturbed
+    {family} AS family, v.source, {doubtful} AS doubtful
 FROM latest v {divisors}
 """
 
@@ -163,8 +163,8 @@ def _all_votes(ask: Ask, query: ComparisonQuery) -> str:
             "family": "d.family",
             "divisors": "LEFT JOIN divisors d ON d.run = v.run",
         }
-    doubts = {"doubtful": is_doubtful(query.metric), "disturbed": DISTURBED_RUN}
-    return _made(ask, statement, _VOTES.format(value=value, **of_divisor, **doubts))
+    doubtful = is_doubtful(query.metric)
+    return _made(ask, statement, _VOTES.format(value=value, **of_divisor, doubtful=doubtful))
 
 
 _IN_EVERY_GROUP = """

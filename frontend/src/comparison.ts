@@ -12,18 +12,39 @@ export interface Summary {
   min: number;
   max: number;
   n: number;
-  /** Of these hosts, how many have a figure that is noisy or of a disturbed run; absent: none. */
+  /** Of these hosts, how many have a figure that is noisy or of a disturbed run (`layoutRows`). */
   doubtful?: number;
+}
+
+/** A figure by the reference's, with its 95 % interval where there is one. */
+export interface Ratio {
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  n: number;
+  tool_changed?: boolean;
 }
 
 export interface Group {
   key: string;
-  /** Of a comparison that is split: the key without that of the split, and that of the split. */
-  own?: string;
-  split?: string;
   label: string;
+  /** Of a comparison that is split. */
+  split?: { key: string; label: string };
   hosts: number;
   values: Record<string, Summary>;
+  /** Of a comparison with a reference, by cipher. */
+  relative?: Record<string, Ratio>;
+  /** By cipher: how many of these hosts have a figure that is noisy or of a disturbed run. */
+  doubtful?: Record<string, number>;
+}
+
+/** What tells it from all others of its comparison. */
+export function groupId({ key, split }: Group): string {
+  return split ? `${key} ${split.key}` : key;
+}
+
+export function groupName({ label, split }: Group): string {
+  return split ? `${label} · ${split.label}` : label;
 }
 
 export interface Comparison {
@@ -57,23 +78,6 @@ export interface PictureWords {
   groups?: number;
 }
 
-/** A line of a mark's menu (`Choice` in backend/pages/compare/choices.py). */
-export interface Choice {
-  label: string;
-  /** With "%1F" in the place of the mark's key, unless it `leaves_out`. */
-  address: string;
-  /** The filter that the address has for all groups: the mark's own value is taken away. */
-  leaves_out?: string;
-  /** Keys for which it is not offered. */
-  besides?: string[];
-}
-
-/** What is offered for the group of a mark and for its cipher. */
-export interface Choices {
-  group?: Choice[];
-  cipher?: Choice[];
-}
-
 /** One summary for each group and cipher. */
 export interface ChartView {
   /** Colour slot of each cipher, such as "aes-gcm-1": a custom property of the style sheet. */
@@ -83,11 +87,10 @@ export interface ChartView {
   scale: Scale;
   links?: Link[];
   picture?: PictureWords;
-  choices?: Choices;
   comparison: Comparison;
   /** Of a chart that is a part of another: all groups, which it shares its axis with. */
   whole?: Group[];
-  /** Keys of groups with a host that an agent measured. */
+  /** Ids of groups with a host that an agent measured. */
   measured_here: string[];
   /** What stands beside a group's label instead of its number of hosts. */
   notes?: Record<string, string>;

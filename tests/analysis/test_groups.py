@@ -5,7 +5,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.comparison import Comparison, comparison_of
-from analysis.groups import Ratio, ratio_summary
 from tests.results.comparison_reference import Vote, groups_of, summarise_group
 
 values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=60)
@@ -31,13 +30,6 @@ def test_quartiles_interpolate_as_postgresql_does() -> None:
 def test_one_vote_is_a_point() -> None:
     summary = summarise_group([7.0])
     assert {summary.q1, summary.median, summary.q3, summary.minimum, summary.maximum} == {7.0}
-
-
-def test_a_ratio_is_drawn_by_its_interval_and_as_a_point_without_one() -> None:
-    drawn = ratio_summary(Ratio(0.8, 0.7, 0.9, 12))
-    assert (drawn.q1, drawn.median, drawn.q3, drawn.n) == (0.7, 0.8, 0.9, 12)
-    point = ratio_summary(Ratio(0.8, None, None, 3))
-    assert {point.q1, point.median, point.q3, point.minimum, point.maximum} == {0.8}
 
 
 @pytest.mark.django_db

@@ -85,54 +85,6 @@ def test_the_chart_says_what_its_table_says(open_page: OpenPage) -> None:
     assert any(HOSTILE[:20] in words for words in read)
 
 
-@pytest.mark.usefixtures("machines")
-def test_a_mark_has_a_menu_by_keyboard(open_page: OpenPage) -> None:
-    page = open_page(COMPARE, bypass_csp=True)
-    page.evaluate("window.sameDocument = true")
-    canvas, menu = page.locator("figure canvas"), page.locator(".mark-menu")
-    canvas.focus()
-    canvas.press("Enter")
-    expect(menu).to_have_count(0)
-    canvas.press("ArrowRight")
-    with_tooltip = canvas.evaluate("canvas => canvas.toDataURL()")
-    canvas.press("Enter")
-    expect(menu.get_by_role("link", name="Only this group")).to_be_focused()
-    without = canvas.evaluate("canvas => canvas.toDataURL()")
-    assert without != with_tooltip
-    assert_accessible(page)
-    page.keyboard.press("ArrowDown")
-    expect(menu.get_by_role("link", name="Hosts of this group")).to_be_focused()
-    page.keyboard.press("Escape")
-    expect(menu).to_have_count(0)
-    expect(canvas).to_be_focused()
-    assert canvas.evaluate("canvas => canvas.toDataURL()") != without
-    canvas.press("Enter")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("cpu="))
-    expect(page.locator("tbody[data-group]")).to_have_count(1)
-    expect(page.locator("figure canvas")).to_be_focused()
-    assert page.evaluate("window.sameDocument") is True
-
-
-@pytest.mark.usefixtures("machines")
-def test_a_click_on_a_mark_or_heading_opens_its_menu(open_page: OpenPage) -> None:
-    page = open_page(COMPARE, width=390)
-    canvas, menu = page.locator("figure canvas"), page.locator(".mark-menu")
-    canvas.click(position={"x": 200, "y": 66})
-    expect(menu.get_by_role("link", name="Only this group")).to_be_focused()
-    expect(menu.get_by_role("link", name="Only this cipher")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.mouse.click(2, 2)
-    expect(menu).to_have_count(0)
-    canvas.click(position={"x": 30, "y": 46})
-    expect(menu.get_by_role("link", name="Only this cipher")).to_have_count(0)
-    menu.get_by_role("link", name="Take as reference").click()
-    expect(page.get_by_role("radio", name="Relative")).to_be_checked()
-    expect(menu).to_have_count(0)
-    page.locator("figure canvas[aria-label*=differences]").click(position={"x": 200, "y": 64})
-    expect(menu.get_by_role("link", name="Leave it out")).to_be_visible()
-
-
 def test_the_theme_is_chosen_kept_and_followed_by_charts(open_page: OpenPage) -> None:
     page = open_page("/?source=published", bypass_csp=True)
     background = "getComputedStyle(document.body).backgroundColor"

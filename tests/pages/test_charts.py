@@ -73,39 +73,3 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     name = "ciphermark-openssl-throughput-by-cpu"
     assert picture["file"] == f"{name}-{picture['date']}"
     assert "median" in picture["reading"]
-
-
-def offers(html: str, part: str = "group") -> dict[str, dict[str, Any]]:
-    """What the menu of a mark offers, by its words."""
-    return {one["label"]: one for one in chart(html)["choices"][part]}
-
-
-def test_a_mark_offers_what_its_grouping_can_do(member: Client, store_run: StoreRun) -> None:
-    store_run(by_both_tools("nas"))
-    store_run(by_both_tools("web", 2, cpu="Intel Xeon E5-2680"))
-    html = page(member, "/", sort="best")
-    found = offers(html)
-    assert {name: one["address"] for name, one in found.items()} == {
-        "Only this group": "?sort=best&cpu=%1F",
-        "Hosts of this group": "/hosts/?cpu=%1F",
-        "Runs of this group": "/runs/?cpu=%1F",
-        "Take as reference": "?sort=best&relative_to=%1F",
-        "Leave it out": "?sort=best&cpu=amd-epyc-9r14&cpu=intel-xeon-e5-2680",
-    }
-    assert set(offers(html, "cipher")) == {"Only this cipher", "Sort by this cipher"}
-    key = chart(html)["comparison"]["groups"][0]["key"]
-    for one in found.values():
-        address = one["address"].replace("%1F", key)
-        assert page(member, address if address.startswith("/") else f"/{address}")
-    related = offers(page(member, "/", relative_to=key))
-    assert related["Take as reference"]["besides"] == [key]
-    assert "Only this group" not in offers(page(member, "/", cpu=key))
-    assert set(offers(page(member, "/", group_by="architecture"))) <= {"Take as reference"}
-
-
-def test_a_host_leads_to_its_page_and_runs(member: Client, store_run: StoreRun) -> None:
-    store_run(by_both_tools("nas"))
-    store_run(by_both_tools("web", 2))
-    found = offers(page(member, "/", group_by="host"))
-    assert found["Page of this host"]["address"] == "/hosts/%1F/"
-    assert found["Runs of this host"]["address"] == "/runs/?host=%1F"

@@ -1,4 +1,4 @@
-"""What the host's page says beyond the latest figures: history, standing, delivery."""
+"""What the host's page says beyond the latest figures: history and standing."""
 
 import re
 
@@ -114,27 +114,6 @@ def test_noisy_and_disturbed_figures_say_so_beside_them(
     assert "400 MB/s noisy, disturbed no other host" in text_of(html)
     assert 'title="The spread is above 5 %; swapping"' in html
     assert text_of(page(member, "/")).count("400 MB/s low confidence") == 1
-
-
-def test_ssh_is_put_beside_its_ciphers_own_speed(member: Client, store_run: StoreRun) -> None:
-    costs = [
-        {"bytes": 10**9, "seconds": 2.5, "client_cpu_seconds": 1.5, "server_cpu_seconds": 1.0}
-    ] * 3
-    run = store_run(
-        run_of_day(
-            0,
-            ssh_measurement(GCM, samples=costs),
-            ssh_measurement("chacha20-poly1305@openssh.com", 3e8),
-            openssl_measurement("aes-128-gcm", 4e9),
-            openssl_measurement("chacha20-poly1305", 2e9),
-        )
-    )
-    store_run(run_of_day(1, ssh_measurement(GCM, 9e8)))
-    said = text_of(page(member, address(run)))
-    assert "10 % pipeline 400 MB/s 4.00 GB/s 8 KiB" in said
-    assert "2.25 s/GB" in said
-    assert "2.50 s/GB" in said
-    assert "ssh's construction differs from the TLS one" in said
 
 
 def test_a_host_without_any_figure_has_no_history(member: Client, store_run: StoreRun) -> None:

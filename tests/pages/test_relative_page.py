@@ -7,10 +7,8 @@ import pytest
 from django.test import Client
 
 from tests.conftest import StoreRun
-from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import link, page, text_of
 from tests.pages.test_compare_page import chart
-from tests.sample_documents import openssl_measurement
 from tests.upgraded_fleet import AES, HOSTS, upgraded_fleet
 
 SERIES: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
@@ -83,29 +81,3 @@ def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client) -> None:
     assert "by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
     assert "4 groups, 16 hosts" in said
     assert "Often asked" not in said
-
-
-def test_latest_undisturbed_runs_are_offered(member: Client, store_run: StoreRun) -> None:
-    def run(day: int, rate: float, *conditions: dict[str, str]) -> None:
-        store_run(
-            run_of_day(
-                day,
-                openssl_measurement(AES, rate),
-                host={"name": "later"},
-                environment=with_openssl("OpenSSL 3.0.19"),
-                conditions=list(conditions),
-            )
-        )
-
-    run(1, 4e9)
-    run(2, 1e9, {"code": "busy", "detail": "others"})
-    asked: dict[str, Any] = {**SERIES, "relative_to": "1.1.1"}
-    html = page(member, "/", **asked)
-    assert (
-        "and 18 hosts have one here that was disturbed, which can hide a small difference."
-        in text_of(html)
-    )
-    address = link(html, "Count the latest undisturbed")
-    html = page(member, f"/{address}&host=later")
-    assert "4.00 GB/s" in text_of(html)
-    assert "that was disturbed" not in html

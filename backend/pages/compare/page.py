@@ -15,7 +15,6 @@ from compare.facets import SOURCE_LABELS, Facet, coverage, facets
 from compare.question import BLOCK_SIZE, RELATING, TAG_PREFIX, ComparisonForm, ComparisonQuery
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
-from pages.compare.choices import filter_of
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
 from pages.compare.findings import finding
 from pages.compare.relating import relating_context
@@ -241,7 +240,8 @@ def heading(comparison: Comparison) -> str:
 
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
     """By which filters runs are of a group, if they can be."""
-    names = [filter_of(one) for one in (query.group_by, query.split_by) if one]
+    by = (one for one in (query.group_by, query.split_by) if one)
+    names = ["verdict" if one == "acceleration" else one for one in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
     return {"runs_filter": own, "split_filter": split}
 

@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
-from compare.comparison import disturbed_hosts
 from compare.facets import SharedHosts, shared_hosts
 from compare.question import ComparisonQuery
 from pages.access import reader_page
@@ -52,16 +51,8 @@ def relating_context(
         "pairs_to_match": pairs,
         "offered": None if query.matched else _offered(query, pairs),
         "exchanged_address": None if comparison.groups else _exchanged(query, address),
-        "disturbed_hosts": _disturbed_hosts(query),
-        "undisturbed_address": address.changed(disturbed=UNDISTURBED),
         "may_match": query.group_by != "host",
     }
-
-
-def _disturbed_hosts(query: ComparisonQuery) -> int:
-    """Where small differences are looked for, and one run of a host stands for all of them."""
-    relative = query.relative_to is not None and "disturbed" not in query.filters
-    return disturbed_hosts(query) if relative else 0
 
 
 def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:

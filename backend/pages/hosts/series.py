@@ -133,13 +133,12 @@ class ToolChart:
     @property
     def height(self) -> int:
         """The room that is kept for it, in CSS pixels."""
-        return rows_height(self.view["comparison"]["groups"])
+        return rows_height([len(one["values"]) for one in self.view["comparison"]["groups"]])
 
     @property
     def doubts(self) -> bool:
         """Whether any of its figures is doubtful."""
-        groups = self.view["comparison"]["groups"]
-        return any("doubtful" in one for group in groups for one in group["values"].values())
+        return any(group["doubtful"] for group in self.view["comparison"]["groups"])
 
 
 def tool_charts(latest: Iterable[LatestResult]) -> tuple[ToolChart, ...]:
@@ -196,10 +195,10 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
                 "min": row.minimum,
                 "max": row.maximum,
                 "n": 1,
-                **({"doubtful": 1} if row.doubtful else {}),
             }
             for row in rows
         },
+        "doubtful": {row.cipher: 1 for row in rows if row.doubtful},
     }
 
 

@@ -19,7 +19,6 @@ from pages.setup.first_steps import agent_command
 from recommend.advice import advise
 from recommend.forms import Question
 from results.hosts.latest import latest_results, recent_runs
-from results.hosts.ssh_efficiency import latest_delivery
 from results.hosts.standing import standings
 from runs.filters import VERDICTS
 from store.models import FleetChangeMember, Host, Note
@@ -117,7 +116,6 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
         "runs": recent_runs(host),
         "standings": standing_tables(standings(host_id, latest)),
         "doubts": any(chart.doubts for chart in charts),
-        "delivery": latest_delivery(host_id),
         "open_changes": FleetChangeMember.objects.open_on(host_id),
         "advice": advise(Question(filters={"host": (host.slug,)}), reverse("recommend")),
         "notes": notes,

@@ -2,8 +2,6 @@
 
 import type { Chart, ChartConfiguration } from "chart.js";
 
-import type { Chosen } from "./choices";
-
 /**
  * A configuration and a chart of any kind. Under one kind's name: the union of the types of all
  * kinds and plug-ins is more than the compiler can hold.
@@ -17,15 +15,6 @@ export interface Mark {
   index: number;
   /** What it is and what it says; the first is the tooltip's title. */
   words: string[];
-  /** Whose menu opens here. */
-  chosen: Chosen;
-}
-
-/** A group's heading: `half` as high above as below `y`. */
-export interface Heading {
-  y: number;
-  half: number;
-  chosen: Chosen;
 }
 
 /** The room there is for a chart, in CSS pixels. */
@@ -41,7 +30,6 @@ export interface BuiltChart {
   /** Height of the rows alone: the vertical axis counts their pixels. */
   rowsHeight: number;
   marks: Mark[];
-  headings: Heading[];
 }
 
 /** The configuration of one kind of chart as one of any kind: what `Chart` takes. */

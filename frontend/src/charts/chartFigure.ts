@@ -4,7 +4,6 @@ import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 
 import type { ChartView } from "../comparison";
 import { configurationOf, shownRows, type AnyChart, type BuiltChart, type Room } from "./built";
-import { ChoiceMenu, chosenAt, sections, type Chosen } from "./choices";
 import { pixelRatio } from "./fit";
 import { Pace } from "./pace";
 import { nextIndex } from "./selection";
@@ -19,9 +18,6 @@ export interface DrawnChart {
   redraw: () => void;
   destroy: () => void;
 }
-
-/** Pixels that a pointer may move within a click. */
-const STILL_A_CLICK = 6;
 
 /** Makes a chart of a view, in a theme, for the room that there is. Pure. */
 export type Build = (view: ChartView, theme: Theme, room: Room) => BuiltChart;
@@ -57,9 +53,6 @@ class Figure implements DrawnChart {
   private width = 0;
   private height = 0;
   private readonly listening = new AbortController();
-  private readonly menu: ChoiceMenu;
-  /** Where the pointer was pressed: a click that ends elsewhere ends a drag. */
-  private pressed = { x: 0, y: 0 };
 
   constructor(
     private readonly figure: HTMLElement,
@@ -72,7 +65,6 @@ class Figure implements DrawnChart {
     private readonly build: Build,
     private readonly later: Later,
   ) {
-    this.menu = new ChoiceMenu(figure, canvas, this.listening.signal, () => this.chart?.draw());
     this.drawing = this.begin();
   }
 
@@ -93,7 +85,6 @@ class Figure implements DrawnChart {
 
   destroy(): void {
     this.drawing = null;
-    this.menu.close();
     this.listening.abort();
     this.chart?.destroy();
   }
@@ -152,14 +143,9 @@ class Figure implements DrawnChart {
   private configuration(pace: Pace): BuiltChart["configuration"] {
     const { configuration } = this.built;
     const ratio = pixelRatio(window.devicePixelRatio, this.width, this.height);
-    const plugins = {
-      ...configuration.options?.plugins,
-      // Half covered by the menu it would only be in its way.
-      tooltip: { ...configuration.options?.plugins?.tooltip, enabled: () => !this.menu.isOpen },
-    };
     return configurationOf({
       ...configuration,
-      options: { ...configuration.options, plugins, devicePixelRatio: ratio },
+      options: { ...configuration.options, devicePixelRatio: ratio },
       plugins: [...(configuration.plugins ?? []), pace.plugin],
     });
   }
@@ -167,8 +153,6 @@ class Figure implements DrawnChart {
   private listen(): void {
     const { signal } = this.listening;
     this.canvas.addEventListener("keydown", (event) => this.steer(event), { signal });
-    this.canvas.addEventListener("pointerdown", ({ x, y }) => (this.pressed = { x, y }), { signal });
-    this.canvas.addEventListener("click", (event) => this.choose(event), { signal });
     this.box.addEventListener("scroll", () => this.scrollRows(), { signal, passive: true });
     const save = (): void => void this.save();
     this.figure.querySelector("[data-picture]")?.addEventListener("click", save, { signal });
@@ -189,34 +173,10 @@ class Figure implements DrawnChart {
 
   private steer(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter") {
-      this.chooseSelected(event);
-      return;
-    }
     const next = nextIndex(event.key, this.selected(), this.built.marks.length);
     if (next === null) return;
     event.preventDefault();
     this.select(next);
-  }
-
-  /** Opens the menu of the mark that the arrow keys have reached. */
-  private chooseSelected(event: KeyboardEvent): void {
-    const mark = this.built.marks[this.selected()];
-    const place = mark && this.chart.getDatasetMeta(mark.datasetIndex).data[mark.index];
-    if (mark && place && this.openMenu(mark.chosen, place.x, place.y)) event.preventDefault();
-  }
-
-  private choose({ x, y, offsetX, offsetY }: MouseEvent): void {
-    if (Math.hypot(x - this.pressed.x, y - this.pressed.y) > STILL_A_CLICK) return;
-    const chosen = chosenAt(this.chart, this.built, offsetX, offsetY);
-    if (chosen) this.openMenu(chosen, offsetX, offsetY);
-  }
-
-  /** At a place of the canvas. */
-  private openMenu(chosen: Chosen, x: number, y: number): boolean {
-    const [canvas, figure] = [this.canvas.getBoundingClientRect(), this.figure.getBoundingClientRect()];
-    const parts = sections(this.view.choices, chosen);
-    return this.menu.open(parts, x + canvas.left - figure.left, y + canvas.top - figure.top);
   }
 
   private selected(): number {

@@ -7,7 +7,7 @@ import type { BarRow } from "./rows";
 import { summaryLines } from "./words";
 
 function row(summary: BarRow["summary"]): BarRow {
-  return { y: 10, chosen: { key: "cpu", label: "CPU" }, group: "G", cipher: "c", name: "c", slot: "other-2", summary };
+  return { y: 10, group: "G", cipher: "c", name: "c", slot: "other-2", summary };
 }
 
 describe("the comparison chart", () => {
@@ -117,11 +117,12 @@ describe("the chart of differences", () => {
   it("draws bars from 0 % with intervals as whiskers, none where too few hosts tell", () => {
     const shown = view();
     shown.comparison.unit = "relative";
-    for (const group of shown.comparison.groups) {
-      for (const cipher of Object.keys(group.values)) group.values[cipher] = relative(0.93, 0.92, 0.94);
-    }
+    const told = { ratio: 0.93, low: 0.92, high: 0.94, n: 8 };
+    const broken = { ...told, tool_changed: true };
+    const related = { "aes128-gcm@openssh.com": broken, "aes128-ctr": told };
+    shown.comparison.groups = [{ ...laptop, relative: related }, server];
     const { configuration } = comparisonChart(shown, theme, room);
-    expect(configuration.data.datasets[0]).toMatchObject({ base: 1 });
+    expect(configuration.data.datasets[0]).toMatchObject({ base: 1, data: [{ x: 0.93 }] });
     expect(configuration.options?.scales?.["x"]).toMatchObject({ type: "logarithmic" });
     expect(point(row(relative(0.93, 0.92, 0.94)))).toMatchObject({ xMin: [0.92, 0.92] });
     expect(point(row(relative(0.93, 0.93, 0.93)))).toEqual({ x: 0.93, y: 10 });

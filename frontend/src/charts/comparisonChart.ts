@@ -7,7 +7,7 @@ import { rowLabels, type Reach } from "./rowLabels";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
 import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
 import { linkLines } from "./linkLines";
-import { BAR_THICKNESS, HEADING_HEIGHT, layoutRows, type BarRow, type RowLayout } from "./rows";
+import { BAR_THICKNESS, layoutRows, type BarRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
 import { summaryLines } from "./words";
 
@@ -82,11 +82,6 @@ function rowsChart(
     height: layout.height + AXIS_HEIGHT,
     rowsHeight: layout.height,
     marks,
-    headings: layout.headings.map(({ y, chosen }) => ({
-      y,
-      half: HEADING_HEIGHT / 2 - 4,
-      chosen: { group: chosen },
-    })),
     configuration: configurationOf({
       type: "barWithErrorBars",
       data: { datasets: [shapes.dataset] },
@@ -112,8 +107,7 @@ function rowsChart(
 
 function mark(view: ChartView, row: BarRow, index: number): Mark {
   const words = [row.group, row.cipher, ...summaryLines(row.summary, view.comparison.unit)];
-  const chosen = { group: row.chosen, cipher: row.cipher };
-  return { datasetIndex: 0, index, words, chosen };
+  return { datasetIndex: 0, index, words };
 }
 
 function bars(layout: RowLayout, theme: Theme): BarConfiguration["data"]["datasets"][number] {

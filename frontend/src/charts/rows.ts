@@ -1,8 +1,7 @@
 /** Where each bar and each group heading of the comparison chart stands, in CSS pixels. */
 
-import type { ChartView, Summary } from "../comparison";
+import { groupId, groupName, type ChartView, type Group, type Summary } from "../comparison";
 import { count } from "../format";
-import { chosenGroup, type ChosenGroup } from "./choices";
 
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 30;
@@ -12,7 +11,6 @@ export const LINKS_HEIGHT = 22;
 
 export interface BarRow {
   y: number;
-  chosen: ChosenGroup;
   group: string;
   cipher: string;
   name: string;
@@ -22,7 +20,6 @@ export interface BarRow {
 
 export interface HeadingRow {
   y: number;
-  chosen: ChosenGroup;
   label: string;
   note: string;
   here: boolean;
@@ -34,6 +31,17 @@ export interface RowLayout {
   height: number;
 }
 
+/** What is drawn of a cipher: its figure, or its ratio with the interval in the quartiles' place. */
+function drawn(group: Group, cipher: string, relative: boolean): Summary | undefined {
+  const value = group.values[cipher];
+  if (!relative) return value && { ...value, doubtful: group.doubtful?.[cipher] ?? 0 };
+  const found = group.relative?.[cipher];
+  if (!found || found.tool_changed) return undefined;
+  const { ratio: median, n } = found;
+  const [low, high] = [found.low ?? median, found.high ?? median];
+  return { median, q1: low, q3: high, min: low, max: high, n };
+}
+
 /** One heading per group and below it a row per cipher that the group has; gaps take no room. */
 export function layoutRows(view: ChartView): RowLayout {
   const here = new Set(view.measured_here);
@@ -41,22 +49,19 @@ export function layoutRows(view: ChartView): RowLayout {
   const headings: HeadingRow[] = [];
   let y = view.links?.length ? LINKS_HEIGHT : 0;
   for (const group of view.comparison.groups) {
-    const chosen = chosenGroup(group);
     headings.push({
       y: y + HEADING_HEIGHT - 11,
-      chosen,
-      label: group.label,
-      note: view.notes?.[group.key] ?? count(group.hosts, "host"),
-      here: here.has(group.key),
+      label: groupName(group),
+      note: view.notes?.[groupId(group)] ?? count(group.hosts, "host"),
+      here: here.has(groupId(group)),
     });
     y += HEADING_HEIGHT;
     for (const cipher of view.comparison.ciphers) {
-      const summary = group.values[cipher];
+      const summary = drawn(group, cipher, view.comparison.unit === "relative");
       if (!summary) continue;
       bars.push({
         y: y + ROW_HEIGHT / 2,
-        chosen,
-        group: group.label,
+          group: groupName(group),
         cipher,
         name: view.names[cipher] ?? cipher,
         slot: view.colours[cipher] ?? "other-2",
