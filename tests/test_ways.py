@@ -52,7 +52,7 @@ def test_an_upload(uploader: ApiClient) -> None:
 
 def test_processing(db: None) -> None:
     files = files_of(lambda run: tasks.process_run(run.pk), lambda: accepted(new_document()))
-    assert len(files) <= 19, "\n".join(files)
+    assert len(files) <= 13, "\n".join(files)
 
 
 @each(("kind", "most"), (("comparison", 24), ("measurements", 12)))

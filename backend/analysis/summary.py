@@ -52,6 +52,15 @@ def relative_spread(values: Sequence[float]) -> float:
     return _spread_about(median_of_sorted(sorted(values)), values)
 
 
+def throughput(sample: Sample) -> float:
+    """Return the bytes per second of one try."""
+    if sample.bytes is not None and sample.seconds:
+        return sample.bytes / sample.seconds
+    if sample.bytes_per_second is None:
+        raise ValueError("a sample has either bytes and seconds, or bytes_per_second")
+    return sample.bytes_per_second
+
+
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     """Median, range and spread s = 1.4826 * median(|x - median|) / median.
 

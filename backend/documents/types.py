@@ -33,15 +33,6 @@ class Sample(NamedTuple):
     implausible: str | None = None
     """Why an imported figure cannot be true, where its text shows that."""
 
-    @property
-    def throughput(self) -> float:
-        """Bytes per second."""
-        if self.bytes is not None and self.seconds:
-            return self.bytes / self.seconds
-        if self.bytes_per_second is None:
-            raise ValueError("a sample has either bytes and seconds, or bytes_per_second")
-        return self.bytes_per_second
-
 
 class Series(NamedTuple):
     """One configuration within a run: what makes two measurements comparable.

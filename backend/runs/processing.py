@@ -13,6 +13,7 @@ from analysis.summary import (
     highest_plausible,
     median_of_sorted,
     summarise,
+    throughput,
 )
 from documents import types
 from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
@@ -136,13 +137,13 @@ def _is_plausible(measurement: types.Measurement) -> bool:
         series.threads, cipher=series.cipher, decrypt=series.operation == "decrypt"
     )
     return all(
-        0 < sample.throughput <= limit and not sample.implausible for sample in measurement.samples
+        0 < throughput(sample) <= limit and not sample.implausible for sample in measurement.samples
     )
 
 
 def _summarise(row: Measurement, measurement: types.Measurement) -> None:
     samples = measurement.samples
-    summary = summarise([sample.throughput for sample in samples])
+    summary = summarise([throughput(sample) for sample in samples])
     row.noisy, row.median, row.spread = summary.noisy, summary.median, summary.spread
     row.minimum, row.maximum = summary.minimum, summary.maximum
     if cost := cpu_seconds_per_gb(samples):

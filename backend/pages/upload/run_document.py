@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from analysis.summary import throughput
 from documents.json_text import JsonError, parse_json
 from documents.run_document import DocumentRejected, parse_run_document
 from documents.types import Measurement, RunDocument
@@ -98,6 +99,6 @@ class DocumentPreview:
 
 def _median(measurement: Measurement) -> Figure:
     series = measurement.series
-    rate = median(sample.throughput for sample in measurement.samples)
+    rate = median(map(throughput, measurement.samples))
     shared: dict[str, Any] = {name: getattr(series, name) for name in OF_SERIES}
     return Figure(0, series.tool, series.cipher, "openssl-speed", bytes_per_second=rate, **shared)
