@@ -188,7 +188,6 @@ MEASUREMENT_SHEET = {
     "openssl": SheetColumn("OpenSSL", 18),
     "openssh": SheetColumn("OpenSSH", 18),
     "started_at": SheetColumn("Measured (UTC)", 18),
-    "source": SheetColumn("Source", 10),
     "tool": SheetColumn("Tool", 10),
     "cipher": SheetColumn("Cipher", 30),
     "block_size_bytes": SheetColumn("Block size (bytes)", 12, "#,##0"),
@@ -199,7 +198,6 @@ MEASUREMENT_SHEET = {
     "throughput_bytes_per_second": SheetColumn("Throughput (MB/s)", 14, *MB_PER_SECOND),
     "spread": SheetColumn("Spread", 10, "0.0%"),
     "normalised_bytes_per_second": SheetColumn("Normalised (MB/s)", 14, *MB_PER_SECOND),
-    "machine_speed_index": SheetColumn("Speed index", 12, FACTOR),
     "cpu_seconds_per_gb": SheetColumn("CPU time (s/GB)", 12, FACTOR),
     "run_url": SheetColumn("Run", 60),
 }
