@@ -19,8 +19,7 @@ FLAGS_NAMED = 12
 class Difference:
     """One fact that differs: `what` it is, and how it changed, in words.
 
-    `before` and `after` as reported, None where the environment does not say. A fact that one
-    side does not state is listed only when asked for: it need not have changed.
+    `before` and `after` as reported.
     """
 
     what: str
@@ -114,25 +113,22 @@ def environment_difference(
     after: Facts,
     *,
     tool: str | None = None,
-    unstated: bool = False,
-    hosts: bool = False,
 ) -> tuple[Difference, ...]:
     """What differs between two run documents' `environment`, the most likely causes first.
 
-    `tool`: what may have changed its figures, so of the libraries only its own. `hosts`: the two
-    are of different hosts. Readings that change from run to run (load, memory) are no difference.
-    With `unstated` facts that only one of the two states are listed too.
+    `tool`: what may have changed its figures, so of the libraries only its own. Readings that
+    change from run to run (load, memory), and what only one of the two states, are no difference.
     """
-    order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     found = [
         (part, Difference(what, old, new))
         for what, part, reading in (*_libraries((before, after), tool), *_READINGS)
         if (old := reading(before)) != (new := reading(after))
-        and (unstated or (old is not None and new is not None))
+        and old is not None
+        and new is not None
     ]
     flags = _flags(before, after)
     found += [("cpu", flags)] if flags else []
-    found.sort(key=lambda one: order.index(one[0]))
+    found.sort(key=lambda one: _BETWEEN_RUNS.index(one[0]))
     return tuple(difference for _, difference in found)
 
 

@@ -18,10 +18,10 @@ from django.views.decorators.http import require_safe
 from access.audit import Actor, actor_of
 from hosts import editing
 from hosts.editing import EditConflict, EditRefused
+from hosts.side_by_side import CHOICES, hosts_beside
 from pages.access import FORM, editors
 from pages.page_query import search_text
 from pages.paging import page_of
-from results.hosts.diff_subjects import CHOICES, hosts_beside
 from store.models import AuditEntry, Host, HostAlias, Run
 
 

@@ -5,11 +5,12 @@ from django.urls import path
 
 from changes import views as changes
 from compare import shares
+from hosts import side_by_side
 from pages import editing, notes, notifications
 from pages.compare import page as compare
 from pages.compare import relating
 from pages.docs import views as docs
-from pages.hosts import diff, runs, side_by_side
+from pages.hosts import runs
 from pages.hosts import views as hosts
 from pages.method import method_page
 from pages.setup import tokens
@@ -27,10 +28,10 @@ urlpatterns = [
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
     path("runs/diff/", side_by_side.runs_side_by_side, name="run-pages-diff"),
     path("hosts/diff/", side_by_side.hosts_side_by_side, name="host-pages-diff"),
-    path("runs/<uuid:run_id>/diff/", diff.run_diff_choice, name="run-page-diff-choice"),
-    path("runs/<uuid:run_id>/diff/<uuid:other_id>/", diff.run_diff, name="run-page-diff"),
-    path("hosts/<int:host_id>/diff/", diff.host_diff_choice, name="host-page-diff-choice"),
-    path("hosts/<int:host_id>/diff/<int:other_id>/", diff.host_diff, name="host-page-diff"),
+    path("runs/<uuid:run_id>/diff/", side_by_side.run_diff_choice, name="run-page-diff-choice"),
+    path("runs/<uuid:run_id>/diff/<uuid:other_id>/", side_by_side.run_diff, name="run-page-diff"),
+    path("hosts/<int:host_id>/diff/", side_by_side.host_diff_choice, name="host-page-diff-choice"),
+    path("hosts/<int:host_id>/diff/<int:other_id>/", side_by_side.host_diff, name="host-page-diff"),
     path("runs/hidden/", editing.hidden_run_list, name="hidden-runs"),
     path("runs/<uuid:run_id>/hide/", editing.hide_run, name="hide-run"),
     path("runs/<uuid:run_id>/show/", editing.show_run, name="show-run"),

@@ -111,8 +111,7 @@ def test_the_statements_of_the_pages(member: Client, run: Run) -> None:
 ALSO = (
     "/?tool=openssl&table=compact",
     "/hosts/?q=m&ordering=-last_run_at&os=debian-gnu-linux",
-    "/hosts/{run.host_id}/diff/{run.host_id}/",
-    "/runs/{run.run_id}/diff/{run.run_id}/",
+    "/hosts/diff/?host=m0&host=m1",
     "/recommend/?client=m0&server=m1",
     "/recommend/?tag=rack:b2",
     "/api/v1/recommendation/?client=m0&server=m1",

@@ -119,7 +119,7 @@ def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
     cloned = clones(site)
-    hosts = [one["host"] for one in site.get("/api/v1/hosts/?page_size=12")["results"]]
+    hosts = [one["host"] for one in site.get("/api/v1/hosts/?page_size=4")["results"]]
     runs = [one["run_id"] for one in site.get("/api/v1/runs/?page_size=2")["results"]]
     return {
         "hosts side by side": f"/hosts/diff/?{urlencode({'host': hosts}, doseq=True)}",

@@ -1,4 +1,4 @@
-"""Three or more hosts or runs side by side, ticked in their lists."""
+"""Two to four runs or hosts side by side, ticked in their lists or chosen on a page."""
 
 import re
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from store.models import Run
+from store.models import Host, Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
@@ -89,15 +89,16 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    ((0, "No host is chosen"), (1, "Only one host is chosen"), (13, "13 hosts are chosen")),
+    ((0, "No host is chosen"), (1, "Only one host is chosen"), (5, "5 hosts are chosen")),
 )
 def test_too_few_or_too_many_are_refused_in_words(member: Client, count: int, said: str) -> None:
     html = page(member, "/hosts/diff/", expect=400, host=[f"h{one}" for one in range(count)])
-    assert f"{said}: choose 2 to 12." in text_of(html)
+    assert f"{said}: choose 2 to 4." in text_of(html)
 
 
 def test_the_lists_offer_what_can_be_ticked(member: Client, hosts: list[Run]) -> None:
     Run.objects.filter(pk=hosts[0].pk).update(status="rejected")
+    Host.objects.all().refresh_latest_run()
     for address, name, values in (
         ("/hosts/", "host", keys(hosts[1:])),
         ("/runs/", "run", [str(run.run_id) for run in hosts[1:]]),
@@ -106,3 +107,72 @@ def test_the_lists_offer_what_can_be_ticked(member: Client, hosts: list[Run]) ->
         boxes = re.findall(rf'form="side-by-side" name="{name}" value="([^"]*)"', html)
         assert sorted(boxes) == sorted(values)
         assert f'action="/{name}s/diff/"' in html
+
+
+def diff(first: Run, second: Run) -> str:
+    return f"/runs/{first.run_id}/diff/{second.run_id}/"
+
+
+def test_the_older_run_is_the_baseline_in_either_address(
+    member: Client, store_run: StoreRun
+) -> None:
+    busy = [{"code": "busy", "detail": "other processes used 12 %"}]
+    older, newer = (
+        store_run(
+            run_of_day(day, ssh_measurement(GCM, rate, rate, rate), rest, conditions=conditions)
+        )
+        for day, rate, rest, conditions in (
+            (0, 125e6, ssh_measurement("aes256-ctr", 9e7), busy),
+            (1, 100e6, openssl_measurement("rc4", 1e9), []),
+        )
+    )
+    for address in (diff(older, newer), diff(newer, older)):
+        html = page(member, address)
+        said = text_of(html)
+        assert "2 runs side by side" in said
+        assert "100 MB/s −20.0 %" in said
+        assert "busy" in said
+        assert "2 results that only one of them has are not shown" in said
+        headings = re.findall(r'"number side"><bdi>([^<]*)<', html)
+        assert headings == ["nas, 2025-03-01", "nas, 2025-03-02"]
+        assert "Leave out" not in html
+
+
+def test_two_hosts_are_compared_by_their_latest_results(
+    member: Client, hosts: list[Run], store_run: StoreRun
+) -> None:
+    nas, web = hosts[0], hosts[1]
+    store_run(run_of_day(5, ssh_measurement(GCM, 72e6, 72e6, 72e6), host={"name": "web"}))
+    html = page(member, f"/hosts/{nas.host_id}/diff/{web.host_id}/")
+    said = text_of(html)
+    assert "100 MB/s 72.0 MB/s −28.0 %" in said
+    assert "aes256-ctr 100 MB/s 100 MB/s" in said
+    same = page(member, "/hosts/diff/", host=["nas", "web"])
+    figures = r"data-value=.*?</td>"
+    assert re.findall(figures, same) == re.findall(figures, html)
+
+
+@pytest.mark.parametrize("kind", ("runs", "hosts"))
+def test_what_is_not_there_is_a_404(member: Client, store_run: StoreRun, kind: str) -> None:
+    run = store_run(run_of_day(0))
+    unknown = "0b8f3c1e-6d0e-4c3f-9c7e-1f2a3b4c5d6e"
+    own, unknown = (run.run_id, unknown) if kind == "runs" else (run.host_id, "4711")
+    for path in (f"{own}/diff/{unknown}/", f"{unknown}/diff/{own}/", f"{unknown}/diff/"):
+        page(member, f"/{kind}/{path}", expect=404)
+
+
+def test_a_run_offers_those_of_its_host_and_searches_others(
+    member: Client, store_run: StoreRun
+) -> None:
+    first, second = store_run(run_of_day(0)), store_run(run_of_day(1))
+    foreign = store_run(run_of_day(1, host={"name": "web-7"}))
+    html = page(member, f"/runs/{second.run_id}/")
+    assert f'href="/runs/{second.run_id}/diff/"' in html
+    choice = page(member, f"/runs/{second.run_id}/diff/")
+    assert re.findall(r'href="(/runs/[^"]*/diff/[^"]+/)"', choice) == [diff(first, second)]
+    found = page(member, f"/runs/{second.run_id}/diff/", q="WEB")
+    assert re.findall(r'href="(/runs/[^"]*/diff/[^"]+/)"', found) == [diff(foreign, second)]
+    nobody = page(member, f"/runs/{second.run_id}/diff/", q="nobody")
+    assert "No run to compare with has that name" in text_of(nobody)
+    alone = page(member, f"/runs/{foreign.run_id}/diff/")
+    assert "This host has no other run" in text_of(alone)
