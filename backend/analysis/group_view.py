@@ -26,15 +26,21 @@ MOST_BARS = 600
 
 @dataclass(frozen=True)
 class GroupView:
-    """`search`: groups whose name has this text; `top` of them are on a page, None: all that one
-    may have. `page` counts from 1.
+    """How a comparison is shown; none of it changes a number.
+
+    `search`: groups whose name has this text; `top` of them are on a page. `page` counts from 1.
+    `chart`: the kind of chart, which a comparison need not have; `links`: with lines for network
+    links; `compact`: with a row a group in the table.
     """
 
     sort: str = SORT_NAME
     search: str = ""
-    top: int | None = 20
+    top: int = 20
     page: int = 1
     logarithmic: bool = False
+    chart: str = ""
+    links: bool = False
+    compact: bool = False
 
     def finds(self, label: str) -> bool:
         """Whether a group of this label is searched for."""
@@ -59,9 +65,8 @@ class GroupView:
 
     def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
         """Those of the page; one beyond the last is the last."""
-        size = self.top or MOST_GROUPS
-        start = (min(self.page, page_count(len(groups), size)) - 1) * size
-        return tuple(groups[start : start + size])
+        start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
+        return tuple(groups[start : start + self.top])
 
 
 def page_count(found: int, size: int) -> int:

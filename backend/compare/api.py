@@ -14,7 +14,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from analysis.comparison import answer
-from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
+from analysis.group_view import GroupView
 from api.http.api_view import ApiView
 from api.serializers import ComparisonSerializer
 from compare.comparison import compare
@@ -26,11 +26,11 @@ from compare.files import (
     file_name,
     measurements_csv,
 )
-from compare.question import ComparisonForm
+from compare.question import ComparisonForm, GroupsForm
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
 from results.analytics.engine import questions
-from runs.parameters import Choice, Number, RunId, Switch, Text, Values, fault, none_of
+from runs.parameters import Choice, RunId, Switch, Text, Values
 from store.models import Run
 
 Get = TypeVar("Get", bound=Callable[..., Any])
@@ -43,38 +43,10 @@ MOST_ROWS = 50_000
 EXCEL = "CSV: semicolons, decimal commas and the mark of UTF-8."
 
 
-class Sort(Text):
-    def validate(self, value: str) -> None:
-        super().validate(value)
-        if value not in ("", *SORTS) and not value.startswith(CIPHER_SORT):
-            raise fault(none_of(value, SORTS, f" and {CIPHER_SORT}NAME"))
+class ComparisonFileForm(GroupsForm):
+    """A comparison as a file."""
 
-
-class Top(Number):
-    def clean(self, value: str | None) -> int | None:
-        return MOST_GROUPS if value == "all" else super().clean(value)
-
-
-class ComparisonFileForm(ComparisonForm):
-    """A comparison as a file: which groups it has, in which order, and those of its chart."""
-
-    q = Text(help_text="Groups whose name has this text.")
-    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME.")
-    top = Top(max_value=MOST_GROUPS, help_text="Groups in the chart: 1 to 200, or all.")
-    page = Number(max_value=999_999, help_text="Which of these.")
-    scale = Choice(SCALES, help_text="Of the chart.")
     excel = Switch(help_text=EXCEL)
-
-    @property
-    def view(self) -> GroupView:
-        given, usual = self.given, GroupView()
-        return GroupView(
-            sort=given.get("sort", usual.sort),
-            search=given.get("q", ""),
-            top=given.get("top", usual.top),
-            page=given.get("page", 1),
-            logarithmic=given.get("scale") == SCALES[1],
-        )
 
 
 class MeasurementFileForm(ComparisonForm):

@@ -22,7 +22,7 @@ from analysis.comparison import (
     reference_among,
     relative,
 )
-from analysis.group_view import LOWER_IS_BETTER, MOST_GROUPS, GroupView, InView, in_view
+from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
 from analysis.groups import FEW_VOTES, GroupSummary, Ratio, interpolated, ratio_of_hosts
 from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
 from compare.question import MOST_SPLITS, ComparisonQuery
@@ -86,7 +86,7 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
             return view.place(values[host], query.metric), *group_order(name.key, name.label)
 
         found = [host for host in values if view.finds(names[host, 0].label)]
-        first = nsmallest(view.page * (view.top or MOST_GROUPS), found, key=place)
+        first = nsmallest(view.page * view.top, found, key=place)
         on_page = list(view.on_page(first))
         comparison = _compared(ask, query, on_page)
         measured = f"SELECT DISTINCT slot FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608

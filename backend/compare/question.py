@@ -7,6 +7,7 @@ from datetime import datetime
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from analysis.comparison import UNITS
+from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from runs.filters import FILTERS, NarrowingForm
 from runs.parameters import (
     LONGEST_NAMED,
@@ -164,6 +165,72 @@ class ComparisonForm(SeriesForm):
         elif query.relative_to and not _is_group(query.group_by, query.relative_to):
             sentence = f"No group by {query.group_by} has the key {query.relative_to!r}."
             self.add_error("relative_to", fault(sentence))
+
+
+SHOWN = ("sort", "top", "page", "chart", "links")
+"""Parameters that `GroupView` has by the same name."""
+
+
+class Sort(Text):
+    """One of a few ways, or by a cipher."""
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value not in ("", *SORTS) and not value.startswith(CIPHER_SORT):
+            raise fault(none_of(value, SORTS, f" and {CIPHER_SORT}NAME"))
+
+
+class Top(Number):
+    """A number of groups, or all that a page may have."""
+
+    def clean(self, value: str | None) -> int | None:
+        return MOST_GROUPS if value == "all" else super().clean(value)
+
+
+class GroupsForm(ComparisonForm):
+    """Which groups of it are shown, in which order."""
+
+    q = Text(help_text="Groups whose name has this text.")
+    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME.")
+    top = Top(max_value=MOST_GROUPS, help_text="Groups in the chart: 1 to 200, or all.")
+    page = Number(max_value=999_999, help_text="Which of these.")
+    scale = Choice(SCALES, help_text="Of the chart.")
+
+    @property
+    def view(self) -> GroupView:
+        """Return how it is shown; what has a fault is as usual."""
+        given = self.given
+        asked = {
+            **{
+                name: given[name]
+                for name in ("sort", "top", "page", "chart", "links")
+                if name in given
+            },
+            "search": given.get("q", ""),
+            "logarithmic": given.get("scale") == "log",
+            "compact": given.get("table") == "compact",
+        }
+        return GroupView(**asked)
+
+
+class PageForm(GroupsForm):
+    """The compare page: what it shows beside that."""
+
+    chart = Text()
+    links = Switch()
+    table = Choice(("compact",))
+
+    @property
+    def refused(self) -> list[tuple[str, str]]:
+        """Return the faults that leave nothing to be shown: those of what is compared."""
+        besides = {*self.fields} - {*ComparisonForm.base_fields} | {*RELATING}
+        faults: list[tuple[str, str]] = self.faults(besides)
+        return faults
+
+    @property
+    def passed_over(self) -> list[str]:
+        """Return why the groups do not stand to each other as the address says."""
+        return [sentence for name, sentence in self.faults() if name in RELATING]
 
 
 def _is_group(group_by: str, key: str) -> bool:

@@ -25,7 +25,7 @@ from api.http.api_view import ApiView, sent
 from api.http.permissions import MayShare
 from compare.comparison import compare
 from compare.files import comparison_csv, comparison_name, csv_response
-from compare.question import RELATING, ComparisonForm
+from compare.question import ComparisonForm, PageForm
 from pages.access import FORM, editors
 from pages.compare.chart import ChartRequest
 from pages.compare.filters import with_ciphers
@@ -33,7 +33,6 @@ from pages.compare.page import heading, narrowing, result_context
 from pages.compare.table import group_page
 from pages.editing import Confirmation, confirm
 from pages.metrics import METRICS, choice
-from pages.page_query import display
 from pages.paging import page_of
 from results.analytics.engine import questions
 from runs.parameters import misspelt
@@ -178,14 +177,14 @@ def _closed(response: HttpResponseBase) -> HttpResponseBase:
     return response
 
 
-def _opened(secret: str) -> tuple[Share, QueryDict, ComparisonForm] | None:
+def _opened(secret: str) -> tuple[Share, QueryDict, PageForm] | None:
     """Return the share of this secret; None where it has ended, or can no longer be asked."""
     share = Share.objects.filter(digest=digest_of(secret)).first()
     if share is None or not share.is_valid:
         return None
     params = QueryDict(share.query)
-    form = ComparisonForm(params)
-    return None if form.faults(besides=RELATING) else (share, params, form)
+    form = PageForm(params)
+    return None if form.refused else (share, params, form)
 
 
 @never_cache
@@ -208,16 +207,16 @@ def share_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     opened = _opened(secret)
     if opened is None:
         raise Http404("This link does not exist, or has ended.")
-    _, params, form = opened
+    form = opened[-1]
     query = with_ciphers(form.query)
-    comparison = display(params).found(compare(query))
+    comparison = form.view.found(compare(query))
     return _closed(csv_response(comparison_csv(query, comparison), comparison_name(query)))
 
 
 @questions()
-def _context(share: Share, params: QueryDict, form: ComparisonForm) -> dict[str, Any]:
+def _context(share: Share, params: QueryDict, form: PageForm) -> dict[str, Any]:
     """Return what the share's page shows of its view: no filters, no links into the site."""
-    query, shown = with_ciphers(form.query), display(params)
+    query, shown = with_ciphers(form.query), form.view
     comparison = shown.found(compare(query))
     part = group_page(in_view(comparison, shown), shown, params)
     narrowed = [("Groups with", shown.search)] if shown.search else []

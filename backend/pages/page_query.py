@@ -1,4 +1,4 @@
-"""The state of the compare page, which is its URL: the API's parameters and some of its own."""
+"""Addresses of pages: what they say, and those of their neighbours."""
 
 import re
 from collections.abc import Collection
@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
-from analysis.group_view import CIPHER_SORT, SCALES, SORT_NAME, SORTS, GroupView
-from compare.question import ComparisonForm
+from compare.question import ComparisonForm, PageForm
 from hosts.filters import HostForm
 from recommend.forms import RecommendationForm
 from runs.filters import RunFilter
@@ -19,42 +18,13 @@ from store.outage import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
-PAGE_ONLY = ("scale", "sort", "top", "q", "page", "more", "chart", "links", "table")
 KNOWN = {
-    *ComparisonForm.base_fields,
+    "more",
+    *PageForm.base_fields,
     *RunFilter.base_filters,
     *RecommendationForm.base_fields,
     *HostForm.base_fields,
-    *PAGE_ONLY,
 }
-
-
-@dataclass(frozen=True)
-class Display(GroupView):
-    """How the page shows a comparison: what files follow, and more. None of it changes a number.
-
-    `chart` is the kind of chart asked for, which a comparison need not have;
-    `links` whether it has lines for network links, `compact` whether its table has a row a group.
-    """
-
-    chart: str = ""
-    links: bool = False
-    compact: bool = False
-
-
-def display(params: QueryDict) -> Display:
-    """The page's own parameters; a value that it does not know means the default."""
-    sort, top = params.get("sort", ""), params.get("top", "")
-    return Display(
-        sort=sort if sort in SORTS or sort.startswith(CIPHER_SORT) else SORT_NAME,
-        top=None if top == "all" else int(top if top in TOPS else TOPS[0]),
-        search=search_text(params),
-        page=page_number(params),
-        logarithmic=params.get("scale") == SCALES[1],
-        chart=params.get("chart", ""),
-        links=params.get("links") == "1",
-        compact=params.get("table") == "compact",
-    )
 
 
 def page_number(params: QueryDict) -> int:

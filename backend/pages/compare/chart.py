@@ -10,14 +10,14 @@ from django.utils.text import slugify
 
 from analysis.ciphers.palette import cipher_order, colour_slot, short_names
 from analysis.comparison import Comparison, Group, answer
-from analysis.group_view import CIPHER_SORT, SCALES, drawable
+from analysis.group_view import CIPHER_SORT, SCALES, GroupView, drawable
 from analysis.profiles.baselines import only
 from analysis.recommendation import LINKS, link_payload
 from compare.facets import SOURCE_LABELS
 from compare.question import ComparisonQuery
 from pages.compare.table import GroupPage, ShownGroup, after_a_break, matrix, shown_groups
 from pages.formatting import data_size, throughput
-from pages.page_query import Display, PageAddress
+from pages.page_query import PageAddress
 
 AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, TALLEST = 28, 22, 30, 18, 3000
 """CSS pixels of the bars as frontend/src/charts/rows.ts lays them out: room kept for the chart."""
@@ -70,7 +70,7 @@ class ChartRequest:
     query: ComparisonQuery
     comparison: Comparison
     part: GroupPage
-    display: Display
+    display: GroupView
     heading: str
     narrowed: Sequence[str]
     address: PageAddress | None = None

@@ -1,6 +1,6 @@
 """The compare page, `/`: the view that its address asks for, and the parts around its chart."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,10 +9,10 @@ from django.shortcuts import render
 
 from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison
-from analysis.group_view import MOST_GROUPS
+from analysis.group_view import MOST_GROUPS, GroupView
 from compare.comparison import compare_in_view
 from compare.facets import SOURCE_LABELS, Facet, coverage, facets
-from compare.question import BLOCK_SIZE, RELATING, TAG_PREFIX, ComparisonForm, ComparisonQuery
+from compare.question import BLOCK_SIZE, TAG_PREFIX, ComparisonQuery, PageForm
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
 from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
@@ -21,13 +21,7 @@ from pages.compare.relating import relating_context
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.formatting import data_size
 from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
-from pages.page_query import (
-    TOPS,
-    Display,
-    PageAddress,
-    display,
-    first_page,
-)
+from pages.page_query import TOPS, PageAddress, first_page
 from pages.setup.first_steps import (
     agent_command,
     agents_lack_ssh,
@@ -59,28 +53,23 @@ DATES = {"since": "Since", "until": "Until"}
 @reader_page
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
-    params = request.GET
-    form = ComparisonForm(params)
-    faults = form.faults(besides=RELATING)
+    form = PageForm(request.GET)
+    faults = form.refused
     try:
         if not faults:
-            return render(request, TEMPLATE, _page_context(request, form))
+            steps = _first_steps(request)
+            context = {
+                **compare_context(request.GET, form),
+                **steps,
+                "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
+                "address": request.build_absolute_uri(),
+                "asks": not request.GET and not steps,
+            }
+            return render(request, TEMPLATE, context)
     except Unanswerable as error:
         faults = [(error.parameter, error.sentence)]
-    context = {**_form_context(params, form.query, display(params)), "faults": faults}
+    context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
     return render(request, TEMPLATE, context, status=400)
-
-
-def _page_context(request: HttpRequest, form: ComparisonForm) -> dict[str, Any]:
-    steps = _first_steps(request)
-    passed_over = [sentence for _, sentence in form.faults()]
-    return {
-        **compare_context(request.GET, form.query, passed_over),
-        **steps,
-        "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
-        "address": request.build_absolute_uri(),
-        "asks": not request.GET and not steps,
-    }
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
@@ -100,14 +89,9 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 
 @questions()  # all of it from one state of the data
-def compare_context(
-    params: QueryDict, query: ComparisonQuery, passed_over: Sequence[str] = ()
-) -> dict[str, Any]:
-    """The context of a valid query; `Unanswerable` says what cannot be.
-
-    `passed_over`: sentences about what of the address was left out of it.
-    """
-    shown = display(params)
+def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
+    """The context of a valid query; `Unanswerable` says what cannot be."""
+    query, shown, passed_over = form.query, form.view, form.passed_over
     covered = coverage(query)
     measured = covered.ciphers
     query = with_ciphers(query, covered)
@@ -182,7 +166,7 @@ def _ways_back(
 
 
 def _form_context(
-    params: QueryDict, query: ComparisonQuery, shown: Display, known: tuple[Facet, ...] = ()
+    params: QueryDict, query: ComparisonQuery, shown: GroupView, known: tuple[Facet, ...] = ()
 ) -> dict[str, Any]:
     """The pickers with what is chosen in them; the tags among the known filters group as well."""
     return {

@@ -9,11 +9,11 @@ from django.http import QueryDict
 
 from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison, Group
-from analysis.group_view import MOST_GROUPS, InView, ordered_groups
+from analysis.group_view import MOST_GROUPS, GroupView, InView, ordered_groups
 from analysis.groups import GroupSummary, Ratio
 from analysis.profiles.baselines import only
 from analysis.tool_changes import ToolChange, tool_changes
-from pages.page_query import TOPS, Display, PageAddress
+from pages.page_query import TOPS, PageAddress
 from pages.paging import NumberedPage, numbered_page
 
 MEASURED = "agent"
@@ -32,9 +32,9 @@ class GroupPage(NumberedPage):
     """Names and addresses of longer pages."""
 
 
-def group_page(viewed: InView, display: Display, params: QueryDict) -> GroupPage:
+def group_page(viewed: InView, display: GroupView, params: QueryDict) -> GroupPage:
     """The page of groups that `display` asks for."""
-    size = display.top or MOST_GROUPS
+    size = display.top
     return GroupPage(
         **asdict(numbered_page(viewed.found, size, params)),
         comparison=replace(viewed.comparison, groups=viewed.groups),
@@ -126,7 +126,7 @@ class ShownGroup:
         return hosts_note(self.group)
 
 
-def shown_groups(comparison: Comparison, display: Display) -> tuple[ShownGroup, ...]:
+def shown_groups(comparison: Comparison, display: GroupView) -> tuple[ShownGroup, ...]:
     """The groups of the table, at most `display.top` of them."""
     groups = ordered_groups(comparison, display.sort)[: display.top]
     here = measured_here(comparison)
