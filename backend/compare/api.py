@@ -30,7 +30,7 @@ from compare.question import ComparisonForm, GroupsForm
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
 from results.analytics.engine import questions
-from runs.parameters import Choice, RunId, Switch, Text, Values
+from runs.parameters import Choice, ParameterForm, RunId, Switch, Text, Values
 from store.models import Run
 
 Get = TypeVar("Get", bound=Callable[..., Any])
@@ -40,13 +40,12 @@ MOST_ROWS = 50_000
 """Of a workbook, which is made while its reader waits; a CSV streams any number."""
 
 
-EXCEL = "CSV: semicolons, decimal commas and the mark of UTF-8."
+class CsvForm(ParameterForm):
+    excel = Switch(help_text="Semicolons, decimal commas and the mark of UTF-8.")
 
 
-class ComparisonFileForm(GroupsForm):
-    """A comparison as a file."""
-
-    excel = Switch(help_text=EXCEL)
+class ComparisonCsvForm(GroupsForm, CsvForm):
+    """A comparison as CSV."""
 
 
 class MeasurementFileForm(ComparisonForm):
@@ -55,7 +54,10 @@ class MeasurementFileForm(ComparisonForm):
     run_id = Values(RunId(), help_text="Of these runs alone.")
     q = Text(help_text="Of runs whose host's name has this, or whose id begins so.")
     status = Values(Choice(Run.Status.values), help_text="Of runs in this state.")
-    excel = Switch(help_text=EXCEL)
+
+
+class MeasurementCsvForm(MeasurementFileForm, CsvForm):
+    """Measurements as CSV."""
 
 
 class FileView(ApiView):
@@ -94,7 +96,7 @@ class ComparisonView(ApiView):
 
 
 class ComparisonCsv(FileView):
-    parameters = {"GET": ComparisonFileForm}
+    parameters = {"GET": ComparisonCsvForm}
 
     @_file("comparison_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
@@ -106,7 +108,7 @@ class ComparisonCsv(FileView):
 
 
 class ComparisonXlsx(FileView):
-    parameters = {"GET": ComparisonFileForm}
+    parameters = {"GET": GroupsForm}
 
     @_file("comparison_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
@@ -120,7 +122,7 @@ class ComparisonXlsx(FileView):
 
 
 class MeasurementsCsv(FileView):
-    parameters = {"GET": MeasurementFileForm}
+    parameters = {"GET": MeasurementCsvForm}
 
     @_file("measurements_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from typing import Any
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from analysis.comparison import UNITS
@@ -183,6 +184,10 @@ class Sort(Text):
 class Top(Number):
     """A number of groups, or all that a page may have."""
 
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_value=MOST_GROUPS, **more)
+        self.schema = {"anyOf": [self.schema, {"type": "string", "enum": ["all"]}]}
+
     def clean(self, value: str | None) -> int | None:
         return MOST_GROUPS if value == "all" else super().clean(value)
 
@@ -192,7 +197,7 @@ class GroupsForm(ComparisonForm):
 
     q = Text(help_text="Groups whose name has this text.")
     sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME.")
-    top = Top(max_value=MOST_GROUPS, help_text="Groups in the chart: 1 to 200, or all.")
+    top = Top(help_text="Groups in the chart: 1 to 200, or all.")
     page = Number(max_value=999_999, help_text="Which of these.")
     scale = Choice(SCALES, help_text="Of the chart.")
 

@@ -330,11 +330,7 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 
-DRF_STANDARDIZED_ERRORS = {
-    "EXCEPTION_HANDLER_CLASS": "api.http.errors.Handler",
-    # api.http.openapi describes the errors of every operation alike.
-    "ALLOWED_ERROR_STATUS_CODES": [],
-}
+DRF_STANDARDIZED_ERRORS = {"EXCEPTION_HANDLER_CLASS": "api.http.errors.Handler"}
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Ciphermark API",
@@ -356,22 +352,7 @@ SPECTACULAR_SETTINGS = {
         "RunStatusEnum": ["accepted", "ready", "rejected"],
         "CipherStatusEnum": "analysis.ciphers.cipher_catalogue.STATUSES",
         "ToolEnum": ["ssh", "openssl"],
-        "ExportFormatEnum": ["csv", "xlsx"],
-        "TextFormatEnum": ["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"],
-        # The same of fields that several requests have.
-        "OnlyTrueEnum": [(True, True)],
-        "NameAttrEnum": ["name"],
-        "NonFieldErrorsAttrEnum": ["non_field_errors"],
-        "NonFieldErrorsCodeEnum": ["invalid", "null"],
-        "TextErrorCodeEnum": [
-            "blank",
-            "invalid",
-            "max_length",
-            "null",
-            "null_characters_not_allowed",
-            "required",
-            "surrogate_characters_not_allowed",
-        ],
+        "ChangeStatusEnum": "store.models.FleetChange.Status",
     },
 }
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from drf_standardized_errors.openapi import AutoSchema
+from drf_spectacular.openapi import AutoSchema
 
 from runs.parameters import described
 

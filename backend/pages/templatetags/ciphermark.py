@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from analysis.ciphers import palette
 from analysis.profiles import baselines
-from compare.api import ComparisonFileForm
+from compare.question import GroupsForm
 from hosts.history_section import series_key
 from pages import formatting
 from pages.hosts import series
@@ -159,7 +159,7 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
     if query.block_size is not None:
         params["block_size"] = str(query.block_size)
     return {
-        "comparison": api_params(params, ComparisonFileForm.base_fields).urlencode(),
+        "comparison": api_params(params, GroupsForm.base_fields).urlencode(),
         "measurements": api_params(params).urlencode(),
     }
 
