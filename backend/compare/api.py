@@ -18,6 +18,7 @@ from analysis.group_view import GroupView
 from api.http.api_view import ApiView
 from api.serializers import ComparisonSerializer
 from compare.comparison import compare
+from compare.engine import questions
 from compare.files import (
     chosen_measurements,
     comparison_csv,
@@ -29,7 +30,6 @@ from compare.files import (
 from compare.question import ComparisonForm, GroupsForm
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
-from results.analytics.engine import questions
 from runs.parameters import Choice, ParameterForm, RunId, Switch, Text, Values
 from store.models import Run
 

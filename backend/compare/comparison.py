@@ -25,10 +25,9 @@ from analysis.comparison import (
 from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
 from analysis.groups import FEW_VOTES, GroupSummary, Ratio, interpolated, ratio_of_hosts
 from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
+from compare.engine import Ask, questions
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
-from results.analytics.ask import Ask
-from results.analytics.engine import questions
 from results.figures import Slot
 from results.selection import group_table, member, name_of_text
 from store.models import DimensionValue

@@ -9,10 +9,10 @@ from typing import Any
 
 from analysis.comparison import group_order, natural_key
 from compare.comparison import GroupName, group_names
+from compare.engine import questions
 from compare.question import TAG_PREFIX, ComparisonQuery
 from compare.votes import counted, slots_of_sets
 from documents.naming import UNKNOWN_KEY
-from results.analytics.engine import questions
 from results.figures import filter_condition, runs_statement, tag_conditions
 from results.selection import member
 from store.models.dimension import DIMENSIONS

@@ -24,6 +24,7 @@ from analysis.group_view import in_view
 from api.http.api_view import ApiView, sent
 from api.http.permissions import MayShare
 from compare.comparison import compare
+from compare.engine import questions
 from compare.files import comparison_csv, comparison_name, csv_response
 from compare.question import ComparisonForm, PageForm
 from pages.access import FORM, editors
@@ -34,7 +35,6 @@ from pages.compare.table import group_page
 from pages.editing import Confirmation, confirm
 from pages.metrics import METRICS, choice
 from pages.paging import page_of
-from results.analytics.engine import questions
 from runs.parameters import misspelt
 from store.models import Share
 

@@ -10,11 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from analysis.comparison import NEEDS_BASELINE, Group
+from compare.copy_tables import RUNS_BEYOND, is_doubtful
+from compare.engine import Ask, questions
 from compare.question import ComparisonQuery
 from documents.naming import UNKNOWN_KEY
-from results.analytics.ask import Ask
-from results.analytics.engine import questions
-from results.analytics.tables import RUNS_BEYOND, is_doubtful
 from results.figures import (
     PLACES,
     SOURCE_BITS,

@@ -23,7 +23,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["access", "changes", "runs", "results", "notifications"])
+app.autodiscover_tasks(["access", "changes", "runs", "compare", "notifications"])
 
 
 @setup_logging.connect

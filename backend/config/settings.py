@@ -140,7 +140,7 @@ INSTALLED_APPS = [
     "store",
     "access",
     "runs.apps.RunsConfig",
-    "results",
+    "compare",
     "monitoring",
     "pages",
     "launch",
@@ -260,12 +260,12 @@ CELERY_BEAT_SCHEDULE = {
     "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
     "find-changes": {"task": "changes.tasks.find_changes", "schedule": 5.0},
     "send-notifications": {"task": "notifications.tasks.send_notifications", "schedule": 10.0},
-    "tidy-analytics": {"task": "results.tasks.tidy_analytics", "schedule": 600.0},
+    "forget-old-changes": {"task": "compare.tasks.forget_old_changes", "schedule": 3600.0},
 }
 if CIPHERMARK_ANALYTICS_URL:
     CELERY_BEAT_SCHEDULE["follow-in-clickhouse"] = {
-        "task": "results.tasks.follow_in_clickhouse",
-        "schedule": 10.0,
+        "task": "compare.tasks.follow_in_clickhouse",
+        "schedule": 5.0,
     }
 
 AUTH_PASSWORD_VALIDATORS = [

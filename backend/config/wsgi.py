@@ -39,7 +39,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = below(settings.CIPHERMARK_PATH, get_wsgi_application())
 
 # What comparisons are answered from is read while the process takes its first requests.
-from results.analytics.engine import prepare  # noqa: E402 - Django's settings come first
+from compare.engine import prepare  # noqa: E402 - Django's settings come first
 
 prepare()
 

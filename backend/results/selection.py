@@ -13,9 +13,6 @@ from documents.naming import UNKNOWN_KEY
 from store.models.dimension import DimensionValue
 from store.models.host import Host
 
-DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
-"""SQL: that of a run (r)."""
-
 
 def ids_of(name: str, keys: Iterable[str]) -> list[int]:
     """The ids of the hosts or of the dimension's values that have these keys."""

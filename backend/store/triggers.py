@@ -24,22 +24,15 @@ CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON runs_auditentry FOR EAC
 
 CHANGES = """
 CREATE TABLE runs_change (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     transaction_id xid8 NOT NULL DEFAULT pg_current_xact_id(),
     changed_at timestamptz NOT NULL DEFAULT now(),
-    run_id bigint,
-    has_new_results boolean NOT NULL DEFAULT true
+    run_id bigint
 );
 CREATE INDEX runs_change_by_transaction ON runs_change (transaction_id);
 
 CREATE FUNCTION runs_note_run() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE new_results boolean := true;
 BEGIN
-    IF TG_OP = 'UPDATE' THEN
-        new_results := OLD.status <> NEW.status OR OLD.conditions <> NEW.conditions;
-    END IF;
-    INSERT INTO runs_change (run_id, has_new_results)
-    VALUES (CASE TG_OP WHEN 'DELETE' THEN OLD.id ELSE NEW.id END, new_results);
+    INSERT INTO runs_change (run_id) VALUES (coalesce(NEW.id, OLD.id));
     RETURN NULL;
 END $$;
 
@@ -51,12 +44,7 @@ FOR EACH ROW WHEN (OLD.status = 'ready') EXECUTE FUNCTION runs_note_run();
 
 CREATE TRIGGER note_changed_run AFTER UPDATE ON runs_run
 FOR EACH ROW WHEN (
-    (OLD.status = 'ready' OR NEW.status = 'ready') AND
-    (OLD.status, OLD.hidden, OLD.host_id, OLD.environment_id, OLD.source, OLD.started_at, OLD.tags,
-        OLD.acceleration, OLD.conditions)
-    IS DISTINCT FROM
-    (NEW.status, NEW.hidden, NEW.host_id, NEW.environment_id, NEW.source, NEW.started_at, NEW.tags,
-        NEW.acceleration, NEW.conditions)
+    'ready' IN (OLD.status, NEW.status) AND OLD.* IS DISTINCT FROM NEW.*
 ) EXECUTE FUNCTION runs_note_run();
 
 CREATE FUNCTION runs_note_everything() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -71,6 +59,9 @@ FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 CREATE TRIGGER note_changed_environments AFTER UPDATE ON runs_environment
 FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 """
-"""Every committed change to runs that count gets a row, so that copies can follow the truth."""
+"""Every committed change of a run that counts, or counted, is a row; without a run: everything.
+
+`compare.engine` says how copies follow them.
+"""
 
 TRIGGERS = (APPEND_ONLY_AUDIT, NEVER_EMPTIED_AUDIT, CHANGES)

@@ -37,8 +37,8 @@ from django.db.models import Count
 from django.test import Client
 
 from access.tokens import create_token
-from results.analytics import engine
-from results.analytics.ask import Ask
+from compare import engine
+from compare.engine import Ask
 from runs.acceptance import create_run
 from runs.processing import process_run
 from store.models import Host, Run
@@ -115,8 +115,7 @@ def questions() -> dict[str, list[str]]:
 
 def comparisons(_size: str) -> Iterator[Figure]:
     """Measure beside the bare engine, which is asked the same statements."""
-    copy, ask_copy = engine.engine().copy, Ask.__call__
-    assert copy is not None
+    copy, ask_copy = engine.ENGINE.prepare().result(), Ask.__call__
     bare, asked = copy.duck.cursor(), list[tuple[str, Any]]()
 
     def note(ask: Ask, statement: str, parameters: Any) -> Any:

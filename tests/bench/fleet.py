@@ -218,8 +218,8 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
             )
             words = {"table": sql.Identifier(model._meta.db_table), "names": names}
             out = sql.SQL(
-                "COPY (SELECT of_run, {names} FROM spread JOIN {table} ON run_id = of_kind)"
-                " TO STDOUT (FORMAT binary)"
+                "COPY (SELECT of_run, {names} FROM spread JOIN {table} ON run_id = of_kind"
+                " ORDER BY of_run) TO STDOUT (FORMAT binary)"
             ).format(**words)
             into = "COPY {table} (run_id, {names}) FROM STDIN (FORMAT binary)"
             with (

@@ -1,4 +1,4 @@
-"""While the analytics copy is built, pages and API say so and when to come back."""
+"""While the analytics copy is read, pages and API say so and when to come back."""
 
 import threading
 
@@ -6,8 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from results.analytics import engine
-from results.analytics.engine import Copy
+from compare import engine
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document
 
@@ -19,16 +18,16 @@ def test_a_page_asks_again_until_the_figures_are_there(
     settings.CIPHERMARK_PUBLIC = True
     client = Client(raise_request_exception=False)
     store_run(run_document())
-    built = threading.Event()
-    build = engine.build
+    may_read = threading.Event()
+    read_all = engine.read_all
 
-    def slowly() -> Copy:
-        built.wait(60)
-        return build()
+    def slowly() -> engine.Copy:
+        may_read.wait(60)
+        return read_all()
 
-    monkeypatch.setattr(engine, "build", slowly)
+    monkeypatch.setattr(engine, "read_all", slowly)
     monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.1)
-    engine.engine().forget()
+    engine.ENGINE.forget()
     try:
         page = client.get("/?group_by=os")
         assert (page.status_code, page["Retry-After"]) == (503, "10")
@@ -38,6 +37,6 @@ def test_a_page_asks_again_until_the_figures_are_there(
         assert (answer.status_code, answer["Retry-After"]) == (503, "10")
         assert client.get("/runs/").status_code == 200  # runs come from PostgreSQL
     finally:
-        built.set()  # or the next test waits for it
+        may_read.set()  # or the next test waits for it
     monkeypatch.undo()
     assert client.get("/?group_by=os").status_code == 200

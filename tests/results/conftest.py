@@ -1,12 +1,13 @@
 """ClickHouse, embedded in the process of the tests."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytest_django.fixtures import Settings
 
-from results.analytics.clickhouse import server
+from compare import clickhouse as site
 
 
 @pytest.fixture
@@ -15,10 +16,9 @@ def clickhouse(
 ) -> Iterator[None]:
     """A site that asks an empty ClickHouse."""
     settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{clickhouse_folder}"
-    monkeypatch.setattr(server, "_server", server.Server())
-    with server.server().client() as client:
-        for (name,) in client.query("SHOW TABLES").result_rows:
-            client.command(f"TRUNCATE TABLE {name}")
-    yield
-    for client in server.server().free:
-        client.close()
+    monkeypatch.setattr(site, "_own", threading.local())
+    with site.client() as connected:
+        for (name,) in connected.query("SHOW TABLES").result_rows:
+            connected.command(f"DROP TABLE {name}")
+        yield
+        connected.close()

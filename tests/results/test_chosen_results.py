@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from analysis.percentile import Standing, standing
 from analysis.tool_changes import tool_changes
 from compare.comparison import compare
+from compare.engine import questions
 from compare.question import ComparisonQuery
 from compare.votes import voting
-from results.analytics.engine import questions
 from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings
 from store.models import Host, Measurement, Run

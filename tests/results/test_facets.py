@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from compare.comparison import compare
+from compare.engine import questions
 from compare.facets import Facet, coverage, facets
 from compare.question import ComparisonQuery
-from results.analytics.engine import questions
 from store.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day

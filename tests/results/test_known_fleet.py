@@ -6,9 +6,9 @@ import pytest
 
 from analysis.comparison import Comparison
 from compare.comparison import compare
+from compare.engine import questions
 from compare.question import ComparisonQuery
 from documents.cpu import cpu_name
-from results.analytics.engine import questions
 from tests.conftest import StoreRun
 from tests.known_fleet import COST, CPUS, known_fleet
 

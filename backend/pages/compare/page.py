@@ -11,6 +11,7 @@ from analysis.ciphers.palette import cipher_order
 from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS, GroupView
 from compare.comparison import compare_in_view
+from compare.engine import questions
 from compare.facets import SOURCE_LABELS, Facet, coverage, facets
 from compare.question import BLOCK_SIZE, TAG_PREFIX, ComparisonQuery, PageForm
 from pages.access import reader_page
@@ -29,7 +30,6 @@ from pages.setup.first_steps import (
     lending_command,
     nobody_measured_yet,
 )
-from results.analytics.engine import questions
 from runs.filters import FILTERS
 from store.models import Run
 from store.outage import Unanswerable

@@ -48,7 +48,7 @@ class MeasurementDetail:
 
     @property
     def doubtful(self) -> bool:
-        """Noisy, or of a run that states what disturbed it (`results.analytics.tables`)."""
+        """Noisy, or of a run that states what disturbed it (`compare.copy_tables`)."""
         return self.noisy or self.disturbed
 
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from analysis.percentile import Standing, standing
 from analysis.tool_changes import tool_state
+from compare.engine import Ask, questions
 from compare.question import ComparisonQuery
-from results.analytics.ask import Ask
-from results.analytics.engine import questions
 from results.figures import class_series, results_statement
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail

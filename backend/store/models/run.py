@@ -24,6 +24,8 @@ COUNTED = "r.status = 'ready' AND NOT r.hidden"
 """SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
 median."""
 
+DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
+"""SQL: whether something disturbed a run (r), as the filter spells it."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
 """When a run began; where nobody knows that, when it arrived. Lists go by it (`runs_by_time`)."""

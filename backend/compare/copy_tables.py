@@ -1,23 +1,15 @@
-"""The tables of the copy, and the statements that read their rows from PostgreSQL.
+"""The tables of the copy, and the statements that bring their rows from PostgreSQL.
 
 Rows travel as JSON texts, one for each column: both sides read and write them fast, and a double
 comes out with the bits that went in. With each result are bits for what makes it doubtful: one for
 what disturbed its run, one for the tries behind each of its figures that scatter too much.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-
-import duckdb
+from dataclasses import dataclass
 
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
-from results.selection import DISTURBED_TEXT
 from store.models.dimension import DIMENSIONS, OF_LIBRARIES
-from store.models.run import COUNTED
-
-VERSION = 5
-"""Counted up with every change of what the tables hold: ClickHouse keeps those of each apart."""
+from store.models.run import COUNTED, DISTURBED_TEXT
 
 DISTURBED_RUN, NOISY, NOISY_CPU_COST = 1, 2, 4
 
@@ -45,63 +37,49 @@ RUNS_BEYOND = 2**32
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the copy.
+    """A table of the copy: its columns with their types in DuckDB.
 
-    `columns`: name -> type in DuckDB, of what PostgreSQL sends; `source`: its SELECT, with one
-    array of keys as parameter. `made`: further columns, name -> (type, SQL of the others).
+    `source` is the SELECT of its rows, with one array of keys as parameter. Runs are the keys;
+    rows that runs share are found by `missing`, the keys of those that the copy lacks.
     """
 
     name: str
     columns: dict[str, str]
     source: str
-    made: dict[str, tuple[str, str]] = field(default_factory=dict)
-
-    @property
-    def types(self) -> dict[str, str]:
-        """Every column -> its type in DuckDB."""
-        return {**self.columns, **{name: kind for name, (kind, _) in self.made.items()}}
+    key: str = "run"
+    missing: str = ""
 
     @property
     def create(self) -> str:
         """The statement that makes it."""
-        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.types.items())
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns.items())
         return f'CREATE TABLE "{self.name}" ({columns})'
 
     @property
     def select(self) -> str:
         """PostgreSQL: the rows of some keys as a JSON text for each column."""
         columns = ", ".join(f"coalesce(json_agg({name}), '[]')::text" for name in self.columns)
-        return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608
+        return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608 - constants
 
     @property
-    def names(self) -> str:
-        """The columns that PostgreSQL sends, as SQL."""
-        return ", ".join(f'"{name}"' for name in self.columns)
-
-    @property
-    def received(self) -> str:
-        """DuckDB: those JSON texts as rows."""
-        columns = ", ".join(
-            f"""unnest(from_json(?, '["{kind}"]')) AS "{name}\""""
-            for name, kind in self.columns.items()
+    def insert(self) -> str:
+        """DuckDB: those texts stored as rows."""
+        rows = ", ".join(
+            f"""unnest(from_json(?, '["{kind}"]'))""" for kind in self.columns.values()
         )
-        return f"SELECT {columns}"
+        return f'INSERT INTO "{self.name}" SELECT {rows}'
 
-    @cached_property
-    def insert(self) -> duckdb.Statement:
-        """DuckDB: those rows stored. Parsed once: for a few rows that is a third of the time."""
-        return duckdb.extract_statements(self.insert_from(self.received))[0]
-
-    def insert_from(self, rows: str) -> str:
-        """DuckDB: these rows of `names`, and what is made of them."""
-        made = "".join(f", {expression}" for _, expression in self.made.values())
-        return f'INSERT INTO "{self.name}" SELECT {self.names}{made} FROM ({rows})'  # noqa: S608
+    @property
+    def delete(self) -> str:
+        """DuckDB: the rows of some runs removed."""
+        return f'DELETE FROM "{self.name}" WHERE "{self.key}" IN (SELECT unnest(?::INTEGER[]))'  # noqa: S608
 
 
 _SERIES_SET = """hash_array_extended(ARRAY(
         SELECT m.series_id::bigint << 32 | coalesce(m.negotiated_id, 0) FROM runs_measurement m
         WHERE m.run_id = r.id AND m.median IS NOT NULL ORDER BY m.series_id
     ), 0)"""
+_MICROSECONDS = "(extract(epoch FROM r.started_at) * 1000000)::bigint"
 
 RUN = Table(
     "run",
@@ -113,22 +91,18 @@ RUN = Table(
         "verdict": "VARCHAR",
         "disturbed": "VARCHAR",
         "started": "BIGINT",
+        "moment": "HUGEINT",
         "tags": "MAP(VARCHAR, VARCHAR)",
         "series_set": "BIGINT",
     },
     f"""
     SELECT r.id, r.host_id AS host, r.environment_id AS environment, r.source,
-        r.acceleration AS verdict, {DISTURBED_TEXT} AS disturbed,
-        (extract(epoch FROM r.started_at) * 1000000)::bigint AS started, r.tags,
-        {_SERIES_SET} AS series_set
+        r.acceleration AS verdict, {DISTURBED_TEXT} AS disturbed, {_MICROSECONDS} AS started,
+        (coalesce({_MICROSECONDS}, {UNDATED})::numeric * {RUNS_BEYOND} + r.id)::text AS moment,
+        r.tags, {_SERIES_SET} AS series_set
     FROM runs_run r WHERE r.id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
-    {
-        "moment": (
-            "HUGEINT",
-            f"coalesce(started, {UNDATED})::HUGEINT * {RUNS_BEYOND} + id",
-        )
-    },
+    key="id",
 )
 """Runs that count. `started`: microseconds of Unix time; `moment` orders them, the latest last.
 
@@ -156,12 +130,7 @@ RESULT = Table(
 
 LEVEL = Table(
     "level",
-    {
-        "run": "INTEGER",
-        "tool": "VARCHAR",
-        "family": "VARCHAR",
-        "level": "DOUBLE",
-    },
+    {"run": "INTEGER", "tool": "VARCHAR", "family": "VARCHAR", "level": "DOUBLE"},
     f"""
     SELECT b.run_id AS run, b.tool, b.family, b.level
     FROM runs_baselinelevel b JOIN runs_run r ON r.id = b.run_id
@@ -188,6 +157,35 @@ SPEED_INDEX = Table(
 )
 """Speed indices of these runs; `family`: the only one that it rests on, empty for several."""
 
+_OF_TOOL = ", ".join(
+    f"CASE tool WHEN 'ssh' THEN coalesce({OF_LIBRARIES[name]}_id, {name}_id) ELSE {name}_id END"
+    f" AS {name}"
+    if name in OF_LIBRARIES
+    else f"{name}_id AS {name}"
+    for name in DIMENSIONS
+)
+ENVIRONMENT = Table(
+    "environment",
+    {
+        "id": "INTEGER",
+        "tool": "VARCHAR",
+        "seen_as": "BIGINT",
+        **dict.fromkeys(DIMENSIONS, "INTEGER"),
+    },
+    f"""
+    SELECT id, tool, CASE tool WHEN 'ssh' THEN coalesce(ssh_environment, id) ELSE id END AS seen_as,
+        {_OF_TOOL}
+    FROM runs_environment, unnest(ARRAY['ssh', 'openssl']) AS tool WHERE id = ANY(%s)
+    """,  # noqa: S608 - constants
+    missing="""
+    SELECT DISTINCT environment FROM run WHERE environment NOT IN (SELECT id FROM environment)
+    """,
+)
+"""Environments as each tool's figures have them: of ssh the library that ssh itself uses.
+
+`seen_as`: the same of environments that are one for the tool.
+"""
+
 SERIES_OF_SET = Table(
     "series_of_set",
     {"series_set": "BIGINT", "series": "INTEGER", "negotiated": "INTEGER"},
@@ -196,39 +194,13 @@ SERIES_OF_SET = Table(
     FROM runs_run r JOIN runs_measurement m ON m.run_id = r.id
     WHERE r.id = ANY(%s) AND m.median IS NOT NULL
     """,  # noqa: S608 - constants
+    missing="""
+    SELECT min(id) FROM run WHERE series_set NOT IN (SELECT series_set FROM series_of_set)
+    GROUP BY series_set
+    """,
 )
 """The series of each set, with what was negotiated: read by the key of one run that has the set."""
 
-
-def _environment_of(tool: str) -> str:
-    columns = ", ".join(
-        f"coalesce({OF_LIBRARIES[name]}_id, {name}_id) AS {name}"
-        if tool == "ssh" and name in OF_LIBRARIES
-        else f"{name}_id AS {name}"
-        for name in DIMENSIONS
-    )
-    seen_as = "coalesce(ssh_environment, id)" if tool == "ssh" else "id"
-    return (
-        f"SELECT id, '{tool}' AS tool, {seen_as} AS seen_as, {columns}"  # noqa: S608 - constants
-        " FROM runs_environment WHERE id = ANY(%s)"
-    )
-
-
-def _environments() -> Iterator[Table]:
-    own = {"id": "INTEGER", "tool": "VARCHAR", "seen_as": "BIGINT"}
-    columns = {**own, **dict.fromkeys(DIMENSIONS, "INTEGER")}
-    for tool in ("ssh", "openssl"):
-        yield Table("environment", columns, _environment_of(tool))
-
-
-ENVIRONMENTS = tuple(_environments())
-"""Environments as each tool's figures have them: of ssh the library that ssh itself uses.
-
-`seen_as`: the same of environments that are one for the tool.
-"""
-
-OF_RUNS = (RESULT, LEVEL, SPEED_INDEX)
-"""What is read with a run besides itself; the key is in `run`."""
-
-TABLES = (RUN, ENVIRONMENTS[0], *OF_RUNS, SERIES_OF_SET)
-"""Each table of the copy once."""
+OF_RUNS = (RESULT, LEVEL, SPEED_INDEX, RUN)
+SHARED = (ENVIRONMENT, SERIES_OF_SET)
+"""Rows that runs share: they never change, and whoever no longer needs them passes them over."""

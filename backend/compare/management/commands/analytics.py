@@ -21,13 +21,13 @@ class Command(SiteCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         """Rebuild."""
-        if settings.CIPHERMARK_ANALYTICS_URL:
-            from results.analytics.clickhouse.maintenance import read_anew
-
-            try:
-                read_anew()
-            except AnalyticsUnavailable as error:
-                raise CommandError(f"{str(error).rstrip('.')}.") from None
+        if not settings.CIPHERMARK_ANALYTICS_URL:
+            with connection.cursor() as cursor:
+                cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
             return
-        with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
+        from compare.clickhouse import rebuild
+
+        try:
+            rebuild()
+        except AnalyticsUnavailable as error:
+            raise CommandError(f"{error}.") from None

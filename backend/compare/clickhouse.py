@@ -1,0 +1,394 @@
+"""ClickHouse in place of the copies: one for all web machines, a few seconds behind PostgreSQL.
+
+A task writes what changed since its last time (`compare.engine.changes_since`), new rows as well as
+edits. Rows are never changed in place: one replaces another of its key by a higher `version`, and
+what went has a row that says it is gone (ReplacingMergeTree, read with FINAL).
+
+Each question is written once, in DuckDB's SQL. sqlglot translates it; what it leaves as it is, or
+what means something else to ClickHouse, is in `_Generator`.
+"""
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+from zlib import crc32
+
+import clickhouse_connect
+import orjson
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError
+from django.conf import settings
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from sqlglot import exp, parse_one
+from sqlglot.dialects.clickhouse import ClickHouse
+from sqlglot.generators.clickhouse import ClickHouseGenerator
+
+from compare.copy_tables import OF_RUNS, SHARED, Table
+from compare.engine import (
+    ALL_RUNS,
+    RUNS_AT_ONCE,
+    USABLE_SECONDS,
+    Ask,
+    Rows,
+    Seen,
+    changes_since,
+)
+from store.outage import AnalyticsUnavailable
+from store.statements import one_moment
+
+logger = logging.getLogger(__name__)
+
+SETTINGS = {
+    "final": 1,
+    "join_use_nulls": 1,
+    "group_by_use_nulls": 1,
+    "prefer_column_name_to_alias": 1,
+    "joined_subquery_requires_alias": 0,
+    "allow_suspicious_low_cardinality_types": 1,
+    "precise_float_parsing": 1,
+    "enable_materialized_cte": 1,
+    "max_query_size": 2**26,
+    "max_ast_elements": 2**22,
+    "max_expanded_ast_elements": 2**22,
+}
+"""With which ClickHouse means the same as DuckDB: what a join does not find is NULL, and so on.
+Numbers are part of a statement, and tens of thousands of hosts may be chosen by their name."""
+
+TYPES = {
+    "INTEGER": "Int32",
+    "BIGINT": "Int64",
+    "HUGEINT": "Int128",
+    "UTINYINT": "UInt8",
+    "DOUBLE": "Float64",
+    "VARCHAR": "LowCardinality(String)",
+    "MAP(VARCHAR, VARCHAR)": "Map(String, Nullable(String))",
+}
+"""DuckDB's type of a column -> ClickHouse's."""
+
+NULLABLE = frozenset({"started", "negotiated", "cpu_seconds_per_gb", "uncertainty"})
+
+KEYS = {
+    "run": "id",
+    "result": "series, run",
+    "level": "run, tool, family",
+    "speed_index": "run, tool",
+    "environment": "tool, id",
+    "series_of_set": "series_set, series",
+}
+"""Table -> what is the same of a row and those that replace it. A question reads its series."""
+
+TABLES = (*OF_RUNS, *SHARED)
+OF_PROGRAM = f"ciphermark_{crc32(repr(TABLES).encode())}_"
+"""Before the name of a table: another version of the program, which has others, keeps its own."""
+
+STATE = f"{OF_PROGRAM}state"
+CREATE_STATE = f"""
+CREATE TABLE IF NOT EXISTS {STATE} (
+    version UInt64, snapshot String, database String, at DateTime DEFAULT now()
+) ENGINE = MergeTree ORDER BY version TTL at + INTERVAL 7 DAY
+"""
+LAST_STATE = f"""
+SELECT snapshot, database, dateDiff('second', at, now()) FROM {STATE}
+ORDER BY version DESC LIMIT 1
+"""  # noqa: S608 - constants
+STATE_SECONDS = 3600
+"""After which a state is written again though nothing changed: an old one is of no use."""
+
+LOCK = 0x0C1C
+"""Of the database's advisory locks: one process at a time writes."""
+
+_WRITING = f"SELECT pg_try_advisory_xact_lock({LOCK}), pg_current_xact_id()::text"
+
+
+def follow() -> None:
+    """Write what changed since the last time; everything where that is not known."""
+    with _writing() as step:
+        rows = step.client.query(LAST_STATE).result_rows
+        seen, age = (Seen(*rows[0][:2]), rows[0][2]) if rows else (None, 0)
+        now, runs = changes_since(step.cursor, seen)
+        if runs is None or age > USABLE_SECONDS:
+            step.everything(now)
+        elif runs or age > STATE_SECONDS:
+            step.write(runs)
+            step.finish(now)
+
+
+def rebuild() -> None:
+    """Write everything into new tables, which then take the place of those before."""
+    with _writing() as step:
+        step.everything(changes_since(step.cursor, None)[0])
+
+
+@contextmanager
+def _writing() -> "Iterator[Step]":
+    """Write alone, what one moment of PostgreSQL has; `AnalyticsUnavailable` if another does."""
+    with client() as writer, one_moment(), connection.cursor() as cursor:
+        cursor.execute(_WRITING)
+        is_alone, version = cursor.fetchone()
+        if not is_alone:
+            raise AnalyticsUnavailable("Another process is writing to ClickHouse")
+        writer.command(CREATE_STATE)
+        yield Step(writer, cursor, int(version))
+
+
+@dataclass
+class Step:
+    """A step: `version` is higher than that of every step before it. `prefix`: of its tables."""
+
+    client: Client
+    cursor: CursorWrapper
+    version: int
+    prefix: str = OF_PROGRAM
+
+    def everything(self, now: Seen) -> None:
+        self.prefix = f"new_{OF_PROGRAM}"
+        for table in TABLES:
+            self.client.command(f"DROP TABLE IF EXISTS {self.prefix}{table.name}")
+            self.client.command(_create(table, self.prefix))
+        self.cursor.execute(ALL_RUNS)
+        self.write([run for (run,) in self.cursor.fetchall()])
+        for name in (table.name for table in TABLES):
+            old, new = f"{OF_PROGRAM}{name}", f"{self.prefix}{name}"
+            self.client.command(f"CREATE TABLE IF NOT EXISTS {old} AS {new}")
+            self.client.command(f"EXCHANGE TABLES {old} AND {new}")
+            self.client.command(f"DROP TABLE {new}")
+        self.finish(now)
+
+    def finish(self, now: Seen) -> None:
+        """Say what the tables have from now on."""
+        row = [self.version, now.snapshot, now.database]
+        self.client.insert(STATE, [row], ["version", "snapshot", "database"])
+
+    def write(self, runs: list[int]) -> None:
+        """Replace all that belongs to these runs; a run comes after what belongs to it."""
+        for first in range(0, len(runs), RUNS_AT_ONCE):
+            batch = runs[first : first + RUNS_AT_ONCE]
+            for table in OF_RUNS:
+                self._insert(table, batch)
+                self._end(table, batch)
+            for table in SHARED:
+                text = translated(table.missing, frozenset(), self.prefix)
+                if missing := [key for (key,) in self.client.query(text).result_rows]:
+                    self._insert(table, missing)
+
+    def _insert(self, table: Table, keys: list[int]) -> None:
+        self.cursor.execute(table.select, [keys])
+        texts = self.cursor.fetchone()
+        versions = orjson.dumps([self.version] * len(orjson.loads(texts[0]))).decode()
+        columns = dict(zip((*table.columns, "version"), (*texts, versions), strict=True))
+        block = ", ".join(f'"{name}": {text}' for name, text in columns.items())
+        name = f"{self.prefix}{table.name}"
+        self.client.raw_insert(name, list(columns), f"{{{block}}}", fmt="JSONColumns")
+
+    def _end(self, table: Table, runs: list[int]) -> None:
+        """Mark rows of these runs that were not replaced as gone."""
+        name = f"{self.prefix}{table.name}"
+        left = f"SELECT * FROM {name} WHERE {table.key} IN {runs} AND version < {self.version}"  # noqa: S608 - numbers
+        gone = f"{self.version} AS version, 1 AS gone"
+        self.client.command(f"INSERT INTO {name} SELECT * REPLACE ({gone}) FROM ({left})")  # noqa: S608
+
+
+def _create(table: Table, prefix: str) -> str:
+    kinds = {
+        name: f"Nullable({TYPES[kind]})" if name in NULLABLE else TYPES[kind]
+        for name, kind in table.columns.items()
+    }
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
+    return f"""
+        CREATE TABLE {prefix}{table.name} ({columns}, version UInt64, gone UInt8 DEFAULT 0)
+        ENGINE = ReplacingMergeTree(version, gone) ORDER BY ({KEYS[table.name]})
+    """
+
+
+CONNECT_SECONDS, ANSWER_SECONDS = 2, 60
+
+_own = threading.local()
+
+
+@contextmanager
+def client() -> Iterator[Client]:
+    """Connect, once in a thread, to a session; what fails is `AnalyticsUnavailable`."""
+    try:
+        if not hasattr(_own, "client"):
+            _own.client = _connected()
+        yield _own.client
+    except DatabaseError as error:
+        logger.warning("ClickHouse: %s", error)
+        vars(_own).clear()
+        raise AnalyticsUnavailable(_words(error)) from error
+
+
+def _words(error: DatabaseError) -> str:
+    if isinstance(error, OperationalError):
+        return "ClickHouse cannot be reached just now"
+    if "UNKNOWN_TABLE" in str(error):
+        return "The figures are being prepared"
+    if "MEMORY_LIMIT_EXCEEDED" in str(error):
+        return "This question needs more memory than ClickHouse has"
+    return "ClickHouse does not do what it is asked; the log says why"
+
+
+def _connected() -> Client:
+    url = settings.CIPHERMARK_ANALYTICS_URL
+    return clickhouse_connect.get_client(
+        dsn=url,
+        secure=url.startswith("clickhouses:"),
+        settings=SETTINGS,
+        connect_timeout=CONNECT_SECONDS,
+        send_receive_timeout=ANSWER_SECONDS,
+    )
+
+
+@contextmanager
+def questions() -> Iterator[Ask]:
+    """Answer a block of questions."""
+    with client() as session:
+
+        def execute(statement: str, parameters: Mapping[str, Any]) -> Rows:
+            kinds = frozenset((name, _kind(value)) for name, value in parameters.items())
+            text = translated(statement, kinds)
+            for name, kind in kinds:
+                if kind == NUMBERS:
+                    text = text.replace(f"{{{name}: {NUMBERS}}}", _literal(parameters[name]))
+            texts = {name: parameters[name] for name, kind in kinds if kind != NUMBERS}
+            if text.startswith("CREATE"):
+                session.raw_query(text, texts)
+                return []
+            return list(map(tuple, session.query(text, texts).result_rows))
+
+        yield Ask(execute)
+
+
+NUMBERS = "numbers"
+"""Kind of a parameter that has no text in it, and is written into the statement."""
+
+
+def _kind(value: Any) -> str:
+    values = value if isinstance(value, list | tuple) else [value]
+    if not any(isinstance(one, str) for one in values):
+        return NUMBERS
+    kind = "Nullable(String)" if None in values else "String"
+    return kind if isinstance(value, str) else f"Array({kind})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    return "NULL" if value is None else str(value)
+
+
+@lru_cache(maxsize=1_000)
+def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = OF_PROGRAM) -> str:
+    """Translate a statement for ClickHouse; kept, as it takes 10 ms."""
+    tree, kind_of = parse_one(statement, read="duckdb"), dict(kinds)
+    if isinstance(tree, exp.Create):
+        tree.set("replace", True)
+    for node in list(tree.find_all(exp.Placeholder)):
+        node.set("kind", kind_of[node.name])
+    for select in list(tree.find_all(exp.Select)):
+        _unnest_in_step(select)
+    for cte in tree.find_all(exp.CTE):
+        cte.set("materialized", True)  # or it is worked out anew wherever it is named
+    names = {table.name for table in TABLES}
+    for table in list(tree.find_all(exp.Table)):
+        if table.name in names:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(table.alias_or_name)))
+            table.set("this", exp.to_identifier(f"{prefix}{table.name}"))
+    return tree.sql(dialect=_Translated)
+
+
+MAPS = frozenset({"tags"})
+"""Columns in whose brackets is a key, and not a place."""
+
+_RENAMED = {
+    "list_position": "indexOf",
+    "list_extract": "arrayElementOrNull",
+    "map_values": "mapValues",
+}
+
+
+def _unnest_in_step(select: exp.Select) -> None:
+    """Zip lists that are unnested beside each other, as DuckDB does; `arrayJoin` crosses them."""
+    lists = [node for column in select.expressions for node in column.find_all(exp.Explode)]
+    if len(lists) < 2:
+        return
+    zipped = exp.func("arrayZip", *(node.this.copy() for node in lists))
+    for place, node in enumerate(lists, start=1):
+        element = exp.Explode(this=zipped.copy())
+        node.replace(exp.func("tupleElement", element, exp.convert(place)))
+
+
+class _Generator(ClickHouseGenerator):
+    """How each thing is written that is not the same in both."""
+
+    TRANSFORMS: ClassVar = {
+        **ClickHouseGenerator.TRANSFORMS,
+        exp.ArraySort: lambda self, one: self.func("arraySort", one.this),
+        exp.BitwiseAnd: lambda self, one: self.func("bitAnd", one.this, one.expression),
+        exp.GenerateSeries: lambda self, one: self.func(
+            "range", one.args["start"], one.args["end"]
+        ),
+        exp.IntDiv: lambda self, one: self.func("intDiv", one.this, one.expression),
+        exp.Length: lambda self, one: self.func("length", one.this),
+        exp.LogicalAnd: lambda self, one: self.func("min", one.this),
+        exp.MapKeys: lambda self, one: self.func("mapKeys", one.this),
+    }
+
+    def anonymous_sql(self, expression: exp.Anonymous) -> str:
+        """Functions that sqlglot does not know."""
+        name = _RENAMED.get(expression.name, expression.name)
+        return self.func(name, *expression.expressions, normalize=False)
+
+    def arrayagg_sql(self, expression: exp.ArrayAgg) -> str:
+        """A list keeps its NULLs, `groupArray` drops them."""
+        if isinstance(expression.this, exp.Distinct):
+            return self.func("groupUniqArray", *expression.this.expressions)
+        if isinstance(expression.parent, exp.Filter):
+            return self.func("groupArray", expression.this)
+        return f"arrayMap(one -> one.1, groupArray(tuple({self.sql(expression, 'this')})))"
+
+    def bracket_sql(self, expression: exp.Bracket) -> str:
+        """There is NULL beyond a list."""
+        if expression.this.name in MAPS:
+            return super().bracket_sql(expression)
+        (place,) = self.bracket_offset_expressions(expression)
+        return self.func("arrayElementOrNull", expression.this, place)
+
+    def count_sql(self, expression: exp.Count) -> str:
+        """A number with a sign, as differences of counts have one."""
+        counted = self.function_fallback_sql(expression)
+        filtered = isinstance(expression.parent, exp.Filter)
+        return counted if filtered else self.func("toInt64", counted)
+
+    def filter_sql(self, expression: exp.Filter) -> str:
+        """The largest of nothing is NULL."""
+        if isinstance(expression.this, exp.Max | exp.Min):
+            name = f"{expression.this.sql_name().lower()}OrNullIf"
+            condition = expression.expression.this
+            return self.func(name, expression.this.this, condition, normalize=False)
+        filtered = super().filter_sql(expression)
+        counts = isinstance(expression.this, exp.Count)
+        return self.func("toInt64", filtered) if counts else filtered
+
+    def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
+        """Rows of the left side that the right side has, or has not."""
+        if expression.kind in ("SEMI", "ANTI") and not expression.side:
+            expression = expression.copy()
+            expression.set("side", "LEFT")
+        return super().join_sql(expression, join_op)
+
+    def splitpart_sql(self, expression: exp.SplitPart) -> str:
+        """A part of a text."""
+        parts = self.func("splitByString", expression.args["delimiter"], expression.this)
+        return f"arrayElement({parts}, {self.sql(expression, 'part_index')})"
+
+
+class _Translated(ClickHouse):
+    """ClickHouse, from what was written for DuckDB."""
+
+    Generator = _Generator

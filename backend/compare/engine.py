@@ -1,0 +1,309 @@
+"""The copy that answers questions over many rows: DuckDB in the memory of each web process.
+
+    with questions() as ask:
+        rows = ask("SELECT ... FROM result ...", {"tool": "ssh"})
+
+PostgreSQL keeps the truth. A process reads all that counts when it starts; before each block of
+questions it reads again the runs that changed since. All of a block is answered from one state:
+every change that was committed before it began, and none that was not.
+
+Which runs changed, triggers write into `runs_change`: a row with the run and the transaction.
+Transactions do not commit in the order of their numbers, nor of their times: one that began
+earlier may commit after the copy was read, so no "newest number seen" tells what is new. The copy
+therefore remembers the snapshot that it was read in, which says exactly which transactions it saw.
+New is what that snapshot could not see (`pg_visible_in_snapshot`), and nothing else.
+"""
+
+import logging
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import duckdb
+from django.conf import settings
+from django.db import connection, connections
+from django.db.backends.utils import CursorWrapper
+
+from compare.copy_tables import OF_RUNS, SHARED, Table
+from store.models.run import COUNTED
+from store.outage import AnalyticsUnavailable
+from store.statements import one_moment
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 5.0
+"""How long a question waits for a copy that is being read."""
+
+USABLE_SECONDS = 24 * 3600
+"""A copy that was not asked for so long is read anew: the changes since may have been forgotten."""
+
+MOST_CHANGES = 20_000
+"""Runs: beyond that, reading everything again takes no longer."""
+
+RUNS_AT_ONCE = 1_000
+"""Runs whose results travel in one text: about 10 MB."""
+
+PACK_AFTER = 5_000
+"""Runs that were read again: their old rows take up to 30 MB until then, and giving that back takes
+0.1 to 0.2 s of the question that meets it."""
+
+THREADS = 2
+"""Of each question: uploads are answered beside them."""
+
+Duck = duckdb.DuckDBPyConnection
+Rows = list[tuple[Any, ...]]
+
+
+@dataclass
+class Ask:
+    """Called with a statement in DuckDB's SQL and its parameters, it gives the rows.
+
+    `kept`: what questions of one block share.
+    """
+
+    execute: Callable[[str, Mapping[str, Any]], Rows]
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, statement: str, parameters: Mapping[str, Any]) -> Rows:
+        return self.execute(statement, parameters)
+
+
+_CHANGES = """
+SELECT pg_current_snapshot()::text, (
+    SELECT concat_ws('-', system_identifier, d.oid, 'runs_change'::regclass::oid,
+        substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))
+    FROM pg_control_system(), pg_database d WHERE d.datname = current_database()
+), ARRAY(
+    SELECT DISTINCT run_id FROM runs_change
+    WHERE transaction_id >= pg_snapshot_xmin(%(seen)s::pg_snapshot)
+        AND NOT pg_visible_in_snapshot(transaction_id, %(seen)s::pg_snapshot)
+        AND pg_visible_in_snapshot(transaction_id, pg_current_snapshot())
+)
+"""
+"""The name in the middle is another one after a restore, which makes the table again, and after a
+failover, which begins a timeline and gives numbers of transactions that were lost out again. The
+last condition leaves out rows that a restore brought, with numbers of the database before."""
+
+ALL_RUNS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a copy was read in: a snapshot of a database."""
+
+    snapshot: str
+    database: str
+
+
+def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[int] | None]:
+    """Return what the cursor sees now, and the runs that changed since; None where all may have."""
+    cursor.execute(_CHANGES, {"seen": seen.snapshot if seen else None})
+    snapshot, database, runs = cursor.fetchone()
+    is_new = seen is None or seen.database != database
+    return Seen(snapshot, database), None if is_new or None in runs else runs
+
+
+@dataclass
+class Copy:
+    """A copy, what it has seen, and when it was last asked for (Unix time).
+
+    `unpacked`: runs that were read again since room was given back.
+    """
+
+    duck: Duck
+    seen: Seen
+    asked_at: float = field(default_factory=time.time)
+    unpacked: int = 0
+
+    def read_again(self, cursor: CursorWrapper, seen: Seen, runs: list[int]) -> None:
+        """Bring these runs, which may be gone, to what the cursor sees: wholly or not at all."""
+        self.duck.begin()
+        try:
+            for table in OF_RUNS:
+                self.duck.execute(table.delete, [runs])
+            _read(self.duck, cursor, runs)
+            self.duck.commit()
+        except BaseException:
+            with suppress(duckdb.Error):
+                self.duck.rollback()
+            raise
+        self.seen = seen
+        self.unpacked += len(runs)
+        if self.unpacked > PACK_AFTER:
+            self.duck.execute("CHECKPOINT")
+            self.unpacked = 0
+
+
+def read_all() -> Copy:
+    """Copy all that counts; in a transaction that has written, with what it wrote."""
+    begun = time.monotonic()
+    # What does not fit into memory is on the disk meanwhile, and questions are slower.
+    spilled = f"{tempfile.gettempdir()}/ciphermark-analytics-{uuid4().hex}"
+    memory = settings.CIPHERMARK_ANALYTICS_MEMORY
+    duck = duckdb.connect(
+        config={"threads": THREADS, "memory_limit": memory, "temp_directory": spilled}
+    )
+    for table in (*OF_RUNS, *SHARED):
+        duck.execute(table.create)
+    with one_moment(), connection.cursor() as cursor:
+        seen, _ = changes_since(cursor, None)
+        cursor.execute(ALL_RUNS)
+        runs = [run for (run,) in cursor.fetchall()]
+        _read(duck, cursor, runs)
+    # The results of a series beside each other: a question reads only its own series.
+    duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
+    duck.execute("DROP TABLE result")
+    duck.execute("ALTER TABLE sorted RENAME TO result")
+    duck.execute("CHECKPOINT")  # compresses to a quarter of the memory
+    duck.execute("SET enable_external_access = false")  # no files, no extensions
+    duck.execute("SET lock_configuration = true")
+    logger.info("analytics copy: %d runs in %.1f s", len(runs), time.monotonic() - begun)
+    return Copy(duck, seen)
+
+
+def _read(duck: Duck, cursor: CursorWrapper, runs: list[int]) -> None:
+    """Add the rows of these runs, and of those that runs share the new ones."""
+    for first in range(0, len(runs), RUNS_AT_ONCE):
+        for table in OF_RUNS:
+            _insert(duck, cursor, table, runs[first : first + RUNS_AT_ONCE])
+        for table in SHARED:
+            if missing := duck.execute(table.missing).fetchall():
+                _insert(duck, cursor, table, [key for (key,) in missing])
+
+
+def _insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: list[int]) -> None:
+    cursor.execute(table.select, [keys])
+    duck.execute(table.insert, cursor.fetchone())
+
+
+class Engine:
+    """The copy of this process, which is read in the background: whoever asks may stop waiting."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.reading: Future[Copy] | None = None
+
+    def prepare(self) -> "Future[Copy]":
+        """Have everything read, unless it is already."""
+        with self.lock:
+            if self.reading is None:
+                self.reading = _in_background(read_all)
+            return self.reading
+
+    def forget(self, reading: "Future[Copy] | None" = None) -> None:
+        """Have the next question read everything anew; `reading`: unless somebody else did."""
+        with self.lock:
+            if reading in (None, self.reading):
+                self.reading = None
+
+    @contextmanager
+    def questions(self) -> Iterator[Ask]:
+        """Answer a block; `AnalyticsUnavailable` while all is read, or when DuckDB fails."""
+        try:
+            with closing(self._cursor()) as duck:
+                yield Ask(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
+        except duckdb.OutOfMemoryException as error:
+            logger.warning("a question needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
+            words = "This question needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
+            raise AnalyticsUnavailable(words) from None
+        except (duckdb.FatalException, duckdb.InternalException) as error:
+            logger.exception("the analytics copy failed and is read anew")
+            self.forget()
+            raise AnalyticsUnavailable("The figures are being prepared") from error
+
+    def _cursor(self) -> Duck:
+        """Begin a transaction that sees what PostgreSQL has committed by now, and only that."""
+        if _has_written():
+            return read_all().duck  # others must not see it, so it is for this block alone
+        while True:
+            reading = self.prepare()
+            try:
+                copy = reading.result(PATIENCE_SECONDS)
+            except TimeoutError:
+                raise AnalyticsUnavailable("The figures are being prepared") from None
+            except Exception:
+                self.forget(reading)
+                raise
+            with self.lock:
+                if reading is self.reading and self._follow(copy):
+                    cursor = copy.duck.cursor()
+                    cursor.begin()
+                    cursor.execute("SELECT 1 FROM run LIMIT 0")  # a transaction sees from here on
+                    return cursor
+
+    def _follow(self, copy: Copy) -> bool:
+        """Bring the copy up to date; False, and it is forgotten, where all has to be read anew."""
+        is_old = time.time() - copy.asked_at > USABLE_SECONDS
+        copy.asked_at = time.time()
+        with connection.cursor() as cursor:
+            if changes_since(cursor, copy.seen)[1] == [] and not is_old:
+                return True
+        with one_moment(), connection.cursor() as cursor:
+            seen, runs = changes_since(cursor, copy.seen)
+            if is_old or runs is None or len(runs) > MOST_CHANGES:
+                self.forget()
+                return False
+            copy.read_again(cursor, seen, runs)
+        return True
+
+
+def _has_written() -> bool:
+    """Whether the caller's transaction has changes of its own, which nobody else sees."""
+    if not connection.in_atomic_block:
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")
+        return bool(cursor.fetchone()[0])
+
+
+def _in_background(read: Callable[[], Copy]) -> "Future[Copy]":
+    """Call this in a thread with connections of its own."""
+    future: Future[Copy] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(read())
+        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+            future.set_exception(error)
+        finally:
+            connections.close_all()
+
+    threading.Thread(target=run, name="analytics", daemon=True).start()
+    return future
+
+
+ENGINE = Engine()
+
+
+def prepare() -> None:
+    """Have this process answer soon after its start."""
+    if not settings.CIPHERMARK_ANALYTICS_URL:
+        ENGINE.prepare()
+
+
+_asking: ContextVar[Ask | None] = ContextVar("_asking", default=None)
+
+
+@contextmanager
+def questions() -> Iterator[Ask]:
+    """See the module; inside another block it is part of that one."""
+    if outer := _asking.get():
+        yield outer
+        return
+    if settings.CIPHERMARK_ANALYTICS_URL:
+        from compare.clickhouse import questions as of_this_site  # most sites have none
+    else:
+        of_this_site = ENGINE.questions
+    with of_this_site() as ask:
+        token = _asking.set(ask)
+        try:
+            yield ask
+        finally:
+            _asking.reset(token)
