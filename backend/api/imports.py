@@ -14,8 +14,7 @@ from api.http.api_view import ApiView, read_body
 from api.http.errors import Conflict
 from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
-from api.serializers import ImportedRunSerializer
-from runs.api import stored_run
+from runs.api import StoredRunSerializer, stored_run
 from runs.importing import (
     CIPHER_CHARACTERS,
     FACTS,
@@ -97,14 +96,11 @@ class PreviewSerializer(UnderstoodSerializer):
     documents = serializers.ListField(child=serializers.JSONField())
 
 
-class ImportedSerializer(UnderstoodSerializer):
+class ImportedSerializer(StoredRunSerializer, UnderstoodSerializer):
     """Describe the first run as an upload does, and all of them in `runs`."""
 
-    run_id = serializers.UUIDField()
-    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
-    url = serializers.URLField()
     import_id = serializers.UUIDField()
-    runs = ImportedRunSerializer(many=True)
+    runs = StoredRunSerializer(many=True)
 
 
 class ImportList(ApiView):

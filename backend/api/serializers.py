@@ -7,28 +7,6 @@ from rest_framework import serializers
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
 
-class ListedHostSerializer(serializers.Serializer[Any]):
-    """How a host is listed."""
-
-    name = serializers.CharField()
-
-
-class ImportedRunSerializer(serializers.Serializer[Any]):
-    """One run of an import."""
-
-    run_id = serializers.UUIDField()
-    status = serializers.ChoiceField(["accepted", "ready", "rejected"])
-    url = serializers.URLField()
-
-
-class AcceptedSerializer(ImportedRunSerializer):
-    """The answer to an upload."""
-
-    host = ListedHostSerializer(
-        required=False, help_text="Where the document says that its host was named."
-    )
-
-
 class Sparse(serializers.Serializer[Any]):
     """Without those of the fields that are not required of which there is nothing to state."""
 

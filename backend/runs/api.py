@@ -8,7 +8,7 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from natsort import natsort_key
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -17,13 +17,20 @@ from access.tokens import check_host
 from api.http.api_view import ApiView, read_body
 from api.http.errors import Conflict, invalid_document
 from api.http.permissions import MayUpload
-from api.serializers import AcceptedSerializer
 from documents.json_text import JsonError, parse_json
 from documents.validation import Fault, date_faults, run_schema, validate_run_document
 from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
 from store.models import ApiToken, Run
 from telemetry.log_lines import add_to_context
+
+
+class StoredRunSerializer(serializers.Serializer[Any]):
+    """A run, its state and where it is."""
+
+    run_id = serializers.UUIDField()
+    status = serializers.ChoiceField(Run.Status.values)
+    url = serializers.URLField()
 
 
 class RunUpload(ApiView):
@@ -35,8 +42,8 @@ class RunUpload(ApiView):
         operation_id="runs_upload",
         request={"application/json": run_schema()},
         responses={
-            202: OpenApiResponse(AcceptedSerializer, "Stored durably; it will be processed."),
-            200: OpenApiResponse(AcceptedSerializer, "Stored before; not counted twice."),
+            202: OpenApiResponse(StoredRunSerializer, "Stored durably; it will be processed."),
+            200: OpenApiResponse(StoredRunSerializer, "Stored before; not counted twice."),
             409: OpenApiResponse(OpenApiTypes.OBJECT, "This run_id has other content."),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
         },
