@@ -350,7 +350,6 @@ SPECTACULAR_SETTINGS = {
     # Runs and ciphers both have a status.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": ["accepted", "ready", "rejected"],
-        "ChangeStatusEnum": "store.models.FleetChange.Status",
         "CipherStatusEnum": "analysis.ciphers.cipher_catalogue.STATUSES",
         "ToolEnum": ["ssh", "openssl"],
         "ChangeStatusEnum": "store.models.FleetChange.Status",
