@@ -3,7 +3,8 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from io import StringIO
 from itertools import chain, islice
@@ -241,7 +242,7 @@ class CsvLines:
 
 def comparison_csv(
     query: ComparisonQuery, comparison: Comparison, *, excel: bool = False
-) -> Iterator[str]:
+) -> Generator[str]:
     """Yield lines of a comparison, one for each group and cipher."""
     written, rows = CsvLines(excel=excel), comparison_rows(query, comparison)
     names = ("group", "cipher", value_name(comparison.metric, comparison.unit))
@@ -253,7 +254,7 @@ def comparison_csv(
 
 def measurements_csv(
     runs: Sequence[int], results: QuerySet[Measurement], site: str, *, excel: bool = False
-) -> Iterator[str]:
+) -> Generator[str]:
     """Yield lines of these runs' measurements."""
     written = CsvLines(excel=excel)
     yield written.mark + written.line(MEASUREMENT_COLUMNS)
@@ -272,8 +273,15 @@ def comparison_name(query: ComparisonQuery) -> str:
     return file_name("comparison", query.tool, query.metric, "by", query.group_by, query.split_by)
 
 
-def csv_response(lines: Iterator[str], name: str) -> StreamingHttpResponse:
+def csv_response(lines: Generator[str], name: str) -> StreamingHttpResponse:
     """Return the lines as a download of this name, sent on in larger pieces as they come."""
-    pieces = iter(lambda: "".join(islice(lines, LINES_AT_ONCE)), "")
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingHttpResponse(
+        _pieces(lines), content_type="text/csv; charset=utf-8", headers=headers
+    )
+
+
+def _pieces(lines: Generator[str]) -> Iterator[str]:
+    with closing(lines):  # what they are read from ends with a reader who goes away, too
+        while piece := "".join(islice(lines, LINES_AT_ONCE)):
+            yield piece
