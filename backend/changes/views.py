@@ -1,5 +1,7 @@
 """Pages of changes: the list, one entry, and what editors say of it."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,7 +12,7 @@ from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from changes.api import MEMBERS_OF_AN_ENTRY, decide, with_members
 from changes.filters import ChangeFilter
 from pages.access import editors, reader_page
-from pages.page_query import PageAddress, first_page, query_faults
+from pages.page_query import PageAddress, first_page
 from pages.paging import CURSOR, page_of
 from store.models import FleetChange
 
@@ -65,7 +67,8 @@ def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
     try:
         decide(change, request.POST, actor_of(request))
     except ValidationError as error:
-        sentence = " ".join(words for _, words in query_faults(error))
+        faults: Any = error.detail
+        sentence = " ".join(str(fault) for of_field in faults.values() for fault in of_field)
         return render(request, "pages/change_refused.html", {"sentence": sentence}, status=400)
     if request.POST.get("whole"):
         return redirect("change-page", change_id)

@@ -3,18 +3,15 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
-from rest_framework.exceptions import ValidationError
 
 from compare.question import ComparisonForm, PageForm
 from hosts.filters import HostForm
 from recommend.forms import RecommendationForm
 from runs.filters import RunFilter
 from runs.parameters import MAX_LENGTH, misspelt
-from store.outage import Unanswerable
 
 TOPS = ("20", "50", "100", "all")
 
@@ -87,17 +84,6 @@ class PageAddress:
     def _address(params: QueryDict) -> str:
         pairs = [(name, value) for name, values in params.lists() for value in values if value]
         return f"?{urlencode(pairs)}"
-
-
-def query_faults(error: ValidationError | Unanswerable) -> list[tuple[str, str]]:
-    """What is wrong with the parameters: their names, and why."""
-    if isinstance(error, Unanswerable):
-        return [(error.parameter, error.sentence)]
-    detail: dict[str, Any] = error.detail if isinstance(error.detail, dict) else {}
-    return [
-        (name, " ".join(str(message) for message in ([said] if isinstance(said, str) else said)))
-        for name, said in detail.items()
-    ]
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:

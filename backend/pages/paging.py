@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db.models import Model, QuerySet
-from django.db.models.expressions import Combinable
 from django.http import QueryDict
 from rest_framework.exceptions import NotFound
 
@@ -68,12 +67,6 @@ def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
     except NotFound:
         return page_of(rows, _first(params), *ordering)
     return Page(found, paginator.get_previous_link(), paginator.get_next_link())
-
-
-def page_of_times(rows: QuerySet[M], time: Combinable, params: QueryDict) -> Page[M]:
-    """Return the same by a time of the rows; of one moment the last stored row comes first."""
-    timed: Any = rows.annotate(moment=time)  # django-stubs make another type of it
-    return page_of(timed, params, "-moment", "-id")
 
 
 def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:

@@ -12,7 +12,7 @@ from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
 from pages.hosts.series import series_page
 from pages.page_query import PageAddress, first_page
-from pages.paging import CURSOR, page_of_times
+from pages.paging import CURSOR, page_of
 from pages.setup.first_steps import agent_command
 from results.hosts.runs import run_measurements
 from runs.filters import FILTERS, VERDICTS, RunFilter
@@ -27,7 +27,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """Runs, the latest first: by when they were measured; a filter that cannot be is left out."""
     params = request.GET
     filters = RunFilter(params, Run.objects.listed())
-    page = page_of_times(filters.qs, MEASURED_AT, params)
+    page = page_of(filters.qs.annotate(moment=MEASURED_AT), params, "-moment", "-id")
     narrowed = bool(filters.given)
     # The top of the list of all runs shows by itself what arrives.
     watches = not (narrowed or page.newer)
