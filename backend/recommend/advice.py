@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
+from operator import itemgetter
+from typing import Any
 
 from django.utils import timezone
 
@@ -21,16 +21,6 @@ NAMED_AT_MOST = 3
 
 class UnknownHosts(LookupError):
     """There are no hosts of these keys that have a run that counts."""
-
-
-@dataclass(frozen=True)
-class EvidenceRun:
-    """A run that figures come from; `host`: the key of its host."""
-
-    run_id: UUID | None
-    started_at: datetime | None
-    host: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -56,12 +46,12 @@ class Advice:
         """Return why there is no order."""
         if self.result.order:
             return None
-        if self.hosts and not (self.question.pair and self.silent):
+        if self.hosts and not (self.question.is_pair and self.silent):
             who = " and ".join(host.name for host in self.hosts[:NAMED_AT_MOST])
             who = who if len(self.hosts) <= NAMED_AT_MOST else "all of these hosts"
             policy = self.question.policy.name
             return f"The policy {policy} allows none of the ciphers that {who} measured."
-        period = " in this period" if self.question.since or self.question.until else ""
+        period = " in this period" if self.question.filters.keys() & {"since", "until"} else ""
         silent = " and ".join(self.silent[:NAMED_AT_MOST])
         who = f"{silent} {'have' if len(self.silent) > 1 else 'has'} no"
         who = who if silent else "No host that fits this selection has"
@@ -85,14 +75,21 @@ class Advice:
         return f"{words}; what that gains is not known: {unknown}." if unknown else f"{words}."
 
     @property
-    def runs(self) -> list[EvidenceRun]:
+    def runs(self) -> list[dict[str, Any]]:
         """Return the runs behind the figures, host by host, the latest first."""
         runs = {
-            EvidenceRun(rate.run_id, rate.started_at, host.key, host.name)
+            rate.run_id: {
+                "run_id": rate.run_id,
+                "started_at": rate.started_at,
+                "day": f"{rate.started_at:%Y-%m-%d}" if rate.started_at else "unknown date",
+                "host": host.key,
+                "name": host.name,
+            }
             for host in self.hosts
             for rate in host.by(self.result.method).values()
         }
-        return sorted(runs, key=lambda run: (run.host, -_seconds(run), str(run.run_id)))
+        latest_first = sorted(runs.values(), key=lambda run: str(run["started_at"]), reverse=True)
+        return sorted(latest_first, key=itemgetter("host"))
 
     @property
     def measured(self) -> str | None:
@@ -100,10 +97,10 @@ class Advice:
         runs = self.runs
         if not runs:
             return None
-        days = sorted(_day(run) for run in runs)
+        days = sorted(run["day"] for run in runs)
         words = f"{len(runs)} runs on {len(self.hosts)} hosts, {days[0]} to {days[-1]}"
         if len(runs) <= NAMED_AT_MOST:
-            words = ", ".join(f"run {str(run.run_id)[:8]} of {_day(run)}" for run in runs)
+            words = ", ".join(f"run {str(run['run_id'])[:8]} of {run['day']}" for run in runs)
         return f"{words}, ssh {self.result.method}"
 
     @property
@@ -139,8 +136,8 @@ class Advice:
         if not self.result.order:
             return None
         names = None
-        if self.question.pair:
-            server = self.named[self.question.pair[1]]
+        if self.question.is_pair:
+            server = self.named[self.question.hosts[1]]
             names = [server.name, *(alias.name for alias in server.aliases.all())]
         return ssh_config(self.result.order, self._header(), names)
 
@@ -155,7 +152,7 @@ class Advice:
         who = " to ".join(host.name for host in self.hosts)
         if self.question.kind == "group":
             filters = self.question.filters.items()
-            said = [f"{name} {', '.join(values)}" for name, values in filters if name != "host"]
+            said = [f"{name} {', '.join(values)}" for name, values in filters]
             who = f"{len(self.hosts)} hosts" + (f" ({', '.join(said)})" if said else "")
         return [
             f"Ciphermark, {timezone.now():%Y-%m-%d}: ciphers for {who}, "
@@ -166,24 +163,16 @@ class Advice:
         ]
 
 
-def _day(run: EvidenceRun) -> str:
-    return f"{run.started_at:%Y-%m-%d}" if run.started_at else "unknown date"
-
-
-def _seconds(run: EvidenceRun) -> float:
-    return run.started_at.timestamp() if run.started_at else 0
-
-
 def advise(question: Question, page_address: str) -> Advice:
     """Return the answer; `page_address`: where people read recommendations."""
-    named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.named)}
-    unknown = [key for key in question.named if key not in named]
+    named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.hosts)}
+    unknown = [key for key in question.hosts if key not in named]
     if unknown:
         raise UnknownHosts(", ".join(unknown[:NAMED_AT_MOST]))
     hosts = measured_hosts(question)
     connections = [(host, host) for host in hosts]
-    if question.pair:
+    if question.is_pair:
         connections = [(hosts[0], hosts[1])] if len(hosts) == 2 else []
     result = recommend(connections, question.policy, question.link)
-    permalink = f"{page_address}?{question.query_string}"
+    permalink = f"{page_address}?{question.query}"
     return Advice(question, permalink, named, tuple(hosts), result)

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils.datastructures import MultiValueDict
 
 from analysis.recommendation import MeasuredHost, Rate
-from recommend.forms import Question
+from recommend.forms import OF_PERIOD, Question
 from runs.filters import NarrowingFilter
 from store.models import Run
 from store.statements import fetch_rows
@@ -70,11 +70,8 @@ OpenSSH is in the document's own words, which the database picks out of what may
 
 def measured_hosts(question: Question) -> list[MeasuredHost]:
     """Return the hosts that have figures, by key; of a pair the client first."""
-    moments = {"since": question.since, "until": question.until}
-    period = {name: (moment.isoformat(),) for name, moment in moments.items() if moment}
-    source = {name: each for name, each in question.filters.items() if name == "source"}
-    filters = {name: each for name, each in question.filters.items() if name != "host"}
-    parts = [_runs(question.named, {**each, **period}) for each in (source, filters)]
+    of_period = {name: each for name, each in question.filters.items() if name in OF_PERIOD}
+    parts = [_runs(question.hosts, filters) for filters in (of_period, question.filters)]
     statement = _FIGURES.format(
         counted=parts[0][0], fitting=parts[1][0], plain=_PLAIN, latest_first=_LATEST_FIRST
     )
@@ -83,13 +80,12 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
     hosts = [_host(facts, [row[7:] for row in rows]) for facts, rows in by_host]
     names = Counter(host.name for host in hosts)
     hosts = [replace(one, name=one.key) if names[one.name] > 1 else one for one in hosts]
-    return sorted(hosts, key=lambda host: question.pair.index(host.key) if question.pair else 0)
+    return sorted(hosts, key=lambda host: question.hosts.index(host.key) if question.is_pair else 0)
 
 
-def _runs(hosts: Sequence[str], filters: Mapping[str, Sequence[str]]) -> tuple[str, Sequence[Any]]:
+def _runs(hosts: Sequence[str], filters: Mapping[str, list[str]]) -> tuple[str, Sequence[Any]]:
     """Return the statement for the runs that count and pass the filters, and its parameters."""
-    values = MultiValueDict({name: list(each) for name, each in filters.items()})
-    runs: QuerySet[Run] = NarrowingFilter(values, Run.objects.counted()).qs
+    runs: QuerySet[Run] = NarrowingFilter(MultiValueDict(filters), Run.objects.counted()).qs
     runs = runs.filter(host__slug__in=hosts) if hosts else runs
     return runs.order_by().values("id", "host_id").query.sql_with_params()
 

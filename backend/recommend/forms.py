@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlencode
 
 from analysis.ciphers.cipher_catalogue import Policy, cipher_catalogue
@@ -24,46 +23,32 @@ MOST_HOSTS = 1000
 PAIR = ("client", "server")
 
 
+NARROWING = {*FILTERS, "since", "until"} - {"host"}
+OF_PERIOD = ("source", "since", "until")
+"""Filters that say which runs count at all; the others must hold for a host's latest run."""
+
+
 @dataclass(frozen=True)
 class Question:
-    """One host, a pair, or all hosts whose latest run passes the filters.
+    """One host, a pair, or all hosts of these and that pass the filters.
 
-    `link`: bits per second between a pair. Source, since and until say which runs count at all.
+    `hosts`: keys; of a pair client and server. `link`: bits per second. `query`: its address.
     """
 
+    hosts: tuple[str, ...] = ()
+    is_pair: bool = False
     policy: Policy = POLICIES[DEFAULT_POLICY]
-    pair: tuple[str, ...] = ()
     link: float | None = None
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    since: datetime | None = None
-    until: datetime | None = None
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Return the hosts that are named, by key."""
-        return self.pair or self.filters.get("host", ())
+    filters: Mapping[str, list[str]] = field(default_factory=dict)
+    query: str = ""
 
     @property
     def kind(self) -> Literal["host", "pair", "group"]:
         """Return "host" for one by its name alone."""
-        if self.pair:
+        if self.is_pair:
             return "pair"
-        narrowed = self.filters.keys() - {"host", "source"}
-        return "host" if len(self.named) == 1 and not narrowed else "group"
-
-    @property
-    def query_string(self) -> str:
-        """Return the parameters of its address."""
-        usual = {bits: key for key, bits in LINK_KEYS.items()}
-        asked: dict[str, Any] = {
-            **dict(zip(PAIR, self.pair, strict=False)),
-            **self.filters,
-            "policy": self.policy.name,
-            "link": self.link and usual.get(self.link, f"{self.link:.0f}"),
-            "since": self.since and self.since.isoformat(),
-            "until": self.until and self.until.isoformat(),
-        }
-        return urlencode({name: value for name, value in asked.items() if value}, doseq=True)
+        narrowed = self.filters.keys() - OF_PERIOD
+        return "host" if len(self.hosts) == 1 and not narrowed else "group"
 
 
 class Link(Text):
@@ -113,11 +98,14 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
     @property
     def question(self) -> Question:
         """Return the question of a valid form."""
-        given = self.given
-        filters = {name: given[name] for name in FILTERS if name in given}
-        pair = tuple(Host.objects.present_keys([given[name]])[0] for name in PAIR if name in given)
-        if len(set(pair)) == 1:
-            pair, filters = (), {"host": pair[:1]}
-        policy = POLICIES[given.get("policy", DEFAULT_POLICY)]
-        rest = {name: given.get(name) for name in ("link", "since", "until")}
-        return Question(policy, pair, filters=filters, **rest)
+        asked = {name: values for name, values in self.data.lists() if name in self.fields}
+        ends = [self.cleaned_data[name] for name in PAIR if name in asked]
+        pair = tuple(Host.objects.present_keys([end])[0] for end in ends)
+        return Question(
+            tuple(dict.fromkeys(pair)) or self.cleaned_data["host"],
+            is_pair=len(set(pair)) == 2,
+            policy=POLICIES[self.cleaned_data["policy"] or DEFAULT_POLICY],
+            link=self.cleaned_data["link"],
+            filters={name: asked[name] for name in asked if name in NARROWING},
+            query=urlencode(asked, doseq=True),
+        )

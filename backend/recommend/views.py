@@ -167,7 +167,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
         "doubts": any(rate.doubtful for place in order for rate in place.rates),
         "losses": sorted(losses, key=lambda each: (-each.loss, each.host.key))[:TO_LIST],
         "client_decides": CLIENT_DECIDES,
-        "api_address": f"{reverse('api:recommendation')}?{advice.question.query_string}",
+        "api_address": f"{reverse('api:recommendation')}?{advice.question.query}",
     }
 
 

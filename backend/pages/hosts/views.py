@@ -117,7 +117,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
         "standings": standing_tables(standings(host_id, latest)),
         "doubts": any(chart.doubts for chart in charts),
         "open_changes": FleetChangeMember.objects.open_on(host_id),
-        "advice": advise(Question(filters={"host": (host.slug,)}), reverse("recommend")),
+        "advice": advise(Question((host.slug,)), reverse("recommend")),
         "notes": notes,
         "longest_note": LONGEST_TEXT,
         **past,
