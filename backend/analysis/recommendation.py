@@ -261,15 +261,6 @@ class Excluded:
         """Return whether it is faster than the first place, within the noise or beyond."""
         return self.over_first is not None and self.over_first.ratio > 1
 
-    @property
-    def words(self) -> str:
-        """Return "1.17 times the rate of aes256-gcm@openssh.com; the modern policy ..."."""
-        if self.over_first is None:
-            return self.reason
-        noise = "" if self.over_first.beyond_noise else " (within the noise)"
-        times = f"{self.over_first.ratio:.2f} times the rate of {self.over_first.over}"
-        return f"{times}{noise}; {self.reason}"
-
 
 @dataclass(frozen=True)
 class Loss:
@@ -293,21 +284,28 @@ class Loss:
 class Recommendation:
     """The ciphers in the order to prefer, empty when there are none, and those without a place.
 
-    `default`: of the clients, if they have one in common. `gain_unknown`: why there is no gain
-    over it. `losses`: of a group.
+    `default`: of the clients, if they have one in common. `losses`: of a group.
     """
 
     method: Method | None = None
     order: tuple[Place, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     default: str | None = None
-    gain_unknown: str | None = "no cipher can be recommended"
     losses: tuple[Loss, ...] = ()
 
     @property
     def gain(self) -> Gain | None:
         """Return what the first place gains over the default."""
         return self.order[0].gain if self.order else None
+
+    @property
+    def gain_unknown(self) -> str | None:
+        """Return why there is no gain."""
+        if not self.order:
+            return "no cipher can be recommended"
+        unknown = f"the default, {self.default}, was not measured"
+        unknown = unknown if self.default else "no run says which cipher is the default"
+        return None if self.gain else unknown
 
     @property
     def faster(self) -> list[Excluded]:
@@ -387,7 +385,6 @@ class _Ranking:
             order=tuple(self._place(number) for number in range(len(self.order))),
             excluded=tuple(self._excluded(*each, first) for each in self.reasons.items()),
             default=self._default,
-            gain_unknown=self._gain_unknown(first),
             losses=tuple(
                 Loss(client, own.cipher.name, own.speed.median, by_cipher[first].median)
                 for (client, _), own, by_cipher in zip(
@@ -543,12 +540,11 @@ class _Ranking:
         default = self._candidates.get(self._default or "")
         if gain is None or gain.highest >= 1 or default is None:
             return None
-        if default in later:
-            why = f"less safe (rated {default.assessment.status})"
-            return f"{self._against_default(gain)}, which is {why}"
-        if default.assessment.status in self.policy.statuses:
-            return None
-        why = f"the {self.policy.name} policy excludes{self._because(default.cipher)}"
+        why = f"is less safe (rated {default.assessment.status})"
+        if default not in later:
+            if default.assessment.status in self.policy.statuses:
+                return None
+            why = f"the {self.policy.name} policy excludes{self._because(default.cipher)}"
         return f"{self._against_default(gain)}, which {why}"
 
     def _reason(
@@ -596,17 +592,6 @@ class _Ranking:
         rate = mean_speed([by_cipher[name] for by_cipher in self._speeds]).median
         pairs = [(by_cipher[name], by_cipher[first]) for by_cipher in self._speeds if first]
         return Excluded(name, reason, rate, compared(first, pairs) if first else None)
-
-    def _gain_unknown(self, first: str) -> str | None:
-        if not first:
-            return "no cipher can be recommended"
-        if self._gain(first):
-            return None
-        clients = [client for client, _ in self.connections]
-        silent = [client.name for client in clients if client.default_cipher is None]
-        if silent:
-            return f"no run says which cipher {_names(silent)} uses by default"
-        return f"the default of {_names([client.name for client in clients])} was not measured"
 
 
 def _names(hosts: Iterable[str]) -> str:

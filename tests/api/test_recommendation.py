@@ -141,7 +141,7 @@ def test_what_is_not_known_is_said(reader: ApiClient, store_run: StoreRun) -> No
     answer = reader.get(URL, {"host": "quiet"}).json()
     today = answer["today"]
     assert (today["cipher"], today["gain"]) == (None, None)
-    assert today["gain_unknown"] == "no run says which cipher quiet uses by default"
+    assert today["gain_unknown"] == "no run says which cipher is the default"
     assert answer["hosts"][0]["server"] is None
 
 

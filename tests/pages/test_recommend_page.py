@@ -144,7 +144,7 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     assert "bare has no figures of plain ssh" in text_of(page(member, URL, host="bare"))
     store_run(machine("dull", series(GCM256, 600), environment=facts(None, None)))
     html = page(member, URL, host="dull")
-    assert "what that gains is not known: no run says which cipher dull uses" in text_of(html)
+    assert "what that gains is not known: no run says which cipher is the default" in text_of(html)
     assert "dull : client unknown, server unknown; default: unknown" in text_of(html)
     store_run(machine("weak", series("3des-cbc", 9)))
     html = page(member, URL, host="weak")
