@@ -221,7 +221,7 @@ def fleet(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> None:
     lines = tmp_path_factory.mktemp("fleet") / "runs.ndjson"
     lines.write_text("\n".join(json.dumps(_fleet_document(number)) for number in range(FLEET)))
     # Uploaded one by one they would take ten times as long.
-    site.manage("load_runs", str(lines), "--jobs", "1")
+    site.manage("load_runs", str(lines))
 
 
 def _fleet_document(number: int) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     lines = tmp_path_factory.mktemp("clones") / "runs.ndjson"
     runs = [run_document(host={"name": name, "machine_id": "c" * 64}) for name in CLONES]
     lines.write_text("\n".join(map(json.dumps, runs)))
-    site.manage("load_runs", str(lines), "--jobs", "1")
+    site.manage("load_runs", str(lines))
     yield
     site.manage("shell", "--no-imports", "-c", f"names = {CLONES!r}\n{AWAY}")
 
