@@ -120,8 +120,3 @@ def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = Fal
     """
     chained = not decrypt and _CHAINED.search(cipher) is not None
     return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads
-
-
-def is_plausible(throughput: float) -> bool:
-    """Whether a rate in bytes per second is above zero and within what any cipher can reach."""
-    return 0 < throughput <= highest_plausible()

@@ -30,6 +30,7 @@ from compare.columns import (
 )
 from compare.files import Key, host_rows, measurement_rows
 from compare.question import ComparisonQuery
+from pages.compare.page import heading
 from store.models import Measurement
 from store.statements import one_moment
 
@@ -57,8 +58,6 @@ AXES = {
 }
 """Unit -> title of the chart's axis, format of its numbers."""
 
-NAMES = {"cpu": "CPU", "os": "OS", "openssl": "OpenSSL", "openssh": "OpenSSH", "gb": "GB"}
-TOOLS = {"ssh": "SSH", "openssl": "OpenSSL"}
 LINE_POINTS = 15
 METHOD_WIDTH = 90
 
@@ -190,7 +189,9 @@ def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> 
             }
         )
     title, form = AXES[comparison.unit]
-    chart.set_title({"name": _title(contents, comparison), "name_font": {"size": 12}})
+    # XlsxWriter takes a title with "!A1" in it for a reference.
+    words = heading(comparison).replace("!", "!\u200b")
+    chart.set_title({"name": words, "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True})
     scale = {"log_base": 10} if contents.view.logarithmic else {}
     chart.set_x_axis({"name": title, "num_format": form, "label_position": "high", **scale})
@@ -227,16 +228,6 @@ def _chart_row(group: Group, ciphers: Sequence[str]) -> list[Any]:
     return row
 
 
-def _title(contents: Contents, comparison: Comparison) -> str:
-    by = " and ".join(filter(None, (comparison.group_by, comparison.split_by)))
-    return f"{TOOLS[comparison.tool]} {_words(comparison.metric)} by {_words(by)}"
-
-
-def _words(key: str) -> str:
-    """Return the key of a metric or grouping in words: "OpenSSL series"; a tag's as it is."""
-    return key if ":" in key else " ".join(NAMES.get(word, word) for word in key.split("_"))
-
-
 def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
     yield "Generated (UTC)", datetime.now(UTC)
     yield "Live view", contents.page
@@ -247,7 +238,7 @@ def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
             "cipher": ", ".join(contents.query.ciphers) or "all",
             **question(contents.query, comparison),
         }
-        yield "Comparison", _title(contents, comparison)
+        yield "Comparison", heading(comparison)
         for name, value in settings.items():
             if value not in (None, ""):
                 yield name.replace("_", " ").capitalize(), value

@@ -17,7 +17,9 @@ from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, run_document, ssh_measurement
 from tests.upgraded_fleet import AES, DES, HOSTS, upgraded_fleet
 
-HOSTILE = '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org'
+HOSTILE = (
+    '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org !A1'
+)
 READ_BACK = HOSTILE.translate({ord(one): f"_x{ord(one):04X}_" for one in "\x01\x0b\x1f\ufffe"})
 """Excel shows these characters; openpyxl leaves them as the file has them."""
 MARKUP = "<r><t>rich & wrong</r>"
@@ -158,7 +160,7 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
 def test_text_from_outside_is_text(
     reader: ApiClient, store_run: StoreRun, hostile: str, read: str
 ) -> None:
-    store_run(
+    run = store_run(
         run_document(
             ssh_measurement("=cmd|' /C calc'!A0", 1e8),
             host={"name": hostile},
@@ -166,7 +168,9 @@ def test_text_from_outside_is_text(
             environment={**environment(model=hostile)},
         )
     )
-    content = body(reader, "comparison.xlsx", group_by="host", tag="x:=1+1")
+    assert run.host is not None
+    query = {"group_by": "host", "tag": "x:=1+1", "relative_to": f"host:{run.host.slug}"}
+    content = body(reader, "comparison.xlsx", **query)
     book = opened(content)
     for sheet in book:
         for row in sheet.iter_rows():

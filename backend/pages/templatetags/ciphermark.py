@@ -125,12 +125,6 @@ def history_address(member: FleetChangeMember) -> str:
     return f"{reverse('host-page', args=[host])}?{query}#history"
 
 
-@register.filter
-def bar_width(fraction: float) -> str:
-    """A fraction as the width of a bar of 100, at most that."""
-    return f"{100 * min(fraction, 1):.2f}"
-
-
 @register.inclusion_tag("pages/parts/many_machines.html", takes_context=True)
 def many_machines_section(context: template.Context) -> dict[str, Any]:
     """One line for ssh, an Ansible play and cloud-init."""
