@@ -1,21 +1,25 @@
 """The API's addresses, below /api/."""
 
+from typing import Any
+
 from csp.decorators import csp_update
-from django.urls import path, register_converter
+from django.urls import path, register_converter, reverse
 from django.urls.converters import StringConverter
 from django.utils.decorators import method_decorator
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
-from api import (
-    imports,
-    profiles,
-    views,
-)
+from api import profiles
 from changes import api as changes
 from compare import api as compare
 from compare import shares
 from hosts import api as hosts
 from recommend.api import CipherList, RecommendationView
+from runs import api as runs
+from runs import imports
 
 app_name = "api"
 
@@ -34,13 +38,24 @@ class DocsView(SpectacularSwaggerSplitView):
     http_method_names = ["get", "head"]
 
 
+@extend_schema(exclude=True)
+class NoSuchAddress(APIView):
+    """Every other address below /api/: a 404 in the API's own format."""
+
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse before anything else, whatever the method."""
+        raise NotFound(f"There is nothing at {request.path}; see {reverse('api:docs')}.")
+
+
 register_converter(AnythingConverter, "anything")
 
 urlpatterns = [
-    path("v1/runs/", views.RunList.as_view(), name="runs"),
+    path("v1/runs/", runs.RunList.as_view(), name="runs"),
     path("v1/runs/<uuid:run_id>/", hosts.RunView.as_view(), name="run"),
-    path("v1/runs/<uuid:run_id>/document/", views.RunDocumentView.as_view(), name="run-document"),
-    path("v1/runs/<uuid:run_id>/text/", views.RunTextView.as_view(), name="run-text"),
+    path("v1/runs/<uuid:run_id>/document/", runs.RunDocumentView.as_view(), name="run-document"),
+    path("v1/runs/<uuid:run_id>/text/", runs.RunTextView.as_view(), name="run-text"),
     path("v1/imports/", imports.ImportList.as_view(), name="imports"),
     path("v1/hosts/", hosts.HostList.as_view(), name="hosts"),
     path("v1/hosts/<str:host_id>/", hosts.HostView.as_view(), name="host"),
@@ -61,8 +76,8 @@ urlpatterns = [
     path("v1/trends/", changes.TrendView.as_view(), name="trends"),
     path("v1/ciphers/", CipherList.as_view(), name="ciphers"),
     path("v1/recommendation/", RecommendationView.as_view(), name="recommendation"),
-    path("v1/schema/run", views.RunSchemaView.as_view(), name="run-schema"),
+    path("v1/schema/run", runs.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),
-    path("<anything:rest>", views.NoSuchAddress.as_view(), name="no-such-address"),
+    path("<anything:rest>", NoSuchAddress.as_view(), name="no-such-address"),
 ]

@@ -1,26 +1,31 @@
-"""POST runs/: from a request to a stored, queued run."""
+"""HTTP of runs: the list, the upload, the document as received."""
 
 from collections.abc import Mapping
 from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from natsort import natsort_key
 from rest_framework import serializers, status
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from access.tokens import check_host
-from api.http.api_view import ApiView, read_body
+from api.http.api_view import ApiView, ListView, read_body
 from api.http.errors import Conflict, invalid_document
 from api.http.permissions import MayUpload
 from documents.json_text import JsonError, parse_json
 from documents.validation import Fault, date_faults, run_schema, validate_run_document
 from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
+from runs.filters import RunFilter
+from runs.serializers import RunSummarySerializer
 from store.models import ApiToken, Run
 from telemetry.log_lines import add_to_context
 
@@ -33,10 +38,16 @@ class StoredRunSerializer(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
-class RunUpload(ApiView):
-    """Where agents send their runs."""
+class RunList(ListView):
+    """Runs: the list for readers, the upload for agents."""
 
+    filterset_class = RunFilter
     permissions = {"POST": MayUpload}
+
+    @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Runs that are not hidden, newest first."""
+        return self.page(request, Run.objects.listed(), RunSummarySerializer)
 
     @extend_schema(
         operation_id="runs_upload",
@@ -91,3 +102,53 @@ def stored_run(run: Run, request: Request) -> dict[str, Any]:
     run_id = str(run.run_id)
     url = reverse("api:run", args=[run_id], request=request)
     return {"run_id": run_id, "status": run.status, "url": url}
+
+
+class RunDocumentView(ApiView):
+    """The document of a run."""
+
+    @extend_schema(
+        operation_id="runs_document",
+        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The run document exactly as received."""
+        run = Run.objects.shown().select_related("document").filter(run_id=run_id).first()
+        if run is None:
+            raise NotFound(f"There is no run {run_id}.")
+        return HttpResponse(run.document.received, content_type="application/json")
+
+
+class RunTextView(ApiView):
+    """The text that an imported run was read from."""
+
+    @extend_schema(
+        operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """The text exactly as received, whatever its encoding."""
+        run = Run.objects.shown().select_related("imported_text").filter(run_id=run_id).first()
+        if run is None or run.imported_text is None:
+            raise NotFound(f"No run {run_id} was read from a text.")
+        # Text of strangers: a file to keep, never a page of this site.
+        disposition = f'attachment; filename="{run_id}.txt"'
+        return HttpResponse(
+            bytes(run.imported_text.body),
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": disposition},
+        )
+
+
+class RunSchemaView(ApiView):
+    """The contract of the upload; no secret, so it needs no token."""
+
+    permission_classes = ()
+    authentication_classes = ()
+
+    @extend_schema(
+        operation_id="run_schema",
+        responses={(200, "application/schema+json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request) -> Response:
+        """The JSON Schema of a run document."""
+        return Response(run_schema(), content_type="application/schema+json")

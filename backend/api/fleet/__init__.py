@@ -1,1 +1,0 @@
-"""What happened in the fleet: changes that were found, and notes that people made."""
