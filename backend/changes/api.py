@@ -82,9 +82,9 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
         fields = ("status", "note")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse an empty decision, and what nobody can read."""
-        if not attrs:
-            raise serializers.ValidationError("Say what to change: status, note.")
+        """Refuse an empty decision, another member, and what nobody can read."""
+        if not attrs or set(self.initial_data) - set(self.fields):
+            raise serializers.ValidationError("Say what to change, and nothing else: status, note.")
         if not attrs.get("note", "").replace("\r", "").replace("\n", " ").isprintable():
             raise serializers.ValidationError({"note": "Printable characters only."})
         return attrs

@@ -2,11 +2,11 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
@@ -41,36 +41,25 @@ LOCK = 5_901_219
 
 Kind, Direction = FleetChange.Kind, FleetChange.Direction
 Member = FleetChangeMember
-Entry = tuple[str, str, str, int]
-PartKey = tuple[str, str, int, str, str]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A host's part of a change. Those with one `entry` (and its run) are parts of one change.
+class _Part(NamedTuple):
+    """A host's part of a change; those alike in all but `member` and `shown_at` are of one change.
 
-    `shown_at`: the start of the second run that shows it.
+    `begins`: the run that the change begins with. `shown_at`: start of the second run to show it.
     """
 
     kind: FleetChange.Kind
     direction: FleetChange.Direction
     family: str
-    entry_run: int
+    begins: int
     member: Member
     shown_at: datetime
 
-    @property
-    def entry(self) -> Entry:
-        return (self.kind, self.direction, self.family, self.entry_run)
 
-    @property
-    def key(self) -> PartKey:
-        return _key(self.kind, self.direction, self.member)
-
-
-def _key(kind: str, direction: str, member: Member) -> PartKey:
+def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
     """What is equal where a later look finds the same part again."""
-    return (kind, direction, member.run_id, member.tool, member.family)
+    return kind, direction, member.run_id, member.tool, member.family
 
 
 def find_due() -> bool:
@@ -106,7 +95,7 @@ def _look(watch: HostWatch) -> None:
     _lock_entries()
     as_seen = HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at)
     if as_seen.exists():  # else another worker was faster
-        _store(watch.host_id, _joined_with_verdicts(parts), counted, since)
+        _store(watch.host_id, list(_joined_with_verdicts(parts)), counted, since)
         _end_silence(watch.host_id, runs)
         agent = [_at(run) for run in runs if run.source == Run.Source.AGENT]
         as_seen.update(due_at=None, silent_after=_silent_after(agent))
@@ -196,22 +185,18 @@ def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
     """The parts, where the speed of AES belongs to the change of the verdict beside it."""
     verdicts = [part for part in parts if part.kind == Kind.VERDICT]
     for part in parts:
-        beside = [
-            one
-            for one in verdicts
-            if (part.kind, part.family) == (Kind.SPEED, "aes")
-            and _WITH_VERDICT.get(one.direction) == part.direction
-            and one.member.at <= part.member.at <= one.shown_at
-        ]
-        for one in beside[:1]:
-            part = replace(part, kind=one.kind, direction=one.direction, entry_run=one.entry_run)
+        for verdict in verdicts:
+            speed = (Kind.SPEED, _WITH_VERDICT.get(verdict.direction), "aes")
+            beside = verdict.member.at <= part.member.at <= verdict.shown_at
+            if beside and part[:3] == speed:
+                part = _Part(*verdict[:4], part.member, part.shown_at)
         yield part
 
 
 _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "ended_at")
 
 
-def _store(host: int, parts: Iterable[_Part], counted: QuerySet[Run], since: datetime) -> None:
+def _store(host: int, parts: Sequence[_Part], counted: QuerySet[Run], since: datetime) -> None:
     """Store the parts of a host. One that is not found again goes, unless an editor decided on it.
 
     Those from before `since` stay as long as their run counts.
@@ -219,31 +204,32 @@ def _store(host: int, parts: Iterable[_Part], counted: QuerySet[Run], since: dat
     of_host = Member.objects.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change"))
     stored = {_key(one.change.kind, one.change.direction, one): one for one in members}
-    counting = set(counted.filter(pk__in=[one.run_id for one in members]).values_list("pk"))
-    entries: dict[Entry, FleetChange] = {}
-    differences: dict[tuple[int | None, int], list[str]] = {}
+    found = {_key(part.kind, part.direction, part.member): part for part in parts}
+    entries = {part[:4]: stored[key].change for key, part in found.items() if key in stored}
+    differences: dict[int, list[str]] = {}
     touched, news = set(), []
-    for part in parts:
-        member = stored.pop(part.key, None)
-        if member is None:
-            member = part.member
-            pair = (member.previous_id, member.run_id)
-            if pair not in differences:
-                differences[pair] = _differences(*pair)
-            member.differences = differences[pair]
-            member.change = entries.get(part.entry) or _entry(part)
-            if is_news(part.shown_at):
-                news.append(member)
-        entries[part.entry] = member.change
+    for key, part in found.items():
+        member = stored.get(key, part.member)
         changed = [one for one in _FIGURES if getattr(member, one) != getattr(part.member, one)]
         for name in changed:
             setattr(member, name, getattr(part.member, name))
-        if changed or member.pk is None:
-            member.save()
-            touched.add(member.change_id)
-    for member in stored.values():
+        if member is part.member:
+            if part.begins not in differences:
+                differences[part.begins] = _differences(member.previous_id, part.begins)
+            member.differences = differences[part.begins]
+            member.change = entries.setdefault(part[:4], entries.get(part[:4]) or _entry(part))
+            if is_news(part.shown_at):
+                news.append(member)
+        elif not changed:
+            continue
+        member.save()
+        touched.add(member.change_id)
+    counting = counted.filter(pk__in=[one.run_id for one in members]).values_list("pk", flat=True)
+    counts = set(counting)
+    for key in stored.keys() - found.keys():
+        member = stored[key]
         in_sight = member.at >= since and member.change.decided_at is None
-        if in_sight or (member.run_id,) not in counting:
+        if in_sight or member.run_id not in counts:
             member.delete()
             touched.add(member.change_id)
     _settle(touched)

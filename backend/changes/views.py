@@ -65,7 +65,8 @@ def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
     """Set status and note of an entry; back to where the form stood."""
     change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)
     try:
-        decide(change, request.POST, actor_of(request))
+        sent = {name: request.POST[name] for name in ("status", "note") if name in request.POST}
+        decide(change, sent, actor_of(request))
     except ValidationError as error:
         faults: Any = error.detail
         sentence = " ".join(str(fault) for of_field in faults.values() for fault in of_field)

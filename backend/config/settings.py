@@ -258,7 +258,11 @@ CELERY_BEAT_SCHEDULE = {
     },
     "queue-waiting-runs": {"task": "runs.tasks.queue_waiting_runs", "schedule": 60.0},
     "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
-    "find-changes": {"task": "changes.tasks.find_changes", "schedule": 5.0},
+    "find-changes": {
+        "task": "changes.tasks.find_changes",
+        "schedule": 5.0,
+        "options": {"expires": 5.0},
+    },
     "send-notifications": {"task": "notifications.tasks.send_notifications", "schedule": 10.0},
     "forget-old-changes": {"task": "compare.tasks.forget_old_changes", "schedule": 3600.0},
 }

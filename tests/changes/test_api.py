@@ -113,7 +113,13 @@ def test_an_editor_sets_status_and_note_and_the_audit_log_has_it(
 
 @pytest.mark.parametrize(
     "change",
-    ({}, {"status": "gone"}, {"note": "x" * (FleetChange.LONGEST_NOTE + 1)}, {"note": "a\x07b"}),
+    (
+        {},
+        {"status": "gone"},
+        {"status": "new", "nte": "x"},
+        {"note": "x" * (FleetChange.LONGEST_NOTE + 1)},
+        {"note": "a\x07b"},
+    ),
 )
 def test_a_decision_that_cannot_be_is_refused(
     changed_host: Host, editor: Client, change: dict[str, str]

@@ -111,11 +111,6 @@ class FleetChange(models.Model):
         """Return that of the host that shows it most clearly."""
         return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
 
-    @property
-    def is_decided(self) -> bool:
-        """Return whether an editor has looked at it."""
-        return self.decided_at is not None
-
 
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
     """Parts of changes."""
