@@ -1,28 +1,24 @@
 """What is compared, how, and of which runs: the one question of API, page, files and shares."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from analysis.comparison import UNITS
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
-from runs.filters import FILTERS, NarrowingForm
+from runs.filters import FILTERS, NarrowingForm, unmeasured
 from runs.parameters import (
-    LONGEST_NAMED,
-    SURELY_MEANT,
     Choice,
     Number,
     Switch,
     Text,
     Values,
-    alike,
     fault,
     none_of,
 )
-from store.models import DimensionValue, Host, Series
+from store.models import DimensionValue, Host
 from store.models.dimension import DIMENSIONS
 
 TOOLS = ("ssh", "openssl")
@@ -130,13 +126,8 @@ class SeriesForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of
     def clean(self) -> None:
         super().clean()
         query = self.query
-        catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
-        if set(query.ciphers) <= catalogue:
-            return
-        measured = set(Series.objects.values_list("tool", "cipher").distinct())
-        of_tool = {cipher for tool, cipher in measured if tool == query.tool}
-        for cipher in set(query.ciphers) - catalogue - {cipher for _, cipher in measured}:
-            self.add_error("cipher", fault(_unmeasured(cipher, of_tool or catalogue)))
+        for sentence in unmeasured(query.tool, query.ciphers):
+            self.add_error("cipher", fault(sentence))
 
 
 class ComparisonForm(SeriesForm):
@@ -243,11 +234,3 @@ def _is_group(group_by: str, key: str) -> bool:
         return Host.objects.filter(slug=key).exists()
     known = DimensionValue.objects.filter(dimension=group_by, key=key)
     return group_by not in DIMENSIONS or known.exists()
-
-
-def _unmeasured(cipher: str, known: Iterable[str]) -> str:
-    """Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm."""
-    plain = {name.partition("@")[0]: name for name in sorted(known)}
-    near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
-    sentence = f"No result has the cipher {cipher[:LONGEST_NAMED]!r}"
-    return f"{sentence}; did you mean {plain[near[0]]}?" if near else f"{sentence}."

@@ -12,7 +12,8 @@ from analysis.profiles.reference_profile import PROFILE
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from analysis.tool_changes import ToolBreak, find_breaks, tool_state
 from documents.environment_difference import Difference, environment_difference
-from runs.parameters import Choice, Line, Moment, Number, ParameterForm, Switch, Text
+from runs.filters import unmeasured
+from runs.parameters import Choice, Line, Moment, Number, ParameterForm, Switch, Text, fault
 from store.models import Host, Measurement, Run, RunDocument, RunSpeedIndex, Series
 
 LATEST_POINTS = 1000
@@ -51,6 +52,12 @@ class HistoryForm(ParameterForm):
     acceleration = Choice(("default", "masked"), help_text="default (default) or masked.")
     since = Moment(help_text="Started on or after: date or time.")
     until = Moment(time.max, help_text="Started on or before.")
+
+    def clean(self) -> None:
+        super().clean()
+        if (cipher := self.cleaned_data.get("cipher")) and (tool := self.cleaned_data.get("tool")):
+            for sentence in unmeasured(tool, [cipher]):
+                self.add_error("cipher", fault(sentence))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Which runs are asked for: the filters of the list of runs, and of whatever is made of runs."""
 
+from collections.abc import Iterable, Iterator
 from datetime import time
 from functools import reduce
 from operator import or_
@@ -7,8 +8,11 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from documents.naming import tags_by_key
 from runs.parameters import (
+    LONGEST_NAMED,
+    SURELY_MEANT,
     Choice,
     MomentFilter,
     ParameterFilterSet,
@@ -17,8 +21,9 @@ from runs.parameters import (
     TextFilter,
     Values,
     ValuesFilter,
+    alike,
 )
-from store.models import Host, Run
+from store.models import Host, Run, Series
 from store.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
@@ -110,3 +115,19 @@ NarrowingForm: Any = NarrowingFilter().get_form_class()
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
 """Filters that may be repeated; each takes a value's key."""
+
+
+def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
+    """Yield what is said of each cipher that neither the catalogue nor any result has.
+
+    Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm.
+    """
+    catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
+    unknown = set(ciphers) - catalogue
+    measured = set(Series.objects.values_list("tool", "cipher").distinct()) if unknown else set()
+    of_tool = {cipher for own, cipher in measured if own == tool}
+    plain = {name.partition("@")[0]: name for name in sorted(of_tool or catalogue)}
+    for cipher in sorted(unknown - {cipher for _, cipher in measured}):
+        near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
+        meant = f"; did you mean {plain[near[0]]}?" if near else "."
+        yield f"No result has the cipher {cipher[:LONGEST_NAMED]!r}{meant}"
