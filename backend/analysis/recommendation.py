@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from statistics import geometric_mean
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 from uuid import UUID
 
 from analysis.ciphers.cipher_catalogue import (
@@ -173,7 +173,6 @@ class MeasuredHost:
         return cipher.openssh.present.contains(version)
 
 
-Limit = Literal["client", "server", "link"]
 Connection = tuple[MeasuredHost, MeasuredHost]
 """Client and server, which may be one host."""
 
@@ -243,7 +242,7 @@ class Place:
     ahead_of: str | None
     reason: str
     rates: tuple[Rate, ...] = ()
-    limited_by: Limit | None = None
+    limited_by: str | None = None
     fills: tuple[str, ...] = ()
 
 
@@ -504,16 +503,9 @@ class _Ranking:
             return place
         rates = [host.by(self.method)[name] for host in dict.fromkeys(self.connections[0])]
         fills = [link for link, bits in LINKS.items() if one.speed.least >= link_payload(bits)]
-        return replace(place, rates=tuple(rates), limited_by=self._limit(rates), fills=tuple(fills))
-
-    def _limit(self, rates: Sequence[Rate]) -> Limit | None:
-        """Which part of a connection between two hosts is the slowest."""
-        if len(rates) == 1:
-            return None
-        client, server = (rate.median for rate in rates)
-        if self.payload < min(client, server):
-            return "link"
-        return "client" if client <= server else "server"
+        parts = {"client": rates[0].median, "server": rates[-1].median, "link": self.payload}
+        slowest_part = min(parts, key=lambda part: parts[part]) if len(rates) == 2 else None
+        return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
 
     def _gain(self, name: str) -> Gain | None:
         """The gain over the defaults, None where none was measured."""

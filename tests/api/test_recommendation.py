@@ -88,22 +88,6 @@ def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
     assert answer["sshd_config"].endswith(f"\nCiphers {GCM256},{CHACHA}\n")
 
 
-@pytest.mark.parametrize("policy", ("modern", "compatible", "everything"))
-def test_the_policy_says_what_may_be_named(
-    reader: ApiClient, store_run: StoreRun, policy: str
-) -> None:
-    store_run(machine("nas", series(GCM256, 600), series("aes128-ctr", 700), series("3des-cbc", 9)))
-    found = names(reader.get(URL, {"host": "nas", "policy": policy}).json())
-    assert (
-        found
-        == {
-            "modern": [GCM256],
-            "compatible": [GCM256, "aes128-ctr"],
-            "everything": [GCM256, "aes128-ctr", "3des-cbc"],
-        }[policy]
-    )
-
-
 def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: StoreRun) -> None:
     store_run(usual(gcm=100, chacha=900, environment=facts("OpenSSH_9.8p1")))
     first = store_run(usual(gcm=610, chacha=300) | LATE)

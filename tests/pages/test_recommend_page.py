@@ -166,17 +166,7 @@ def test_the_host_page_leads_to_its_recommendation(member: Client, store_run: St
     assert 'href="/recommend/?host=nas"' in html
 
 
-def test_the_headline_says_what_is_won_against_what_and_why(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(usual("nas"))
-    store_run(usual("box", gcm=100, environment=facts(default=GCM256)))
-    said = text_of(page(member, URL, host="box", policy="compatible"))
-    assert f"{CHACHA}: 300 MB/s, 3.00 times the rate of aes256-gcm, the default of" in said
-    assert "before aes128-ctr, which is 1.33 times as fast but rated acceptable." in said
-    store_run(usual("slow", gcm=62, chacha=100, environment=facts("OpenSSH_9.2p1")))
-    said = text_of(page(member, URL, host="slow", policy="compatible"))
-    assert "62.0 MB/s, 38 % slower than chacha20-poly1305, the default of OpenSSH 9.2" in said
+def test_a_default_that_is_the_best_is_kept(member: Client, store_run: StoreRun) -> None:
     store_run(usual("kept", environment=facts(default=GCM256)))
     said = text_of(page(member, URL, host="kept"))
     assert f"Keep {GCM256}: 600 MB/s, the default of OpenSSH 9.9." in said

@@ -162,11 +162,7 @@ def _row(group: Group, cipher: str, scale: Scale | None) -> Row:
 
 def doubt_words(group: Group, cipher: str) -> str:
     """ "low confidence", or "1 of 3 low confidence" for several hosts; or empty."""
-    return doubtful_of(group.doubtful.get(cipher, 0), group.values[cipher].n)
-
-
-def doubtful_of(doubtful: int, n: int) -> str:
-    """So many of the `n` hosts behind a figure, in words; empty for none."""
+    doubtful, n = group.doubtful.get(cipher, 0), group.values[cipher].n
     if not doubtful:
         return ""
     return "low confidence" if n == 1 else f"{doubtful} of {n} low confidence"
