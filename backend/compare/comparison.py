@@ -26,10 +26,10 @@ from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
 from analysis.groups import FEW_VOTES, GroupSummary, Ratio, interpolated, ratio_of_hosts
 from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
 from compare.engine import Ask, questions
+from compare.figures import Slot, is_text, member
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
-from results.figures import Slot
-from results.selection import group_table, member, name_of_text
+from documents.naming import UNKNOWN_KEY
 from store.models import DimensionValue
 from store.outage import AnalyticsUnavailable, Unanswerable
 from store.statements import array, fetch_rows
@@ -243,14 +243,23 @@ def group_names(
     return {one: GroupName(*own[one[0]], *split[one[1]]) for one in wanted}
 
 
+_HOST_NAMES = "SELECT id, slug, name FROM runs_host"
+_DIMENSION_NAMES = "SELECT id, key, label FROM runs_dimensionvalue"
+
+
 def _names(group_by: str, wanted: set[Any]) -> dict[Any, tuple[str, str]]:
-    table = group_table(group_by)
-    if not table:
-        return {one: name_of_text(group_by, one) for one in wanted}
+    if is_text(group_by):
+        labels = str.title if group_by == "acceleration" else _tag_label
+        return {text: (text, labels(text)) for text in wanted}
+    table = _HOST_NAMES if group_by == "host" else _DIMENSION_NAMES
     rows = fetch_rows(f"{table} WHERE id = ANY(%s::integer[])", [array(wanted)])
     if len(rows) < len(wanted):
         raise AnalyticsUnavailable("The data are being changed")
     return {pk: (key, label) for pk, key, label in rows}
+
+
+def _tag_label(value: str) -> str:
+    return "Not tagged" if value == UNKNOWN_KEY else value
 
 
 def _related(

@@ -10,11 +10,10 @@ from typing import Any
 from analysis.comparison import group_order, natural_key
 from compare.comparison import GroupName, group_names
 from compare.engine import questions
+from compare.figures import filter_conditions, member, runs_statement
 from compare.question import TAG_PREFIX, ComparisonQuery
 from compare.votes import counted, slots_of_sets
 from documents.naming import UNKNOWN_KEY
-from results.figures import filter_condition, runs_statement, tag_conditions
-from results.selection import member
 from store.models.dimension import DIMENSIONS
 from store.statements import fetch_rows
 
@@ -115,7 +114,12 @@ def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
     with questions() as ask:
         statement = runs_statement(replace(query, filters={}, split_by=None))
         statement.parameters["sets"] = list(slots_of_sets(ask, query)[1])
-        passes = _passes(query, statement.parameters)
+        conditions, parameters = filter_conditions(query.filters)
+        statement.parameters |= parameters
+        passes = {
+            facet: (f"passes_{place}", f"coalesce({conditions[facet]}, false)")
+            for place, facet in enumerate(conditions)
+        }
         values = {name: f"e.{name}" for name in FACETS if name in DIMENSIONS}
         values |= {name: f"r.{name}" for name in ("host", "verdict", "source", "disturbed")}
         statement.ctes["kinds"] = _KINDS.format(
@@ -147,25 +151,6 @@ def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
             f" WHERE {condition} GROUP BY facet, value"
         )
         return ask(statement.sql(" UNION ALL ".join(parts)), statement.parameters)
-
-
-def _passes(query: ComparisonQuery, parameters: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return of each filter chosen its facet -> a name, SQL of whether a run passes it.
-
-    Adds their parameters. Each tag key is a filter.
-    """
-    conditions = {}
-    for name in FACETS:
-        if query.filters.get(name):
-            conditions[name], more = filter_condition(name, query.filters[name])
-            parameters.update(more)
-    of_tags, more = tag_conditions(query.filters.get("tag", ()))
-    parameters.update(more)
-    conditions |= {f"{TAG_PREFIX}{key}": condition for key, condition in of_tags.items()}
-    return {
-        facet: (f"passes_{place}", f"coalesce({condition}, false)")
-        for place, (facet, condition) in enumerate(conditions.items())
-    }
 
 
 Labels = Mapping[Any, tuple[str, str]]

@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from analysis.comparison import NEEDS_BASELINE, Group
 from compare.copy_tables import RUNS_BEYOND, is_doubtful
 from compare.engine import Ask, questions
-from compare.question import ComparisonQuery
-from documents.naming import UNKNOWN_KEY
-from results.figures import (
+from compare.figures import (
     PLACES,
     SOURCE_BITS,
     SeriesTable,
@@ -22,9 +20,13 @@ from results.figures import (
     add_series,
     agreed,
     class_series,
+    group_type,
+    member,
+    members,
     runs_statement,
 )
-from results.selection import group_type, member, members
+from compare.question import ComparisonQuery
+from documents.naming import UNKNOWN_KEY
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from analysis.percentile import Standing, standing
 from analysis.tool_changes import tool_state
 from compare.engine import Ask, questions
+from compare.figures import PLACES, add_series, class_series, runs_statement
 from compare.question import ComparisonQuery
-from results.figures import class_series, results_statement
 from results.hosts.latest import LatestResult
 from results.hosts.runs import MeasurementDetail
 from store.models import DimensionValue
@@ -88,6 +88,14 @@ def _by_comparable(results: Iterable[LatestResult]) -> dict[_Comparable, list[La
     return batches
 
 
+_RESULTS = f"""
+    SELECT x.median, s.slot, r.host, r.turn - s.place AS rank
+    FROM result x JOIN series s ON s.id = x.series JOIN (
+        SELECT *, row_number() OVER (ORDER BY moment) * {PLACES} AS turn FROM runs
+    ) r ON r.id = x.run
+"""  # noqa: S608 - constants
+"""Of two results of a host and a slot the later one has the higher rank."""
+
 _COUNTS = """
 SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),
     count(*) FILTER (WHERE other.value = mine.value), count(*)
@@ -114,7 +122,9 @@ def _standings(
     )
     series = class_series(query)
     places = {slot.cipher: place for place, slot in enumerate(series.slots) if slot.is_in(query)}
-    statement = results_statement(query, series.choice(query))
+    statement = runs_statement(query)
+    add_series(statement, series.choice(query))
+    statement.ctes["results"] = _RESULTS
     statement.parameters |= {
         "of_host": host_id,
         "of_slots": [places[cipher] for cipher in query.ciphers],

@@ -1,0 +1,211 @@
+"""The figures that a query asks about, as SQL for the analytics copy.
+
+`series`: the stored series asked for, of which those of a slot have one vote; `runs`: those that
+pass the filters, each with its group g and its split s. What a user sent is a parameter; only names
+from closed lists become part of a statement.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from analysis.comparison import Group
+from compare.question import TAG_PREFIX, ComparisonQuery
+from documents.naming import UNKNOWN_KEY, tags_by_key
+from store.models import DimensionValue, Host, Negotiated, Series
+from store.models.dimension import DIMENSIONS
+
+OF_TOOL = {
+    "ssh": ("method", "compression", "target_kind"),
+    "openssl": ("operation", "threads"),
+}
+"""What series are compared by that one tool alone has, beside MAC and block size."""
+
+
+class Slot(NamedTuple):
+    """What a host has one vote on: a cipher and, of openssl, a block size."""
+
+    cipher: str
+    block_size: int | None
+
+    def is_in(self, query: ComparisonQuery) -> bool:
+        """Whether the query asks for this cipher and, of openssl, for this block size."""
+        return (not query.ciphers or self.cipher in query.ciphers) and (
+            query.tool != "openssl" or query.block_size in (None, self.block_size)
+        )
+
+
+class SeriesTable(NamedTuple):
+    """The stored series that a query asks for, the one that votes first where there are several.
+
+    Of each its id, the place of its slot in `slots`, and whether its MAC is the one asked for.
+    """
+
+    rows: tuple[tuple[int, int, bool], ...]
+    slots: tuple[Slot, ...]
+
+    def choice(self, query: ComparisonQuery) -> "SeriesTable":
+        """Return only the series of the query's ciphers and block size, in the same slots."""
+        rows = (row for row in self.rows if self.slots[row[1]].is_in(query))
+        return SeriesTable(tuple(rows), self.slots)
+
+
+def class_series(query: ComparisonQuery) -> SeriesTable:
+    """Find all series that the query asks for whatever their ciphers and block sizes."""
+    asked = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
+    if query.mac is None:
+        asked["mac"] = ""
+    found = Series.objects.filter(**asked).order_by("pinned", "target_name", "pk")
+    rows = list(found.values_list("pk", "cipher", "block_size", "mac"))
+    slots = sorted({Slot(cipher, size) for _, cipher, size, _ in rows})
+    places = {slot: place for place, slot in enumerate(slots)}
+    series = (
+        (pk, places[Slot(cipher, size)], mac == (query.mac or "")) for pk, cipher, size, mac in rows
+    )
+    return SeriesTable(tuple(series), tuple(slots))
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+PLACES = 2**20
+"""More than a query has series."""
+
+SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
+_SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
+
+
+@dataclass
+class Statement:
+    """CTEs of a statement, and the parameters that all of it has."""
+
+    ctes: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def sql(self, select: str) -> str:
+        """Return the statement that ends in this SELECT."""
+        tables = ", ".join(f"{name} AS ({cte})" for name, cte in self.ctes.items())
+        return f"WITH {tables} {select}"
+
+
+def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, dict[str, Any]]:
+    """SQL of a run's (r) group, whose environment is e; its parameters, the tag's by this name."""
+    if group_by.startswith(TAG_PREFIX):
+        tag = group_by.removeprefix(TAG_PREFIX)
+        return f"coalesce(r.tags[${parameter}], '{UNKNOWN_KEY}')", {parameter: tag}
+    if group_by == "acceleration":
+        return "r.verdict", {}
+    if group_by == "host":
+        return "r.host", {}
+    if group_by not in DIMENSIONS:  # the last guard before a name becomes SQL
+        raise LookupError(f"{group_by!r} is no dimension")
+    return f"e.{group_by}", {}
+
+
+def filter_conditions(
+    filters: Mapping[str, tuple[str, ...]],
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Filter -> SQL of its condition on runs (r) and their environments (e); all parameters.
+
+    Each tag key is a filter, "tag:KEY"; the n-th key is the parameter `tag_key_n`.
+    """
+    conditions, parameters = {}, dict[str, Any]()
+    for name, values in filters.items():
+        if not values or name == "tag":
+            continue
+        if name in ("source", "verdict", "disturbed"):
+            conditions[name] = f"list_contains($in_{name}, r.{name})"
+            parameters[f"in_{name}"] = list(values)
+        else:
+            column = group_expression(name)[0]
+            conditions[name] = f"list_contains($in_{name}::INTEGER[], {column})"
+            parameters[f"in_{name}"] = list(_numbers(name, values).values())
+    for number, (key, wanted) in enumerate(tags_by_key(filters.get("tag", ())).items()):
+        has = f"list_contains($tag_{number}, r.tags[$tag_key_{number}])"
+        conditions[f"{TAG_PREFIX}{key}"] = has
+        parameters |= {f"tag_{number}": wanted, f"tag_key_{number}": key}
+    return conditions, parameters
+
+
+def runs_statement(query: ComparisonQuery) -> Statement:
+    """`runs` of the query's filters: the columns of `run`, group g and split s."""
+    group, parameters = group_expression(query.group_by)
+    split = "0"
+    if query.split_by:
+        split, more = group_expression(query.split_by, "split_tag")
+        parameters |= more
+    filters, more = filter_conditions(query.filters)
+    conditions = ["e.tool = $tool", *filters.values()]
+    parameters |= {"tool": query.tool, **more}
+    for name, sign in (("since", ">="), ("until", "<=")):
+        moment: datetime | None = getattr(query, name)
+        if moment is not None:
+            conditions.append(f"r.started {sign} ${name}")
+            parameters[name] = (moment - EPOCH) // timedelta(microseconds=1)
+    sql = f"""
+        SELECT r.*, {group} AS g, {split} AS s, {_SOURCE_BIT} AS source_bit
+        FROM run r JOIN environment e ON e.id = r.environment
+        WHERE {" AND ".join(conditions)}
+    """  # noqa: S608 - closed lists
+    return Statement({"runs": sql}, parameters)
+
+
+def add_series(statement: Statement, series: SeriesTable) -> None:
+    """Give a statement `series` (id, slot, asked, place)."""
+    statement.ctes["series"] = """
+        SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
+            unnest($asked::BOOLEAN[]) AS asked, unnest(range(len($series))) AS place
+    """
+    columns = zip(*series.rows, strict=True) if series.rows else ((), (), ())
+    lists = map(list, columns)
+    statement.parameters |= dict(zip(("series", "slots", "asked"), lists, strict=True))
+
+
+def agreed(query: ComparisonQuery, statement: Statement) -> str:
+    """The condition that a result (x) of a series (s) has the query's MAC, asked or negotiated."""
+    if query.tool != "ssh" or query.mac is None:
+        return "true"
+    ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
+    statement.parameters["agreed"] = list(ids)
+    return "(s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
+
+
+def is_text(group_by: str) -> bool:
+    """Whether the copy has groups as texts, which are their own keys, and not as ids."""
+    return group_by == "acceleration" or group_by.startswith(TAG_PREFIX)
+
+
+def group_type(group_by: str | None) -> str:
+    """Return the type that the copy has a run's group in."""
+    return "VARCHAR" if group_by and is_text(group_by) else "INTEGER"
+
+
+def _numbers(name: str, keys: Iterable[str]) -> dict[str, int]:
+    """Key -> id of the hosts or of the dimension's values that have these keys."""
+    if name == "host":
+        return dict(Host.objects.filter(slug__in=keys).values_list("slug", "pk"))
+    known = DimensionValue.objects.filter(dimension=name, key__in=keys)
+    return dict(known.values_list("key", "pk"))
+
+
+def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
+    return {key: key for key in keys} if is_text(group_by) else _numbers(group_by, keys)
+
+
+def member(group_by: str, key: str) -> str | None:
+    """Return the id of one group as a text, or its text; None where there is no such group."""
+    found = _members(group_by, (key,)).get(key)
+    return None if found is None else str(found)
+
+
+def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:
+    """Return what the copy has these groups by: ids or texts of group and split."""
+    own = _members(query.group_by, {group.key for group in groups})
+    split: Mapping[str, Any] = {"": 0}
+    if query.split_by is not None:
+        split = _members(query.split_by, {group.split_key for group in groups})
+    return [
+        (own[group.key], split[group.split_key])
+        for group in groups
+        if group.key in own and group.split_key in split
+    ]
