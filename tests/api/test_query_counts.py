@@ -49,12 +49,12 @@ API = {
 
 PAGES = {
     "/": 11,
-    "/?cpu=cpu-1": 12,
+    "/?cpu=cpu-1": 13,
     "/?tool=openssl": 9,
-    "/?tool=openssl&cpu=cpu-1": 10,
+    "/?tool=openssl&cpu=cpu-1": 11,
     "/?tool=openssl&host=m0": 13,
     "/hosts/": 7,
-    "/hosts/{run.host_id}/": 24,
+    "/hosts/{run.host_id}/": 22,
     "/runs/": 4,
     "/runs/{run.run_id}/": 5,
     "/hosts/{run.host_id}/diff/": 6,
