@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.shortcuts import get_object_or_404
+from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -128,6 +128,13 @@ class FleetChangeList(ListView):
         return self.page(request, listed, FleetChangeSerializer, with_members)
 
 
+def _only(changes: QuerySet[FleetChange], change_id: int) -> FleetChange:
+    change = changes.first()
+    if change is None:
+        raise NotFound(f"There is no change {change_id}.")
+    return change
+
+
 class FleetChangeView(ApiView):
     """One change of the fleet."""
 
@@ -136,16 +143,16 @@ class FleetChangeView(ApiView):
     @extend_schema(operation_id="changes_read", responses=FleetChangeSerializer)
     def get(self, request: Request, change_id: int) -> Response:
         """The entry with its hosts."""
-        changes = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
-        return Response(FleetChangeSerializer(get_object_or_404(changes, pk=change_id)).data)
+        change = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY).filter(pk=change_id)
+        return Response(FleetChangeSerializer(_only(change, change_id)).data)
 
     @extend_schema(
         operation_id="changes_decide", request=DecisionSerializer, responses=FleetChangeSerializer
     )
     def patch(self, request: Request, change_id: int) -> Response:
         """Set its status, or write a note. For signed-in editors."""
-        change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)
-        decide(change, request.data, actor_of(request))
+        change = FleetChange.objects.listed().filter(pk=change_id)
+        decide(_only(change, change_id), request.data, actor_of(request))
         return self.get(request, change_id)
 
 

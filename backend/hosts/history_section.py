@@ -1,7 +1,7 @@
 """A host's history on its page: the series to choose from, the chart's marks, the table."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -18,20 +18,16 @@ from pages.formatting import data_size, signed_percent
 from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS as NAMED_METRICS
 from pages.metrics import choice
-from pages.page_query import PageAddress, search_text
+from pages.page_query import PageAddress
 from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import is_comparable
 from runs.parameters import ParameterForm
 from store.models import FleetChangeMember, Host, Note, Series
 
-FIND = "find-series"
 LATEST_ROWS = 50
 """Rows of the table unless all are asked for; the chart has every point."""
 NOTE_LABEL = 24
 """Characters of a note beside its line."""
-MOST_OPTIONS = 150
-"""Series that are offered at once; a host that has more of them offers to search."""
-
 HISTORY_METRICS = tuple(one for one in NAMED_METRICS if one.key in METRICS)
 
 SERIES_FIELDS = (
@@ -90,7 +86,11 @@ def history_section(
     return {
         "history": found,
         "history_faults": {name: " ".join(map(str, said)) for name, said in form.errors.items()},
-        "picker": _picker(known, chosen, search_text(params, FIND)),
+        "sections": [
+            (section, [(key, _label(one)) for key, one in members])
+            for section, members in groupby(known.items(), lambda item: section_label(item[1]))
+        ],
+        "chosen_key": series_key(chosen),
         "chosen": _label(chosen),
         "chosen_section": section_label(chosen),
         "unknown_series": asked if asked and asked not in known else "",
@@ -122,28 +122,6 @@ def _default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail |
 def _label(series: MeasurementDetail) -> str:
     size = f", {data_size(series.block_size)} blocks" if series.block_size else ""
     return series.cipher + size
-
-
-def _picker(
-    known: Mapping[str, MeasurementDetail], chosen: MeasurementDetail, text: str
-) -> dict[str, Any]:
-    """The first of those whose name has every word of the text, and the chosen one."""
-    options = [(section_label(one), key, _label(one)) for key, one in known.items()]
-    words = text.lower().split() if len(options) > MOST_OPTIONS else []
-    found = [
-        option for option in options if all(word in " ".join(option).lower() for word in words)
-    ]
-    offered = {key for _, key, _ in found[:MOST_OPTIONS]} | {series_key(chosen)}
-    by_section = groupby((one for one in options if one[1] in offered), key=lambda one: one[0])
-    return {
-        "groups": [(section, list(members)) for section, members in by_section],
-        "chosen": series_key(chosen),
-        "text": text,
-        "found": len(found),
-        "total": len(options),
-        "searchable": len(options) > MOST_OPTIONS,
-        "unseen": max(0, len(found) - MOST_OPTIONS),
-    }
 
 
 def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
