@@ -243,5 +243,8 @@ def nothing_stays() -> Iterator[None]:
         for model in models_of_a_run():
             table = sql.Identifier(model._meta.db_table)
             database.execute(sql.SQL("DELETE FROM {} WHERE run_id > %s").format(table), [last])
+        database.execute(
+            "UPDATE runs_host SET latest_run_id = NULL WHERE latest_run_id > %s", [last]
+        )
         database.execute("DELETE FROM runs_run WHERE id > %s", [last])
         database.execute("DROP TABLE bench_runs_measurement, bench_runs_rundocument")
