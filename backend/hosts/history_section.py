@@ -19,10 +19,9 @@ from pages.hosts.series import reading_order, section_label
 from pages.metrics import METRICS as NAMED_METRICS
 from pages.metrics import choice
 from pages.page_query import PageAddress
-from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import is_comparable
 from runs.parameters import ParameterForm
-from store.models import FleetChangeMember, Host, Note, Series
+from store.models import FleetChangeMember, Host, Measurement, Note, Series
 
 LATEST_ROWS = 50
 """Rows of the table unless all are asked for; the chart has every point."""
@@ -44,7 +43,7 @@ class HistoryChoice(ParameterForm):
     until = HistoryForm.base_fields["until"]
 
 
-def series_key(series: MeasurementDetail | Series) -> str:
+def series_key(series: Series) -> str:
     """Return it in an address: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
     parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
     parts += [series.acceleration] if series.acceleration != "default" else []
@@ -60,7 +59,7 @@ def series_key(series: MeasurementDetail | Series) -> str:
 
 def history_section(
     host: Host,
-    results: Sequence[MeasurementDetail],
+    results: Iterable[Measurement],
     params: QueryDict,
     notes: Sequence[Note] = (),
 ) -> dict[str, Any]:
@@ -70,7 +69,7 @@ def history_section(
     """
     form = HistoryChoice(params)
     form.is_valid()
-    measured = sorted((one for one in results if one.median is not None), key=reading_order)
+    measured = sorted((row.series for row in results), key=reading_order)
     known = {series_key(one): one for one in measured}
     asked = params.get("series", "")
     chosen = known.get(asked) or _default_series(measured)
@@ -108,7 +107,7 @@ def history_section(
     }
 
 
-def _default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail | None:
+def _default_series(results: Sequence[Series]) -> Series | None:
     """What most readers come for: the first of the usual ciphers, ssh before openssl."""
     plain = [one for one in results if is_comparable(one)]
     for tool, usual in USUAL_CIPHERS.items():
@@ -119,7 +118,7 @@ def _default_series(results: Sequence[MeasurementDetail]) -> MeasurementDetail |
     return next(iter(results), None)
 
 
-def _label(series: MeasurementDetail) -> str:
+def _label(series: Series) -> str:
     size = f", {data_size(series.block_size)} blocks" if series.block_size else ""
     return series.cipher + size
 

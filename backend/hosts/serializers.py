@@ -6,7 +6,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from hosts.editing import LONGEST_NAME, LONGEST_TEXT
-from results.hosts.latest import latest_results, recent_runs
 from runs.serializers import (
     NULLABLE,
     SSH_LIBRARY,
@@ -14,7 +13,7 @@ from runs.serializers import (
     RunSummarySerializer,
     label,
 )
-from store.models import Host, Note, Run
+from store.models import Host, Measurement, Note, Run
 
 
 class HostSerializer(serializers.ModelSerializer[Host]):
@@ -104,12 +103,12 @@ class HostDetailSerializer(HostSerializer):
 
     @extend_schema_field(MeasurementSerializer(many=True))
     def get_results(self, host: Host) -> Any:
-        details = [result.detail for result in latest_results(host.pk, tries=True)]
-        return MeasurementSerializer(details, many=True).data
+        latest = Measurement.objects.latest_of(host.pk).shown(tries=True)
+        return MeasurementSerializer(latest, many=True).data
 
     @extend_schema_field(RunSummarySerializer(many=True))
     def get_recent_runs(self, host: Host) -> Any:
-        return RunSummarySerializer(recent_runs(host), many=True).data
+        return RunSummarySerializer(Run.objects.recent_of(host), many=True).data
 
 
 class ChangedHostSerializer(serializers.ModelSerializer[Host]):

@@ -21,9 +21,7 @@ from pages.access import reader_page
 from pages.hosts.series import TOOL_NAMES, configuration, reading_order, section_label
 from pages.page_query import PageAddress, search_text
 from pages.paging import numbered_page
-from results.hosts.latest import SERIES_FIELDS, LatestResult, latest_results, results_of
-from results.hosts.runs import MeasurementDetail
-from store.models import Host, Run
+from store.models import Host, Measurement, Run, Series
 
 FEWEST, MOST = 2, 4
 BASELINE = "baseline"
@@ -35,8 +33,6 @@ CHOICES = 50
 
 NAME_LENGTH = 40
 
-SeriesKey = tuple[Any, ...]
-
 
 @dataclass(frozen=True)
 class Side:
@@ -44,7 +40,7 @@ class Side:
 
     key: str
     run: Run
-    results: tuple[LatestResult, ...]
+    results: Sequence[Measurement]
     doubtful: Sequence[Run]
 
 
@@ -54,7 +50,7 @@ class Cell(NamedTuple):
     That is withheld (None) across a change of the tool.
     """
 
-    result: LatestResult
+    result: Measurement
     ratio: Ratio | None
     broken: tuple[ToolChange, ...]
 
@@ -62,7 +58,7 @@ class Cell(NamedTuple):
 class Row(NamedTuple):
     """One series: what it is, and what each side has of it."""
 
-    detail: MeasurementDetail
+    series: Series
     cells: list[Cell | None]
 
 
@@ -86,16 +82,16 @@ class Column(NamedTuple):
 
 
 def run_side(run: Run) -> Side:
-    results = results_of(run.measurements.filter(median__isnull=False))
+    results = list(run.measurements.filter(median__isnull=False).shown())
     return Side(str(run.run_id), run, results, [run] if run.conditions else [])
 
 
 def host_side(host: Host) -> Side:
     counted = Run.objects.counted().filter(host=host)
     latest = counted.select_related("host", "document").latest_first()[0]
-    results = latest_results(host.pk)
-    behind = {latest.run_id, *(result.run_id for result in results)}
-    doubtful = counted.filter(run_id__in=behind).exclude(conditions=[]).order_by("-pk")
+    results = list(Measurement.objects.latest_of(host.pk).shown())
+    behind = {latest.pk, *(result.run_id for result in results)}
+    doubtful = counted.filter(pk__in=behind).exclude(conditions=[]).order_by("-pk")
     return Side(host.slug, latest, results, list(doubtful))
 
 
@@ -203,9 +199,9 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
             hosts=len({side.run.host_id for side in sides}) > 1,
         ),
         "sections": [
-            (section_label(members[0].detail), members)
+            (section_label(members[0].series), members)
             for _, group in groupby(
-                rows[page.first - 1 : page.last], key=lambda row: configuration(row.detail)
+                rows[page.first - 1 : page.last], key=lambda row: configuration(row.series)
             )
             for members in [list(group)]
         ],
@@ -240,36 +236,32 @@ def _date(side: Side, pattern: str) -> str:
 
 def _rows(sides: Sequence[Side], across: bool) -> list[Row]:
     """Return the series that at least two sides have, in reading order."""
-    results = [{_key(result): result for result in side.results} for side in sides]
+    results = [{result.series_id: result for result in side.results} for side in sides]
     shared = Counter(key for of_side in results for key in of_side)
     rows = []
     for key, count in shared.items():
         if count >= FEWEST:
             own = [of_side.get(key) for of_side in results]
-            detail = next(result.detail for result in own if result)
-            rows.append(Row(detail, [_cell(own[0], result, across) for result in own]))
-    return sorted(rows, key=lambda row: reading_order(row.detail))
+            series = next(result.series for result in own if result)
+            rows.append(Row(series, [_cell(own[0], result, across) for result in own]))
+    return sorted(rows, key=lambda row: reading_order(row.series))
 
 
-def _key(result: LatestResult) -> SeriesKey:
-    return tuple(getattr(result.detail, name) for name in SERIES_FIELDS)
-
-
-def _cell(baseline: LatestResult | None, result: LatestResult | None, across: bool) -> Cell | None:
+def _cell(baseline: Measurement | None, result: Measurement | None, across: bool) -> Cell | None:
     if result is None:
         return None
     if baseline is None or baseline is result:
         return Cell(result, None, ())
     broken: tuple[ToolChange, ...] = ()
-    if result.detail.tool == "openssl":
-        broken = breaks_between(baseline.openssl, result.openssl, result.detail.cipher)
-    figures = [_figure(one.detail) for one in (baseline, result)]
+    if result.series.tool == "openssl":
+        broken = breaks_between(baseline.openssl, result.openssl, result.series.cipher)
+    figures = [_figure(one) for one in (baseline, result)]
     ratio = None if broken and not across else ratio_of(*figures)
     return Cell(result, ratio, broken)
 
 
-def _figure(detail: MeasurementDetail) -> Figure:
-    return Figure(detail.median or 0.0, detail.spread, detail.n, detail.try_seconds)
+def _figure(result: Measurement) -> Figure:
+    return Figure(result.median or 0.0, result.spread, result.n, result.try_seconds)
 
 
 def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
@@ -277,7 +269,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
     ratios = [
         cell.ratio
         for row in rows
-        if row.detail.tool == tool and row.detail.acceleration == "default"
+        if row.series.tool == tool and row.series.acceleration == "default"
         if (cell := row.cells[number]) and cell.ratio
     ]
     mean = mean_ratio(ratio.ratio for ratio in ratios)

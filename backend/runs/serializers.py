@@ -5,8 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from results.hosts.runs import run_measurements
-from store.models import Run
+from store.models import Measurement, Run
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
@@ -45,34 +44,36 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
         )
 
 
-class MeasurementSerializer(serializers.Serializer[Any]):
+class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
     """One series of a run; rates in bytes per second."""
 
-    tool = serializers.CharField()
-    cipher = serializers.CharField()
-    operation = serializers.CharField()
-    block_size = serializers.IntegerField(**NULLABLE)
-    threads = serializers.IntegerField()
-    mac = serializers.CharField()
-    negotiated_mac = serializers.CharField()
-    negotiated_kex = serializers.CharField()
-    compression = serializers.BooleanField()
-    method = serializers.CharField()
-    pinned = serializers.BooleanField()
-    target_kind = serializers.CharField()
-    target_name = serializers.CharField()
-    acceleration = serializers.CharField()
-    n = serializers.IntegerField()
-    median = serializers.FloatField(**NULLABLE)
-    minimum = serializers.FloatField(**NULLABLE)
-    maximum = serializers.FloatField(**NULLABLE)
+    tool = serializers.CharField(source="series.tool")
+    cipher = serializers.CharField(source="series.cipher")
+    operation = serializers.CharField(source="series.operation")
+    block_size = serializers.IntegerField(source="series.block_size", **NULLABLE)
+    threads = serializers.IntegerField(source="series.threads")
+    mac = serializers.CharField(source="series.mac")
+    negotiated_mac = serializers.CharField(source="negotiated.mac", default="")
+    negotiated_kex = serializers.CharField(source="negotiated.kex", default="")
+    compression = serializers.BooleanField(source="series.compression")
+    method = serializers.CharField(source="series.method")
+    pinned = serializers.BooleanField(source="series.pinned")
+    target_kind = serializers.CharField(source="series.target_kind")
+    target_name = serializers.CharField(source="series.target_name")
+    acceleration = serializers.CharField(source="series.acceleration")
     spread = serializers.FloatField(help_text="MAD-based, a fraction.", **NULLABLE)
-    noisy = serializers.BooleanField()
-    implausible = serializers.BooleanField()
     normalised = serializers.FloatField(**NULLABLE)
-    cpu_seconds_per_gb = serializers.FloatField(**NULLABLE)
-    cpu_seconds_per_gb_spread = serializers.FloatField(**NULLABLE)
     samples = serializers.ListField(child=serializers.JSONField())
+
+    class Meta:
+        model = Measurement
+        fields = (
+            *("tool", "cipher", "operation", "block_size", "threads", "mac", "negotiated_mac"),
+            *("negotiated_kex", "compression", "method", "pinned", "target_kind", "target_name"),
+            *("acceleration", "n", "median", "minimum", "maximum", "spread", "noisy"),
+            *("implausible", "normalised", "cpu_seconds_per_gb", "cpu_seconds_per_gb_spread"),
+            "samples",
+        )
 
 
 class SpeedIndexSerializer(serializers.Serializer[Any]):
@@ -110,4 +111,4 @@ class RunDetailSerializer(RunSummarySerializer):
 
     @extend_schema_field(MeasurementSerializer(many=True))
     def get_measurements(self, run: Run) -> Any:
-        return MeasurementSerializer(run_measurements(run), many=True).data
+        return MeasurementSerializer(run.measurements.shown(tries=True), many=True).data

@@ -14,7 +14,6 @@ from compare.comparison import compare
 from compare.engine import questions
 from compare.question import ComparisonQuery
 from compare.votes import voting
-from results.hosts.latest import LatestResult, latest_results
 from results.hosts.standing import is_comparable, standings
 from store.models import Host, Measurement, Run
 from tests.conftest import StoreRun
@@ -84,8 +83,8 @@ def test_a_host_has_the_latest_result_of_every_series(
         expected = {
             (one.run.run_id, one.row.series.cipher, one.row.median) for one in best.values()
         }
-        found = latest_results(host.pk)
-        assert {(one.run_id, one.detail.cipher, one.detail.median) for one in found} == expected
+        found = list(Measurement.objects.latest_of(host.pk).shown())
+        assert {(one.run.run_id, one.series.cipher, one.median) for one in found} == expected
         assert len(found) == len(best)
 
 
@@ -93,9 +92,9 @@ def side(release: str, cipher: str) -> tuple[bool | None, ...]:
     return tuple(change.in_release(release) for change in tool_changes() if change.touches(cipher))
 
 
-def standing_in_python(host: Host, result: LatestResult, runs: list[Run]) -> Standing | None:
+def standing_in_python(host: Host, result: Measurement, runs: list[Run]) -> Standing | None:
     """Every other host's latest result that is comparable, by definition."""
-    mine = result.detail
+    mine = result.series
     best: dict[Host, Counted] = {}
     for other in Host.objects.exclude(pk=host.pk):
         for one in results_of(other, runs):
@@ -114,7 +113,7 @@ def standing_in_python(host: Host, result: LatestResult, runs: list[Run]) -> Sta
             ):
                 continue
             best[other] = max(best.get(other, one), one, key=lambda found: found.order)
-    own, others = mine.median or 0, [one.row.median or 0 for one in best.values()]
+    own, others = result.median or 0, [one.row.median or 0 for one in best.values()]
     return standing(sum(one < own for one in others), others.count(own), len(others))
 
 
@@ -128,10 +127,10 @@ def test_a_host_stands_among_the_latest_results_of_all_others(
     runs = counted_runs()
     with questions():
         for host in Host.objects.filter(published=False):
-            latest = latest_results(host.pk)
+            latest = list(Measurement.objects.latest_of(host.pk).shown())
             found = standings(host.pk, latest)
-            assert {one.result.detail.cipher for one in found} == {
-                one.detail.cipher for one in latest if is_comparable(one.detail)
+            assert {one.result.series.cipher for one in found} == {
+                one.series.cipher for one in latest if is_comparable(one.series)
             }
             for one in found:
                 assert one.standing == standing_in_python(host, one.result, runs)

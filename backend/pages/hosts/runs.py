@@ -14,7 +14,6 @@ from pages.hosts.series import series_page
 from pages.page_query import PageAddress, first_page
 from pages.paging import CURSOR, page_of
 from pages.setup.first_steps import agent_command
-from results.hosts.runs import run_measurements
 from runs.filters import FILTERS, VERDICTS, RunFilter
 from store.models import Run
 from store.models.run import MEASURED_AT
@@ -64,7 +63,7 @@ def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """One run: every series with every try, conditions, environment, provenance."""
     run = get_object_or_404(Run.objects.detailed(), run_id=run_id)
-    measurements = run_measurements(run)
+    measurements = list(run.measurements.shown(tries=True))
     context = {
         "run": run,
         "facts": environment_facts(run.document.environment),

@@ -1,7 +1,7 @@
 """Measurements of a run or a host, arranged for reading: one section per configuration."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -13,9 +13,8 @@ from analysis.percentile import Standing
 from pages.compare.chart import colours_and_names, rows_height
 from pages.formatting import data_size
 from pages.paging import NumberedPage, numbered_page
-from results.hosts.latest import LatestResult
-from results.hosts.runs import MeasurementDetail
 from results.hosts.standing import SeriesStanding
+from store.models import Measurement, Series
 
 SERIES_ON_PAGE = 250
 """Series of a run on one page: a thorough run has about as many, the largest 5,000."""
@@ -33,7 +32,7 @@ class Section:
     tool: str
     label: str
     usual: bool
-    rows: tuple[MeasurementDetail, ...]
+    rows: tuple[Measurement, ...]
 
     @property
     def has_normalised(self) -> bool:
@@ -48,46 +47,50 @@ class Section:
     @property
     def has_negotiated(self) -> bool:
         """Whether ssh's log told what was agreed."""
-        return any(row.negotiated_mac or row.negotiated_kex for row in self.rows)
+        return any(row.negotiated for row in self.rows)
 
 
-def configuration(row: MeasurementDetail) -> tuple[Any, ...]:
+def configuration(series: Series) -> tuple[Any, ...]:
     """Everything but cipher and block size; ssh, plain and default configurations come first."""
     return (
-        row.tool != "ssh",
-        row.acceleration != "default",
-        row.target_kind == "remote",
-        row.compression,
-        row.mac,
-        row.pinned,
-        row.operation != "encrypt",
-        row.threads,
-        row.method,
-        row.target_name,
+        series.tool != "ssh",
+        series.acceleration != "default",
+        series.target_kind == "remote",
+        series.compression,
+        series.mac,
+        series.pinned,
+        series.operation != "encrypt",
+        series.threads,
+        series.method,
+        series.target_name,
     )
 
 
-def section_label(row: MeasurementDetail) -> str:
+def section_label(series: Series) -> str:
     """The configuration in words: "SSH, pipeline, loopback"."""
-    words = [TOOL_NAMES.get(row.tool, row.tool)]
-    if row.tool == "ssh":
-        words += [row.method, f"to {row.target_name}" if row.target_name else row.target_kind]
+    words = [TOOL_NAMES.get(series.tool, series.tool)]
+    if series.tool == "ssh":
+        words += [
+            series.method,
+            f"to {series.target_name}" if series.target_name else series.target_kind,
+        ]
     else:
-        words += [row.operation, f"{row.threads} thread{'' if row.threads == 1 else 's'}"]
-    words.append("AES instructions turned off" if row.acceleration == "masked" else "")
-    words.append(f"MAC {row.mac}" if row.mac else "")
-    words.append("with compression" if row.compression else "")
-    words.append("each end pinned to a core" if row.pinned else "")
+        words += [series.operation, f"{series.threads} thread{'' if series.threads == 1 else 's'}"]
+    words.append("AES instructions turned off" if series.acceleration == "masked" else "")
+    words.append(f"MAC {series.mac}" if series.mac else "")
+    words.append("with compression" if series.compression else "")
+    words.append("each end pinned to a core" if series.pinned else "")
     return ", ".join(word for word in words if word)
 
 
-def reading_order(row: MeasurementDetail) -> tuple[Any, ...]:
+def reading_order(series: Series) -> tuple[Any, ...]:
     """Sort key: by configuration, ciphers in the order of their families."""
-    return (*configuration(row), cipher_order(row.cipher), row.block_size or 0)
+    return (*configuration(series), cipher_order(series.cipher), series.block_size or 0)
 
 
-def _sections(ordered: Iterable[MeasurementDetail]) -> tuple[Section, ...]:
-    return tuple(_section(tuple(rows)) for _, rows in groupby(ordered, key=configuration))
+def _sections(ordered: Iterable[Measurement]) -> tuple[Section, ...]:
+    grouped = groupby(ordered, key=lambda row: configuration(row.series))
+    return tuple(_section(tuple(rows)) for _, rows in grouped)
 
 
 @dataclass(frozen=True)
@@ -103,16 +106,16 @@ class SeriesPage(NumberedPage):
         return self.last - self.first < SERIES_UNFOLDED
 
 
-def series_page(measurements: Sequence[MeasurementDetail], params: QueryDict) -> SeriesPage:
+def series_page(measurements: Iterable[Measurement], params: QueryDict) -> SeriesPage:
     """The series of the page that the address asks for."""
-    ordered = sorted(measurements, key=reading_order)
+    ordered = sorted(measurements, key=lambda row: reading_order(row.series))
     page = numbered_page(len(ordered), SERIES_ON_PAGE, params)
     sections = _sections(ordered[page.first - 1 : page.last])
     return SeriesPage(**asdict(page), sections=sections, total=len(ordered))
 
 
-def _section(rows: tuple[MeasurementDetail, ...]) -> Section:
-    first = rows[0]
+def _section(rows: tuple[Measurement, ...]) -> Section:
+    first = rows[0].series
     usual = not (first.mac or first.compression or first.target_kind == "remote")
     return Section(
         first.tool,
@@ -141,9 +144,9 @@ class ToolChart:
         return any(group["doubtful"] for group in self.view["comparison"]["groups"])
 
 
-def tool_charts(latest: Iterable[LatestResult]) -> tuple[ToolChart, ...]:
+def tool_charts(latest: Iterable[Measurement]) -> tuple[ToolChart, ...]:
     """A chart for each tool that has usual results."""
-    ordered = sorted((one.detail for one in latest), key=reading_order)
+    ordered = sorted(latest, key=lambda row: reading_order(row.series))
     usual = [section for section in _sections(ordered) if section.usual]
     return tuple(
         ToolChart(
@@ -179,16 +182,18 @@ def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
 
 def _chart_group(number: int, section: Section) -> dict[str, Any]:
     """One section as a group of the chart; of openssl only the largest block size."""
-    sizes = [row.block_size for row in section.rows if row.block_size]
+    sizes = [row.series.block_size for row in section.rows if row.series.block_size]
     largest = max(sizes, default=None)
-    rows = [row for row in section.rows if row.median is not None and row.block_size == largest]
+    rows = [
+        row for row in section.rows if row.median is not None and row.series.block_size == largest
+    ]
     size = f", {data_size(largest)} blocks" if largest else ""
     return {
         "key": str(number),
         "label": section.label + size,
         "hosts": 1,
         "values": {
-            row.cipher: {
+            row.series.cipher: {
                 "median": row.median,
                 "q1": row.median,
                 "q3": row.median,
@@ -198,7 +203,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
             }
             for row in rows
         },
-        "doubtful": {row.cipher: 1 for row in rows if row.doubtful},
+        "doubtful": {row.series.cipher: 1 for row in rows if row.doubtful},
     }
 
 
@@ -208,10 +213,10 @@ def standing_tables(
     """A table for each tool and method: its label, the tool, and the rows by cipher."""
 
     def kind(one: SeriesStanding) -> tuple[bool, str, str]:
-        detail = one.result.detail
-        return (detail.tool != "ssh", detail.method, detail.tool)
+        series = one.result.series
+        return (series.tool != "ssh", series.method, series.tool)
 
-    ordered = sorted(found, key=lambda one: (kind(one), cipher_order(one.result.detail.cipher)))
+    ordered = sorted(found, key=lambda one: (kind(one), cipher_order(one.result.series.cipher)))
     return [
         (", ".join(word for word in (TOOL_NAMES[tool], method) if word), tool, list(rows))
         for (_, method, tool), rows in groupby(ordered, key=kind)

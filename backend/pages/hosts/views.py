@@ -18,10 +18,9 @@ from pages.paging import page_of_ids
 from pages.setup.first_steps import agent_command
 from recommend.advice import advise
 from recommend.forms import Question
-from results.hosts.latest import latest_results, recent_runs
 from results.hosts.standing import standings
 from runs.filters import VERDICTS
-from store.models import FleetChangeMember, Host, Note
+from store.models import FleetChangeMember, Host, Measurement, Note, Run
 
 LOST = ("hidden", "unused")
 """Verdicts on hosts that have AES hardware and do not use it."""
@@ -104,16 +103,15 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
     if host is None or host.latest_run is None:
         return host_by_key(request, str(host_id))
     notes = list(Note.objects.filter(host=host_id))
-    latest = latest_results(host_id)
-    results = [result.detail for result in latest]
-    past = history_section(host, results, request.GET, notes)
+    latest = list(Measurement.objects.latest_of(host_id).shown())
+    past = history_section(host, latest, request.GET, notes)
     charts = tool_charts(latest)
     context = {
         "host": host,
         "facts": environment_facts(host.latest_run.document.environment),
-        "part": series_page(results, request.GET),
+        "part": series_page(latest, request.GET),
         "charts": charts,
-        "runs": recent_runs(host),
+        "runs": Run.objects.recent_of(host),
         "standings": standing_tables(standings(host_id, latest)),
         "doubts": any(chart.doubts for chart in charts),
         "open_changes": FleetChangeMember.objects.open_on(host_id),

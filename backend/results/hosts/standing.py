@@ -9,55 +9,53 @@ from analysis.tool_changes import tool_state
 from compare.engine import Ask, questions
 from compare.figures import PLACES, add_series, class_series, runs_statement
 from compare.question import ComparisonQuery
-from results.hosts.latest import LatestResult
-from results.hosts.runs import MeasurementDetail
-from store.models import DimensionValue
+from store.models import DimensionValue, Measurement, Series
 
 
 @dataclass(frozen=True)
 class SeriesStanding:
     """A result, and its standing among the other hosts; None when there is no other."""
 
-    result: LatestResult
+    result: Measurement
     standing: Standing | None
 
 
-def is_comparable(detail: MeasurementDetail) -> bool:
+def is_comparable(series: Series) -> bool:
     """Whether hosts are compared by such a series: nothing turned off, added or on the way."""
-    if detail.median is None or detail.acceleration != "default":
+    if series.acceleration != "default":
         return False
-    if detail.tool == "openssl":
-        return detail.operation == "encrypt" and detail.threads == 1
-    return detail.target_kind == "loopback" and not detail.compression and not detail.mac
+    if series.tool == "openssl":
+        return series.operation == "encrypt" and series.threads == 1
+    return series.target_kind == "loopback" and not series.compression and not series.mac
 
 
-def standings(host_id: int, results: Iterable[LatestResult]) -> tuple[SeriesStanding, ...]:
+def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
     """The standing of each comparable result among the latest one of every other host.
 
     openssl: at each cipher's largest block, and for ciphers that `openssl speed` measures
     otherwise since some release only among hosts on the same side of that change.
     """
     chosen = _chosen(results)
-    known: dict[LatestResult, Standing | None] = {}
+    known: dict[Measurement, Standing | None] = {}
     with questions() as ask:
         for of, members in _by_comparable(chosen).items():
             known |= _standings(ask, host_id, of, members)
     return tuple(SeriesStanding(one, known[one]) for one in chosen)
 
 
-def _chosen(results: Iterable[LatestResult]) -> list[LatestResult]:
+def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
     """Of a cipher the unpinned series, and for openssl the largest block."""
-    chosen: dict[tuple[str, str, str], LatestResult] = {}
+    chosen: dict[tuple[str, str, str], Measurement] = {}
     for one in results:
-        detail = one.detail
-        if is_comparable(detail):
-            key = (detail.tool, detail.method, detail.cipher)
+        series = one.series
+        if is_comparable(series):
+            key = (series.tool, series.method, series.cipher)
             chosen[key] = max(chosen.get(key, one), one, key=_preference)
     return list(chosen.values())
 
 
-def _preference(result: LatestResult) -> tuple[int, bool]:
-    return (result.detail.block_size or 0, not result.detail.pinned)
+def _preference(result: Measurement) -> tuple[int, bool]:
+    return (result.series.block_size or 0, not result.series.pinned)
 
 
 class _Comparable(NamedTuple):
@@ -69,21 +67,21 @@ class _Comparable(NamedTuple):
     releases: tuple[str, ...] | None
 
 
-def _by_comparable(results: Iterable[LatestResult]) -> dict[_Comparable, list[LatestResult]]:
+def _by_comparable(results: Iterable[Measurement]) -> dict[_Comparable, list[Measurement]]:
     """The results by what they may be compared with; releases are keys of OpenSSL's."""
-    batches: dict[_Comparable, list[LatestResult]] = {}
+    batches: dict[_Comparable, list[Measurement]] = {}
     labels: dict[str, str] = {}
     for one in results:
-        detail, same_side = one.detail, None
-        if detail.tool == "openssl" and tool_state(one.openssl, detail.cipher):
+        series, same_side = one.series, None
+        if series.tool == "openssl" and tool_state(one.openssl, series.cipher):
             labels = labels or dict(
                 DimensionValue.objects.filter(dimension="openssl").values_list("key", "label")
             )
-            own = tool_state(one.openssl, detail.cipher)
+            own = tool_state(one.openssl, series.cipher)
             same_side = tuple(
-                key for key, label in labels.items() if tool_state(label, detail.cipher) == own
+                key for key, label in labels.items() if tool_state(label, series.cipher) == own
             )
-        of = _Comparable(detail.tool, detail.method, detail.block_size, same_side)
+        of = _Comparable(series.tool, series.method, series.block_size, same_side)
         batches.setdefault(of, []).append(one)
     return batches
 
@@ -111,12 +109,12 @@ GROUP BY mine.number
 
 
 def _standings(
-    ask: Ask, host_id: int, of: _Comparable, results: Sequence[LatestResult]
-) -> dict[LatestResult, Standing | None]:
+    ask: Ask, host_id: int, of: _Comparable, results: Sequence[Measurement]
+) -> dict[Measurement, Standing | None]:
     query = ComparisonQuery(
         tool=of.tool,
         method=of.method,
-        ciphers=tuple(one.detail.cipher for one in results),
+        ciphers=tuple(one.series.cipher for one in results),
         block_size=of.block_size,
         filters={} if of.releases is None else {"openssl": of.releases},
     )
@@ -128,7 +126,7 @@ def _standings(
     statement.parameters |= {
         "of_host": host_id,
         "of_slots": [places[cipher] for cipher in query.ciphers],
-        "values": [one.detail.median for one in results],
+        "values": [one.median for one in results],
     }
     counted = {
         number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from django.db import models
 from django.db.models import Count, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.functional import cached_property
 
 from store.models.dimension import Environment
 from store.models.host import Host
@@ -68,6 +69,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             .annotate(measurement_count=Coalesce(Subquery(series), 0))
             .order_by("-id")
         )
+
+    def recent_of(self, host: Host) -> Self:
+        """Return the listed runs of a host that were measured last."""
+        return self.listed().filter(host=host).order_by(MEASURED_AT.desc(), "-pk")[:20]
 
     def detailed(self) -> Self:
         """Return those with all that a page tells of one."""
@@ -177,7 +182,7 @@ class RunDocument(models.Model):
         """Return its bytes."""
         return bytes(self.body)
 
-    @property
+    @cached_property
     def parsed(self) -> Mapping[str, Any]:
         """Return what it says; of one that cannot be read nothing is known, and the log says so.
 

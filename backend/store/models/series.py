@@ -1,11 +1,27 @@
 """What was measured, stored once, and the results of runs; the tries stay in the documents."""
 
-from typing import Any
+from typing import Any, Self
 
 from django.db import models
+from django.db.models import F, Prefetch
 
 from documents.types import Series as Configuration
 from store.models.run import Run
+
+SHOWN_BY = (
+    "method",
+    "acceleration",
+    "operation",
+    "threads",
+    "block_size",
+    "cipher",
+    "mac",
+    "compression",
+    "pinned",
+    "target_kind",
+    "target_name",
+)
+"""The order in which measurements of a tool are shown."""
 
 
 class Series(models.Model):
@@ -60,6 +76,31 @@ class Negotiated(models.Model):
         return f"{self.mac} {self.kex}".strip()
 
 
+class MeasurementQuerySet(models.QuerySet["Measurement"]):
+    def shown(self, *, tries: bool = False) -> Self:
+        """Return them with their series and runs; with the runs' documents for the tries.
+
+        A run is one object for all its measurements.
+        """
+        runs = Run.objects.select_related("environment__openssl", "environment__ssh_library")
+        further = ["speed_indices", *(["document"] if tries else [])]
+        order = (f"series__{name}" for name in SHOWN_BY)
+        return (
+            self.select_related("series", "negotiated")
+            .prefetch_related(Prefetch("run", runs.prefetch_related(*further)))
+            .order_by("-series__tool", *order)
+        )
+
+    def latest_of(self, host_pk: int) -> Self:
+        """Return the latest result of every series that the host's runs measured."""
+        latest = (
+            self.filter(run__in=Run.objects.counted().filter(host=host_pk), median__isnull=False)
+            .order_by("series_id", F("run__started_at").desc(nulls_last=True), "-run_id")
+            .distinct("series_id")
+        )
+        return self.filter(pk__in=latest.values("run_id", "series_id"))
+
+
 class Measurement(models.Model):
     """One series of one run with the statistics of its tries; rates in bytes per second.
 
@@ -90,3 +131,29 @@ class Measurement(models.Model):
     try_seconds = models.FloatField(
         null=True, help_text="Of a pipeline, whose rate depends on it: the median of its tries."
     )
+
+    objects = MeasurementQuerySet.as_manager()
+
+    @property
+    def normalised(self) -> float | None:
+        """Return the rate by the run's speed index; None where it has no baseline of the tool."""
+        indices = {index.tool: index.index for index in self.run.speed_indices.all()}
+        index = indices.get(self.series.tool)
+        return self.median / index if self.median is not None and index else None
+
+    @property
+    def doubtful(self) -> bool:
+        """Noisy, or of a run that states what disturbed it."""
+        return self.noisy or bool(self.run.conditions)
+
+    @property
+    def openssl(self) -> str:
+        """Return the release of the library that the tool used."""
+        environment = self.run.environment
+        return environment.library(self.series.tool).label if environment else ""
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        """Return the tries, which are in the run's document."""
+        measured: list[dict[str, Any]] = self.run.document.parsed["measurements"]
+        return measured[self.position]["samples"] if measured else []
