@@ -98,8 +98,8 @@ class Grouping(Text):
         raise fault(none_of(value, GROUPINGS, f" and {TAG_PREFIX}KEY"))
 
 
-class SeriesForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """What is measured, and on which runs."""
+class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
+    """What is measured, on which runs, and how groups of hosts are compared in it."""
 
     tool = Choice(TOOLS, help_text="Default: ssh.")
     metric = Choice(METRICS, help_text="Default: throughput.")
@@ -112,6 +112,13 @@ class SeriesForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of
     threads = Number(help_text="openssl; default 1.")
     mac = Text(help_text="ssh; asked for or negotiated.")
     compression = Switch(help_text="ssh; default off.")
+    group_by = Grouping(help_text="cpu (default), os, openssl, ..., or tag:KEY.")
+    split_by = Grouping(help_text=f"A second group_by, of up to {MOST_SPLITS} values.")
+    relative_to = Text(
+        help_text="Key of a group, or host:ID: each figure also as a ratio to that one's, with an "
+        "interval."
+    )
+    matched = Switch(help_text="1: of hosts alone that have the figure in every group.")
 
     @property
     def query(self) -> ComparisonQuery:
@@ -128,32 +135,17 @@ class SeriesForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of
         query = self.query
         for sentence in unmeasured(query.tool, query.ciphers):
             self.add_error("cipher", fault(sentence))
-
-
-class ComparisonForm(SeriesForm):
-    """How groups of hosts are compared in it."""
-
-    group_by = Grouping(help_text="cpu (default), os, openssl, ..., or tag:KEY.")
-    split_by = Grouping(help_text=f"A second group_by, of up to {MOST_SPLITS} values.")
-    relative_to = Text(
-        help_text="Key of a group, or host:ID: each figure also as a ratio to that one's, with an "
-        "interval."
-    )
-    matched = Switch(help_text="1: of hosts alone that have the figure in every group.")
-
-    def clean(self) -> None:
-        super().clean()
-        query = self.query
         if query.split_by == query.group_by:
             self.add_error("split_by", fault(f"The groups are by {query.group_by} already."))
         if query.matched and "host" in (query.group_by, query.split_by):
             self.add_error("matched", fault("Groups that are hosts have no hosts in common."))
         if query.reference_host:
-            (present,) = Host.objects.present_keys([query.reference_host])
-            self.cleaned_data["relative_to"] = f"{HOST_PREFIX}{present}"
-            if not Host.objects.filter(slug=present).exists():
+            host = Host.objects.find(query.reference_host)
+            if host is None:
                 sentence = f"There is no host {query.reference_host!r}."
                 self.add_error("relative_to", fault(sentence))
+            else:
+                self.cleaned_data["relative_to"] = f"{HOST_PREFIX}{host.slug}"
         elif query.relative_to and not _is_group(query.group_by, query.relative_to):
             sentence = f"No group by {query.group_by} has the key {query.relative_to!r}."
             self.add_error("relative_to", fault(sentence))
@@ -196,17 +188,12 @@ class GroupsForm(ComparisonForm):
     def view(self) -> GroupView:
         """Return how it is shown; what has a fault is as usual."""
         given = self.given
-        asked = {
-            **{
-                name: given[name]
-                for name in ("sort", "top", "page", "chart", "links")
-                if name in given
-            },
-            "search": given.get("q", ""),
-            "logarithmic": given.get("scale") == "log",
-            "compact": given.get("table") == "compact",
-        }
-        return GroupView(**asked)
+        return GroupView(
+            search=given.get("q", ""),
+            logarithmic=given.get("scale") == SCALES[1],
+            compact="table" in given,
+            **{name: given[name] for name in SHOWN if name in given},
+        )
 
 
 class PageForm(GroupsForm):
