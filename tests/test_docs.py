@@ -5,8 +5,7 @@ from pathlib import Path
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from analysis.comparison import UNITS, Comparison, Group, Reference
-from analysis.groups import GroupSummary
+from analysis.comparison import UNITS, Comparison, Group, GroupSummary, Reference
 from compare.columns import MEASUREMENT_COLUMNS, comparison_rows
 from compare.question import GROUPINGS, METRICS, ComparisonQuery
 from runs.filters import FILTERS

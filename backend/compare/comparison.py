@@ -10,29 +10,32 @@ from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from analysis.comparison import (
+    FEW_VOTES,
     NEEDS_BASELINE,
     Comparison,
     Group,
     GroupKey,
+    GroupSummary,
+    Ratio,
     Reference,
     against,
     comparison_of,
     group_order,
+    interpolated,
     natural_key,
+    ratio_of_hosts,
     reference_among,
     relative,
 )
 from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
-from analysis.groups import FEW_VOTES, GroupSummary, Ratio, interpolated, ratio_of_hosts
 from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
 from compare.engine import Ask, questions
 from compare.figures import Slot, is_text, member
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
 from documents.naming import UNKNOWN_KEY
-from store.models import DimensionValue
+from store.models import DimensionValue, Host
 from store.outage import AnalyticsUnavailable, Unanswerable
-from store.statements import array, fetch_rows
 
 
 def compare(query: ComparisonQuery) -> Comparison:
@@ -158,8 +161,8 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""A group's summary of one slot: the order statistics that `analysis.groups` interpolates, and
-those that bound the median (`analysis.groups.interval_rank`; there are none at 0 and n + 1)."""
+"""A group's summary of one slot: the order statistics that `analysis.comparison` interpolates, and
+those that bound the median (`analysis.comparison.interval_rank`; there are none at 0 and n + 1)."""
 
 
 class _Figure(NamedTuple):
@@ -243,19 +246,17 @@ def group_names(
     return {one: GroupName(*own[one[0]], *split[one[1]]) for one in wanted}
 
 
-_HOST_NAMES = "SELECT id, slug, name FROM runs_host"
-_DIMENSION_NAMES = "SELECT id, key, label FROM runs_dimensionvalue"
-
-
 def _names(group_by: str, wanted: set[Any]) -> dict[Any, tuple[str, str]]:
     if is_text(group_by):
         labels = str.title if group_by == "acceleration" else _tag_label
         return {text: (text, labels(text)) for text in wanted}
-    table = _HOST_NAMES if group_by == "host" else _DIMENSION_NAMES
-    rows = fetch_rows(f"{table} WHERE id = ANY(%s::integer[])", [array(wanted)])
-    if len(rows) < len(wanted):
+    hosts = Host.objects.values_list("pk", "slug", "name")
+    values = DimensionValue.objects.values_list("pk", "key", "label")
+    rows: Any = (hosts if group_by == "host" else values).filter(pk__in=wanted)
+    names = {pk: (key, label) for pk, key, label in rows}
+    if len(names) < len(wanted):
         raise AnalyticsUnavailable("The data are being changed")
-    return {pk: (key, label) for pk, key, label in rows}
+    return names
 
 
 def _tag_label(value: str) -> str:

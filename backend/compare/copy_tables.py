@@ -22,12 +22,6 @@ DOUBTS = f"""(
 """SQL of the bits of a measurement (m) of a run (r)."""
 
 
-def is_doubtful(metric: str) -> str:
-    """SQL: whether a vote's (v) figure of this metric is doubtful."""
-    of_figure = NOISY_CPU_COST if metric == "cpu_seconds_per_gb" else NOISY
-    return f"(v.flags & {DISTURBED_RUN | of_figure}) <> 0"
-
-
 UNDATED = -(2**62)
 """The start of a run of unknown date, in microseconds: earlier than any other."""
 

@@ -120,7 +120,8 @@ def filter_conditions(
             column = group_expression(name)[0]
             conditions[name] = f"list_contains($in_{name}::INTEGER[], {column})"
             parameters[f"in_{name}"] = list(_numbers(name, values).values())
-    for number, (key, wanted) in enumerate(tags_by_key(filters.get("tag", ())).items()):
+    tags = tags_by_key(filters["tag"]) if filters.get("tag") else {}
+    for number, (key, wanted) in enumerate(tags.items()):
         has = f"list_contains($tag_{number}, r.tags[$tag_key_{number}])"
         conditions[f"{TAG_PREFIX}{key}"] = has
         parameters |= {f"tag_{number}": wanted, f"tag_key_{number}": key}

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from analysis.comparison import NEEDS_BASELINE, Group
-from compare.copy_tables import RUNS_BEYOND, is_doubtful
+from compare.copy_tables import DISTURBED_RUN, NOISY, NOISY_CPU_COST, RUNS_BEYOND
 from compare.engine import Ask, questions
 from compare.figures import (
     PLACES,
@@ -118,7 +118,7 @@ _LATEST = """
 """
 _VOTES = """
 SELECT v.g, v.s, v.host, v.slot, v.run, v.series, {value} AS value, {uncertainty} AS uncertainty,
-    {family} AS family, v.source, {doubtful} AS doubtful
+    {family} AS family, v.source, (v.flags & {doubts}) <> 0 AS doubtful
 FROM latest v {divisors}
 """
 
@@ -164,8 +164,8 @@ def _all_votes(ask: Ask, query: ComparisonQuery) -> str:
             "family": "d.family",
             "divisors": "LEFT JOIN divisors d ON d.run = v.run",
         }
-    doubtful = is_doubtful(query.metric)
-    return _made(ask, statement, _VOTES.format(value=value, **of_divisor, doubtful=doubtful))
+    doubts = DISTURBED_RUN | (NOISY_CPU_COST if query.metric == "cpu_seconds_per_gb" else NOISY)
+    return _made(ask, statement, _VOTES.format(value=value, **of_divisor, doubts=doubts))
 
 
 _IN_EVERY_GROUP = """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.groups import (
+from analysis.comparison import (
     GroupSummary,
     Ratio,
     interval_rank,

@@ -7,7 +7,6 @@ import pytest
 from access.audit import COMMAND
 from compare import comparison
 from hosts.editing import merge_hosts
-from store import statements
 from store.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
@@ -260,14 +259,14 @@ def test_a_host_that_is_merged_while_it_is_compared_is_asked_for_again(
     for name in "ab":
         store_run(host(name, ssh_measurement("aes128-ctr", 1e8)))
     kept, other = Host.objects.order_by("name")
-    names = statements.fetch_rows
+    names = comparison.group_names
 
     def merged_before(*asked: Any) -> Any:
         if Host.objects.filter(pk=other.pk).exists():
             merge_hosts(kept.pk, other.pk, COMMAND)
         return names(*asked)
 
-    monkeypatch.setattr(comparison, "fetch_rows", merged_before)
+    monkeypatch.setattr(comparison, "group_names", merged_before)
     reader.raise_request_exception = False
     answer = reader.get(URL, {"group_by": "host"})
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")

@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from analysis.comparison import (
+    FEW_VOTES,
     Comparison,
     Group,
     GroupKey,
+    GroupSummary,
     comparison_of,
+    interpolated,
+    interval_rank,
+    ratio_of_hosts,
     reference_among,
     relative,
 )
-from analysis.groups import FEW_VOTES, GroupSummary, interpolated, interval_rank, ratio_of_hosts
 from analysis.profiles.baselines import MeasuredSeries, SpeedIndex, speed_of_run
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from compare.question import ComparisonQuery

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from django.http import QueryDict
 
 from analysis.ciphers.palette import cipher_order
-from analysis.comparison import Comparison, Group
+from analysis.comparison import Comparison, Group, GroupSummary, Ratio
 from analysis.group_view import MOST_GROUPS, GroupView, InView, ordered_groups
-from analysis.groups import GroupSummary, Ratio
 from analysis.profiles.baselines import only
 from analysis.tool_changes import ToolChange, tool_changes
 from pages.page_query import TOPS, PageAddress
