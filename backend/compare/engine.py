@@ -23,6 +23,7 @@ from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from uuid import uuid4
 
@@ -142,8 +143,21 @@ class Copy:
 
 
 def read_all() -> Copy:
-    """Copy all that counts; in a transaction that has written, with what it wrote."""
+    """Copy all that counts."""
     begun = time.monotonic()
+    duck = _empty()
+    seen = _fill(duck)
+    # The results of a series beside each other: a question reads only its own series.
+    duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
+    duck.execute("DROP TABLE result")
+    duck.execute("ALTER TABLE sorted RENAME TO result")
+    duck.execute("CHECKPOINT")  # compresses to a quarter of the memory
+    logger.info("analytics copy: everything read in %.1f s", time.monotonic() - begun)
+    return Copy(duck, seen)
+
+
+def _empty() -> Duck:
+    """Make a database in memory, which reads no files and loads no extensions."""
     # What does not fit into memory is on the disk meanwhile, and questions are slower.
     spilled = f"{tempfile.gettempdir()}/ciphermark-analytics-{uuid4().hex}"
     memory = settings.CIPHERMARK_ANALYTICS_MEMORY
@@ -152,20 +166,20 @@ def read_all() -> Copy:
     )
     for table in (*OF_RUNS, *SHARED):
         duck.execute(table.create)
+    duck.execute("SET enable_external_access = false")
+    duck.execute("SET lock_configuration = true")
+    return duck
+
+
+_empty_once = cache(_empty)
+
+
+def _fill(duck: Duck) -> Seen:
     with one_moment(), connection.cursor() as cursor:
         seen, _ = changes_since(cursor, None)
         cursor.execute(ALL_RUNS)
-        runs = [run for (run,) in cursor.fetchall()]
-        _read(duck, cursor, runs)
-    # The results of a series beside each other: a question reads only its own series.
-    duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
-    duck.execute("DROP TABLE result")
-    duck.execute("ALTER TABLE sorted RENAME TO result")
-    duck.execute("CHECKPOINT")  # compresses to a quarter of the memory
-    duck.execute("SET enable_external_access = false")  # no files, no extensions
-    duck.execute("SET lock_configuration = true")
-    logger.info("analytics copy: %d runs in %.1f s", len(runs), time.monotonic() - begun)
-    return Copy(duck, seen)
+        _read(duck, cursor, [run for (run,) in cursor.fetchall()])
+    return seen
 
 
 def _read(duck: Duck, cursor: CursorWrapper, runs: list[int]) -> None:
@@ -220,8 +234,10 @@ class Engine:
 
     def _cursor(self) -> Duck:
         """Begin a transaction that sees what PostgreSQL has committed by now, and only that."""
-        if _has_written():
-            return read_all().duck  # others must not see it, so it is for this block alone
+        if _has_written():  # of which others must not see anything
+            own = _begun(_empty_once())
+            _fill(own)
+            return own  # it is never committed
         while True:
             reading = self.prepare()
             try:
@@ -233,10 +249,7 @@ class Engine:
                 raise
             with self.lock:
                 if reading is self.reading and self._follow(copy):
-                    cursor = copy.duck.cursor()
-                    cursor.begin()
-                    cursor.execute("SELECT 1 FROM run LIMIT 0")  # a transaction sees from here on
-                    return cursor
+                    return _begun(copy.duck)
 
     def _follow(self, copy: Copy) -> bool:
         """Bring the copy up to date; False, and it is forgotten, where all has to be read anew."""
@@ -252,6 +265,14 @@ class Engine:
                 return False
             copy.read_again(cursor, seen, runs)
         return True
+
+
+def _begun(duck: Duck) -> Duck:
+    """Return a cursor in a transaction that sees what is there now, whatever comes."""
+    cursor = duck.cursor()
+    cursor.begin()
+    cursor.execute("SELECT 1 FROM run LIMIT 0")  # it begins with its first statement
+    return cursor
 
 
 def _has_written() -> bool:
