@@ -1,11 +1,8 @@
 """ClickHouse in place of the copies: one for all web machines, a few seconds behind PostgreSQL.
 
-A task writes what changed since its last time (`compare.engine.changes_since`), new rows as well as
-edits. Rows are never changed in place: one replaces another of its key by a higher `version`, and
-what went has a row that says it is gone (ReplacingMergeTree, read with FINAL).
-
-Each question is written once, in DuckDB's SQL. sqlglot translates it; what it leaves as it is, or
-what means something else to ClickHouse, is in `_Generator`.
+A task writes what changed since its last time, uploads as well as edits. A row replaces another of
+its key by a higher `version`; of what went, a row says that it is gone (ReplacingMergeTree, FINAL).
+Each question is written once, in DuckDB's SQL; sqlglot translates it.
 """
 
 import logging
@@ -28,16 +25,9 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.generators.clickhouse import ClickHouseGenerator
 
+from compare import engine
 from compare.copy_tables import OF_RUNS, SHARED, Table
-from compare.engine import (
-    ALL_RUNS,
-    RUNS_AT_ONCE,
-    USABLE_SECONDS,
-    Ask,
-    Rows,
-    Seen,
-    changes_since,
-)
+from compare.engine import Ask, Rows, Seen, changes_since
 from store.outage import AnalyticsUnavailable
 from store.statements import one_moment
 
@@ -90,55 +80,38 @@ STATE = f"{OF_PROGRAM}state"
 CREATE_STATE = f"""
 CREATE TABLE IF NOT EXISTS {STATE} (
     version UInt64, snapshot String, database String, at DateTime DEFAULT now()
-) ENGINE = MergeTree ORDER BY version TTL at + INTERVAL 7 DAY
+) ENGINE = MergeTree ORDER BY at TTL at + INTERVAL 7 DAY
 """
 LAST_STATE = f"""
 SELECT snapshot, database, dateDiff('second', at, now()) FROM {STATE}
-ORDER BY version DESC LIMIT 1
+ORDER BY at DESC, version DESC LIMIT 1
 """  # noqa: S608 - constants
 STATE_SECONDS = 3600
 """After which a state is written again though nothing changed: an old one is of no use."""
 
-LOCK = 0x0C1C
-"""Of the database's advisory locks: one process at a time writes."""
 
-_WRITING = f"SELECT pg_try_advisory_xact_lock({LOCK}), pg_current_xact_id()::text"
-
-
-def follow() -> None:
-    """Write what changed since the last time; everything where that is not known."""
-    with _writing() as step:
-        rows = step.client.query(LAST_STATE).result_rows
+def follow(anew: bool = False) -> None:
+    """Write what changed since the last time; everything where that is not known, or `anew`."""
+    with client() as writer, one_moment(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(3100), pg_current_xact_id()::text")
+        is_alone, version = cursor.fetchone()
+        if not is_alone:
+            raise AnalyticsUnavailable("Another process is writing to ClickHouse")
+        step = Step(writer, cursor, int(version))
+        writer.command(CREATE_STATE)
+        rows = writer.query(LAST_STATE).result_rows
         seen, age = (Seen(*rows[0][:2]), rows[0][2]) if rows else (None, 0)
-        now, runs = changes_since(step.cursor, seen)
-        if runs is None or age > USABLE_SECONDS:
+        now, runs = changes_since(cursor, seen)
+        if anew or runs is None or age > engine.USABLE_SECONDS:
             step.everything(now)
         elif runs or age > STATE_SECONDS:
             step.write(runs)
             step.finish(now)
 
 
-def rebuild() -> None:
-    """Write everything into new tables, which then take the place of those before."""
-    with _writing() as step:
-        step.everything(changes_since(step.cursor, None)[0])
-
-
-@contextmanager
-def _writing() -> "Iterator[Step]":
-    """Write alone, what one moment of PostgreSQL has; `AnalyticsUnavailable` if another does."""
-    with client() as writer, one_moment(), connection.cursor() as cursor:
-        cursor.execute(_WRITING)
-        is_alone, version = cursor.fetchone()
-        if not is_alone:
-            raise AnalyticsUnavailable("Another process is writing to ClickHouse")
-        writer.command(CREATE_STATE)
-        yield Step(writer, cursor, int(version))
-
-
 @dataclass
 class Step:
-    """A step: `version` is higher than that of every step before it. `prefix`: of its tables."""
+    """`version` is higher than that of every step before. `prefix`: of the tables it writes."""
 
     client: Client
     cursor: CursorWrapper
@@ -146,11 +119,12 @@ class Step:
     prefix: str = OF_PROGRAM
 
     def everything(self, now: Seen) -> None:
+        """Write all into new tables, which then take the place of those before."""
         self.prefix = f"new_{OF_PROGRAM}"
         for table in TABLES:
             self.client.command(f"DROP TABLE IF EXISTS {self.prefix}{table.name}")
             self.client.command(_create(table, self.prefix))
-        self.cursor.execute(ALL_RUNS)
+        self.cursor.execute(engine.ALL_RUNS)
         self.write([run for (run,) in self.cursor.fetchall()])
         for name in (table.name for table in TABLES):
             old, new = f"{OF_PROGRAM}{name}", f"{self.prefix}{name}"
@@ -166,8 +140,8 @@ class Step:
 
     def write(self, runs: list[int]) -> None:
         """Replace all that belongs to these runs; a run comes after what belongs to it."""
-        for first in range(0, len(runs), RUNS_AT_ONCE):
-            batch = runs[first : first + RUNS_AT_ONCE]
+        for first in range(0, len(runs), engine.RUNS_AT_ONCE):
+            batch = runs[first : first + engine.RUNS_AT_ONCE]
             for table in OF_RUNS:
                 self._insert(table, batch)
                 self._end(table, batch)
@@ -194,18 +168,21 @@ class Step:
 
 
 def _create(table: Table, prefix: str) -> str:
-    kinds = {
-        name: f"Nullable({TYPES[kind]})" if name in NULLABLE else TYPES[kind]
+    columns = "".join(
+        f'"{name}" {f"Nullable({TYPES[kind]})" if name in NULLABLE else TYPES[kind]}, '
         for name, kind in table.columns.items()
-    }
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
+    )
     return f"""
-        CREATE TABLE {prefix}{table.name} ({columns}, version UInt64, gone UInt8 DEFAULT 0)
+        CREATE TABLE {prefix}{table.name} ({columns} version UInt64, gone UInt8 DEFAULT 0)
         ENGINE = ReplacingMergeTree(version, gone) ORDER BY ({KEYS[table.name]})
     """
 
 
-CONNECT_SECONDS, ANSWER_SECONDS = 2, 60
+FAULTS = {
+    "UNKNOWN_TABLE": "The figures are being prepared",
+    "MEMORY_LIMIT_EXCEEDED": "This question needs more memory than ClickHouse has",
+    "": "ClickHouse does not do what it is asked; the log says why",
+}
 
 _own = threading.local()
 
@@ -213,35 +190,25 @@ _own = threading.local()
 @contextmanager
 def client() -> Iterator[Client]:
     """Connect, once in a thread, to a session; what fails is `AnalyticsUnavailable`."""
+    url = settings.CIPHERMARK_ANALYTICS_URL
     try:
         if not hasattr(_own, "client"):
-            _own.client = _connected()
+            _own.client = clickhouse_connect.get_client(
+                dsn=url,
+                secure=url.startswith("clickhouses:"),
+                settings=SETTINGS,
+                connect_timeout=2,
+                send_receive_timeout=60,
+                form_encode_query_params=True,  # two hundred names are too long for an address
+            )
         yield _own.client
     except DatabaseError as error:
         logger.warning("ClickHouse: %s", error)
         vars(_own).clear()
-        raise AnalyticsUnavailable(_words(error)) from error
-
-
-def _words(error: DatabaseError) -> str:
-    if isinstance(error, OperationalError):
-        return "ClickHouse cannot be reached just now"
-    if "UNKNOWN_TABLE" in str(error):
-        return "The figures are being prepared"
-    if "MEMORY_LIMIT_EXCEEDED" in str(error):
-        return "This question needs more memory than ClickHouse has"
-    return "ClickHouse does not do what it is asked; the log says why"
-
-
-def _connected() -> Client:
-    url = settings.CIPHERMARK_ANALYTICS_URL
-    return clickhouse_connect.get_client(
-        dsn=url,
-        secure=url.startswith("clickhouses:"),
-        settings=SETTINGS,
-        connect_timeout=CONNECT_SECONDS,
-        send_receive_timeout=ANSWER_SECONDS,
-    )
+        words = next(words for code, words in FAULTS.items() if code in str(error))
+        if isinstance(error, OperationalError):
+            words = "ClickHouse cannot be reached just now"
+        raise AnalyticsUnavailable(words) from error
 
 
 @contextmanager
@@ -250,36 +217,26 @@ def questions() -> Iterator[Ask]:
     with client() as session:
 
         def execute(statement: str, parameters: Mapping[str, Any]) -> Rows:
-            kinds = frozenset((name, _kind(value)) for name, value in parameters.items())
-            text = translated(statement, kinds)
-            for name, kind in kinds:
-                if kind == NUMBERS:
-                    text = text.replace(f"{{{name}: {NUMBERS}}}", _literal(parameters[name]))
-            texts = {name: parameters[name] for name, kind in kinds if kind != NUMBERS}
-            if text.startswith("CREATE"):
-                session.raw_query(text, texts)
-                return []
+            kinds = {name: _kind(value) for name, value in parameters.items()}
+            text = translated(statement, frozenset(kinds.items()))
+            texts = {name: value for name, value in parameters.items() if kinds[name] != NUMBERS}
+            for name in kinds.keys() - texts:
+                numbers = orjson.dumps(parameters[name]).decode()
+                text = text.replace(f"{{{name}: {NUMBERS}}}", numbers)
             return list(map(tuple, session.query(text, texts).result_rows))
 
         yield Ask(execute)
 
 
 NUMBERS = "numbers"
-"""Kind of a parameter that has no text in it, and is written into the statement."""
+"""Kind of a parameter without texts, which becomes part of the statement."""
 
 
 def _kind(value: Any) -> str:
-    values = value if isinstance(value, list | tuple) else [value]
-    if not any(isinstance(one, str) for one in values):
-        return NUMBERS
-    kind = "Nullable(String)" if None in values else "String"
-    return kind if isinstance(value, str) else f"Array({kind})"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_literal, value))}]"
-    return "NULL" if value is None else str(value)
+    if isinstance(value, str):
+        return "String"
+    has_texts = isinstance(value, list | tuple) and any(isinstance(one, str) for one in value)
+    return "Array(String)" if has_texts else NUMBERS
 
 
 @lru_cache(maxsize=1_000)
@@ -302,16 +259,6 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
     return tree.sql(dialect=_Translated)
 
 
-MAPS = frozenset({"tags"})
-"""Columns in whose brackets is a key, and not a place."""
-
-_RENAMED = {
-    "list_position": "indexOf",
-    "list_extract": "arrayElementOrNull",
-    "map_values": "mapValues",
-}
-
-
 def _unnest_in_step(select: exp.Select) -> None:
     """Zip lists that are unnested beside each other, as DuckDB does; `arrayJoin` crosses them."""
     lists = [node for column in select.expressions for node in column.find_all(exp.Explode)]
@@ -328,52 +275,18 @@ class _Generator(ClickHouseGenerator):
 
     TRANSFORMS: ClassVar = {
         **ClickHouseGenerator.TRANSFORMS,
-        exp.ArraySort: lambda self, one: self.func("arraySort", one.this),
-        exp.BitwiseAnd: lambda self, one: self.func("bitAnd", one.this, one.expression),
-        exp.GenerateSeries: lambda self, one: self.func(
-            "range", one.args["start"], one.args["end"]
-        ),
-        exp.IntDiv: lambda self, one: self.func("intDiv", one.this, one.expression),
-        exp.Length: lambda self, one: self.func("length", one.this),
-        exp.LogicalAnd: lambda self, one: self.func("min", one.this),
-        exp.MapKeys: lambda self, one: self.func("mapKeys", one.this),
+        exp.ArraySort: lambda self, node: self.func("arraySort", node.this),
+        exp.BitwiseAnd: lambda self, node: self.func("bitAnd", node.this, node.expression),
+        exp.IntDiv: lambda self, node: self.func("intDiv", node.this, node.expression),
+        exp.MapKeys: lambda self, node: self.func("mapKeys", node.this),
     }
 
-    def anonymous_sql(self, expression: exp.Anonymous) -> str:
-        """Functions that sqlglot does not know."""
-        name = _RENAMED.get(expression.name, expression.name)
-        return self.func(name, *expression.expressions, normalize=False)
-
-    def arrayagg_sql(self, expression: exp.ArrayAgg) -> str:
-        """A list keeps its NULLs, `groupArray` drops them."""
-        if isinstance(expression.this, exp.Distinct):
-            return self.func("groupUniqArray", *expression.this.expressions)
-        if isinstance(expression.parent, exp.Filter):
-            return self.func("groupArray", expression.this)
-        return f"arrayMap(one -> one.1, groupArray(tuple({self.sql(expression, 'this')})))"
-
     def bracket_sql(self, expression: exp.Bracket) -> str:
-        """There is NULL beyond a list."""
-        if expression.this.name in MAPS:
+        """There is NULL beyond a list; tags are a map."""
+        if expression.this.name == "tags":
             return super().bracket_sql(expression)
         (place,) = self.bracket_offset_expressions(expression)
         return self.func("arrayElementOrNull", expression.this, place)
-
-    def count_sql(self, expression: exp.Count) -> str:
-        """A number with a sign, as differences of counts have one."""
-        counted = self.function_fallback_sql(expression)
-        filtered = isinstance(expression.parent, exp.Filter)
-        return counted if filtered else self.func("toInt64", counted)
-
-    def filter_sql(self, expression: exp.Filter) -> str:
-        """The largest of nothing is NULL."""
-        if isinstance(expression.this, exp.Max | exp.Min):
-            name = f"{expression.this.sql_name().lower()}OrNullIf"
-            condition = expression.expression.this
-            return self.func(name, expression.this.this, condition, normalize=False)
-        filtered = super().filter_sql(expression)
-        counts = isinstance(expression.this, exp.Count)
-        return self.func("toInt64", filtered) if counts else filtered
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
         """Rows of the left side that the right side has, or has not."""
@@ -381,11 +294,6 @@ class _Generator(ClickHouseGenerator):
             expression = expression.copy()
             expression.set("side", "LEFT")
         return super().join_sql(expression, join_op)
-
-    def splitpart_sql(self, expression: exp.SplitPart) -> str:
-        """A part of a text."""
-        parts = self.func("splitByString", expression.args["delimiter"], expression.this)
-        return f"arrayElement({parts}, {self.sql(expression, 'part_index')})"
 
 
 class _Translated(ClickHouse):

@@ -76,7 +76,7 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
         slots = counted(ask, query).series.slots
         best = "min" if query.metric in LOWER_IS_BETTER else "max"
         select = f"""
-            SELECT g, {best}(value) FILTER (WHERE list_contains($sorting::INTEGER[], slot))
+            SELECT g, {best}(CASE WHEN list_contains($sorting::INTEGER[], slot) THEN value END)
             FROM {votes(ask, query)} WHERE value IS NOT NULL GROUP BY g
         """  # noqa: S608 - names of our own
         sorting = [place for place, slot in enumerate(slots) if view.sorts_by(slot.cipher)]
@@ -123,7 +123,7 @@ def _without_baseline(ask: Ask, query: ComparisonQuery) -> int:
     if query.metric not in NEEDS_BASELINE:
         return 0
     every = votes(ask, replace(query, matched=False))  # matched ones all have a value
-    by_host = f"SELECT host FROM {every} GROUP BY host HAVING bool_and(value IS NULL)"  # noqa: S608
+    by_host = f"SELECT host FROM {every} GROUP BY host HAVING count(value) = 0"  # noqa: S608
     return int(ask(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
 
 
@@ -152,9 +152,9 @@ SELECT g, s, slot, n, sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END, fam
     values[1], values[n], values[rank], values[n + 1 - rank],
     {", ".join(_AT.format(quarters=one) for one in (1, 2, 3))}
 FROM (
-    SELECT g, s, slot, count(*) AS n,
+    SELECT g, s, slot, count(*)::BIGINT AS n,
         floor((n + 1) / 2 - 0.98 * sqrt(n))::BIGINT AS rank, list_sort(list(value)) AS values,
-        count(uncertainty) AS known,
+        count(uncertainty)::BIGINT AS known,
         list_sort(list(uncertainty) FILTER (WHERE uncertainty IS NOT NULL)) AS uncertainties,
         bit_or(source) AS sources, count(*) FILTER (WHERE doubtful) AS doubtful,
         list_sort(list(DISTINCT family) FILTER (WHERE family <> '')) AS families

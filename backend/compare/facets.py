@@ -127,9 +127,9 @@ def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
             passes=", ".join(f"{condition} AS {own}" for own, condition in passes.values())
             or "true AS passes",
         )
+        statement.ctes["keys"] = "SELECT *, unnest(map_keys(tags)) AS tag_key FROM kinds"
         statement.ctes["tagged"] = (
-            f"SELECT *, '{TAG_PREFIX}' || unnest(map_keys(tags)) AS facet,"  # noqa: S608
-            " unnest(map_values(tags)) AS value FROM kinds"
+            f"SELECT *, '{TAG_PREFIX}' || tag_key AS facet, tags[tag_key] AS value FROM keys"  # noqa: S608
         )
 
         def others(facet: str) -> str:

@@ -155,11 +155,12 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
     """Give a statement `series` (id, slot, asked, place)."""
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
-            unnest($asked::BOOLEAN[]) AS asked, unnest(range(len($series))) AS place
+            unnest($asked::BOOLEAN[]) AS asked, unnest($places::INTEGER[]) AS place
     """
     columns = zip(*series.rows, strict=True) if series.rows else ((), (), ())
     lists = map(list, columns)
     statement.parameters |= dict(zip(("series", "slots", "asked"), lists, strict=True))
+    statement.parameters["places"] = list(range(len(series.rows)))
 
 
 def agreed(query: ComparisonQuery, statement: Statement) -> str:

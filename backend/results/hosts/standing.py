@@ -101,7 +101,7 @@ FROM (
     SELECT host, slot, arg_max(median, rank) AS value
     FROM results WHERE host <> $of_host GROUP BY host, slot
 ) other JOIN (
-    SELECT unnest(range(len($values))) AS number, unnest($of_slots::INTEGER[]) AS slot,
+    SELECT unnest($numbers::INTEGER[]) AS number, unnest($of_slots::INTEGER[]) AS slot,
         unnest($values::DOUBLE[]) AS value
 ) mine USING (slot)
 GROUP BY mine.number
@@ -126,6 +126,7 @@ def _standings(
     statement.parameters |= {
         "of_host": host_id,
         "of_slots": [places[cipher] for cipher in query.ciphers],
+        "numbers": list(range(len(results))),
         "values": [one.median for one in results],
     }
     counted = {

@@ -25,9 +25,9 @@ class Command(SiteCommand):
             with connection.cursor() as cursor:
                 cursor.execute("INSERT INTO runs_change DEFAULT VALUES")
             return
-        from compare.clickhouse import rebuild
+        from compare.clickhouse import follow
 
         try:
-            rebuild()
+            follow(anew=True)
         except AnalyticsUnavailable as error:
             raise CommandError(f"{error}.") from None
