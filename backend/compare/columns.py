@@ -12,14 +12,14 @@ UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
 """How a unit reads at the end of a column's name; `cpu_seconds_per_gb` has its own."""
 
 RATIOS = {
-    "ratio": "ratio",
-    "ratio_low": "low",
-    "ratio_high": "high",
-    "ratio_n": "n",
-    "beyond_noise": "beyond_noise",
-    "tool_changed": "tool_changed",
+    "ratio": ("ratio", "Ratio"),
+    "ratio_low": ("low", "Ratio, low"),
+    "ratio_high": ("high", "Ratio, high"),
+    "ratio_n": ("n", "Hosts of the ratio"),
+    "beyond_noise": ("beyond_noise", "Beyond noise"),
+    "tool_changed": ("tool_changed", "Tool changed"),
 }
-"""Column -> attribute of a `Ratio`."""
+"""Column -> attribute of a `Ratio`, heading."""
 
 
 def value_name(metric: str, unit: str) -> str:
@@ -67,7 +67,7 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
                 f"{value}_max": figure.maximum,
                 "n": figure.n,
                 **(
-                    {name: getattr(ratio, field, None) for name, field in RATIOS.items()}
+                    {name: getattr(ratio, field, None) for name, (field, _) in RATIOS.items()}
                     if comparison.relative_to
                     else {}
                 ),
@@ -82,33 +82,22 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
 
 
 OF_RUN = ("run_id", "host", "host_key", *DIMENSIONS, "started_at", "source")
-OF_SERIES = {
-    "tool": "tool",
-    "cipher": "cipher",
+OF_SERIES = (
+    *("tool", "cipher", "block_size_bytes", "operation", "threads", "mac", "compression"),
+    *("method", "pinned", "target_kind", "target", "acceleration"),
+)
+OF_RESULT = (
+    *("n", "throughput_bytes_per_second", "minimum_bytes_per_second", "maximum_bytes_per_second"),
+    *("spread", "noisy", "implausible", "cpu_seconds_per_gb"),
+)
+FIELDS = {
     "block_size_bytes": "block_size",
-    "operation": "operation",
-    "threads": "threads",
-    "mac": "mac",
-    "compression": "compression",
-    "method": "method",
-    "pinned": "pinned",
-    "target_kind": "target_kind",
     "target": "target_name",
-    "acceleration": "acceleration",
-}
-"""Column -> field of the series."""
-
-OF_RESULT = {
-    "n": "n",
     "throughput_bytes_per_second": "median",
     "minimum_bytes_per_second": "minimum",
     "maximum_bytes_per_second": "maximum",
-    "spread": "spread",
-    "noisy": "noisy",
-    "implausible": "implausible",
-    "cpu_seconds_per_gb": "cpu_seconds_per_gb",
 }
-"""Column -> field of the measurement."""
+"""Column of a series or a measurement -> its field, where that has another name."""
 
 OF_INDEX = ("machine_speed_index", "single_baseline")
 ORIGIN = ("reference_profile", "machine_acceleration", "tags", "agent", "agent_version", "run_url")
@@ -167,12 +156,8 @@ def comparison_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
     }
     columns["n"] = SheetColumn("Hosts", 8)
     if comparison.relative_to:
-        columns["ratio"] = SheetColumn("Ratio", 10, FACTOR)
-        columns["ratio_low"] = SheetColumn("Ratio, low", 10, FACTOR)
-        columns["ratio_high"] = SheetColumn("Ratio, high", 10, FACTOR)
-        columns["ratio_n"] = SheetColumn("Hosts of the ratio", 10)
-        columns["beyond_noise"] = SheetColumn("Beyond noise", 10)
-        columns["tool_changed"] = SheetColumn("Tool changed", 10)
+        for name, (_, heading) in RATIOS.items():
+            columns[name] = SheetColumn(heading, 10, "0" if name == "ratio_n" else FACTOR)
     columns["doubtful"] = SheetColumn("Low confidence", 12)
     if comparison.metric in NEEDS_PROFILE:
         columns["uncertainty_factor"] = SheetColumn("Uncertainty factor", 12, FACTOR)

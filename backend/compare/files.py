@@ -20,6 +20,7 @@ from analysis.comparison import Comparison
 from analysis.profiles.baselines import only
 from analysis.profiles.reference_profile import PROFILE
 from compare.columns import (
+    FIELDS,
     MEASUREMENT_COLUMNS,
     OF_INDEX,
     OF_RESULT,
@@ -43,13 +44,7 @@ Key = tuple[int, int]
 """A run and a series: of a measurement."""
 
 SERIES_FILTERS = (
-    "tool",
-    "block_size",
-    "operation",
-    "threads",
-    "compression",
-    "method",
-    "target_kind",
+    *("tool", "block_size", "operation", "threads", "compression", "method", "target_kind"),
     "acceleration",
 )
 
@@ -147,11 +142,14 @@ def measurement_rows(
     What rows have in common is read once, and made a `part` once: a run has a hundred rows, and a
     site few series. `keys`: of these measurements alone.
     """
-    fields = ("run_id", "series_id", "negotiated_id", *OF_RESULT.values())
+    of_series, of_result = (
+        [FIELDS.get(name, name) for name in names] for names in (OF_SERIES, OF_RESULT)
+    )
+    fields = ("run_id", "series_id", "negotiated_id", *of_result)
     with one_moment():
         series = {
             pk: (values[0], part(values))
-            for pk, *values in Series.objects.values_list("pk", *OF_SERIES.values())
+            for pk, *values in Series.objects.values_list("pk", *of_series)
         }
         negotiated: dict[int | None, Part] = {
             pk: part(values) for pk, *values in Negotiated.objects.values_list("pk", "mac", "kex")
