@@ -145,8 +145,8 @@ def environment_of(name: str, folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     return {
         **os.environ,
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "PYTHONPATH": str(PROJECT / "backend"),
+        "DJANGO_SETTINGS_MODULE": "tests.impatient_settings",
+        "PYTHONPATH": f"{PROJECT / 'backend'}{os.pathsep}{PROJECT}",
         "DATABASE_URL": url_of(name),
         "CIPHERMARK_DATA_DIR": str(folder),
         "CIPHERMARK_PUBLIC": "1",

@@ -251,12 +251,14 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULER = "config.beat:MemoryScheduler"
 # Seconds: how often beat leaves a sign of life.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 60
+# A run that is still accepted then has lost its task, with a broker or a worker.
+REQUEUE_AFTER = timedelta(minutes=1)
 CELERY_BEAT_SCHEDULE = {
     "clear-sessions": {
         "task": "access.tasks.clear_sessions",
         "schedule": crontab(hour=4, minute=0),
     },
-    "queue-waiting-runs": {"task": "runs.tasks.queue_waiting_runs", "schedule": 60.0},
+    "queue-waiting-runs": {"task": "runs.tasks.queue_waiting_runs", "schedule": REQUEUE_AFTER},
     "prune-old-runs": {"task": "runs.tasks.prune_old_runs", "schedule": 3600.0},
     "find-changes": {
         "task": "changes.tasks.find_changes",

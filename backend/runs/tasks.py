@@ -2,7 +2,6 @@
 
 import logging
 import time
-from datetime import timedelta
 from itertools import islice
 from typing import Any
 
@@ -18,9 +17,6 @@ from store.models import Run
 from store.outage import UNREACHABLE
 
 logger = logging.getLogger(__name__)
-
-WAITS_AT_MOST = timedelta(minutes=1)
-"""A run that is still accepted then has lost its task, with a broker or a worker."""
 
 QUEUED_AT_ONCE = 1000
 
@@ -56,7 +52,7 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
 def queue_waiting_runs() -> None:
     """Send the tasks of runs that have waited too long; one that is sent twice does nothing."""
     late = Run.objects.filter(
-        status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - WAITS_AT_MOST
+        status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - settings.REQUEUE_AFTER
     )
     for run_pk in late.order_by("received_at").values_list("pk", flat=True)[:QUEUED_AT_ONCE]:
         process_run.delay(run_pk)

@@ -40,7 +40,8 @@ def production_settings(folder: Path, postgres: Postgres, redis: RedisServer) ->
     return {
         **{name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ},
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(PROJECT / "backend"),
+        "PYTHONPATH": f"{PROJECT / 'backend'}{os.pathsep}{PROJECT}",
+        "DJANGO_SETTINGS_MODULE": "tests.impatient_settings",
         "CIPHERMARK_ENV": "production",
         "CIPHERMARK_SECRET_KEY": secrets.token_urlsafe(48),
         "CIPHERMARK_ALLOWED_HOSTS": "127.0.0.1",
@@ -189,7 +190,7 @@ def test_nothing_acknowledged_is_lost_or_counted_twice_when_every_part_is_killed
 
         with psycopg.connect(settings["DATABASE_URL"], autocommit=True) as database:
             waiting = "SELECT NOT EXISTS (SELECT FROM runs_run WHERE status = 'accepted')"
-            assert within(180, lambda: database.execute(waiting).fetchone() == (True,))
+            assert within(60, lambda: database.execute(waiting).fetchone() == (True,))
             found = Counter(database.execute(STORED).fetchall())
         assert found == Counter((one["run_id"], "ready", 2) for one in sent)
         assert within(30, lambda: is_ready(port))
