@@ -29,10 +29,10 @@ SESSION = 2
 API = {
     "/api/v1/comparison/": 3,
     "/api/v1/comparison/?metric=normalised": 3,
-    "/api/v1/comparison/?cpu=cpu-1": 4,
-    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 4,
+    "/api/v1/comparison/?cpu=cpu-1": 3,
+    "/api/v1/comparison/?cpu=cpu-1&metric=normalised": 3,
     "/api/v1/comparison/?group_by=host": 3,
-    "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 4,
+    "/api/v1/comparison/?tool=openssl&cpu=cpu-1": 3,
     "/api/v1/comparison/?until=2026-01-01": 3,
     "/api/v1/runs/": 1,
     "/api/v1/runs/{run.run_id}/": 3,
@@ -49,9 +49,9 @@ API = {
 
 PAGES = {
     "/": 11,
-    "/?cpu=cpu-1": 13,
+    "/?cpu=cpu-1": 12,
     "/?tool=openssl": 9,
-    "/?tool=openssl&cpu=cpu-1": 11,
+    "/?tool=openssl&cpu=cpu-1": 10,
     "/?tool=openssl&host=m0": 13,
     "/hosts/": 7,
     "/hosts/{run.host_id}/": 22,
