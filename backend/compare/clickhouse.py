@@ -46,8 +46,7 @@ SETTINGS = {
     "max_ast_elements": 2**22,
     "max_expanded_ast_elements": 2**22,
 }
-"""With which ClickHouse means the same as DuckDB: what a join does not find is NULL, and so on.
-Numbers are part of a statement, and tens of thousands of hosts may be chosen by their name."""
+"""With which ClickHouse means the same as DuckDB, and takes tens of thousands of keys of hosts."""
 
 TYPES = {
     "INTEGER": "Int32",
@@ -73,8 +72,8 @@ KEYS = {
 """Table -> what is the same of a row and those that replace it. A question reads its series."""
 
 TABLES = (*OF_RUNS, *SHARED)
+# Before the names of tables: another version of the program, which has others, keeps its own.
 OF_PROGRAM = f"ciphermark_{crc32(repr(TABLES).encode())}_"
-"""Before the name of a table: another version of the program, which has others, keeps its own."""
 
 STATE = f"{OF_PROGRAM}state"
 CREATE_STATE = f"""
@@ -86,8 +85,7 @@ LAST_STATE = f"""
 SELECT snapshot, database, dateDiff('second', at, now()) FROM {STATE}
 ORDER BY at DESC, version DESC LIMIT 1
 """  # noqa: S608 - constants
-STATE_SECONDS = 3600
-"""After which a state is written again though nothing changed: an old one is of no use."""
+STATE_SECONDS = 3600  # then it is written again though nothing changed: an old one is of no use
 
 
 def follow(anew: bool = False) -> None:
