@@ -78,7 +78,7 @@ def test_hosts_ticked_in_several_searches_are_compared_side_by_side(
     expect(button).to_be_enabled()
     expect(button).not_to_have_css("background-color", pale)
     button.click()
-    expect(page.locator("h1")).to_have_text("Two hosts side by side")
+    expect(page.locator("h1")).to_have_text("2 hosts side by side")
     page.go_back()
     expect(page.locator("[data-ticked]")).to_have_text("2 ticked.")
     page.get_by_role("button", name="Clear").click()
