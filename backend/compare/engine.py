@@ -205,17 +205,16 @@ class Engine:
         self.reading: Future[Copy] | None = None
 
     def prepare(self) -> "Future[Copy]":
-        """Have everything read, unless it is already."""
+        """Have everything read, unless it is already, or will be."""
         with self.lock:
-            if self.reading is None:
+            if self.reading is None or (self.reading.done() and self.reading.exception()):
                 self.reading = _in_background(read_all)
             return self.reading
 
-    def forget(self, reading: "Future[Copy] | None" = None) -> None:
-        """Have the next question read everything anew; `reading`: unless somebody else did."""
+    def forget(self) -> None:
+        """Have the next question read everything anew."""
         with self.lock:
-            if reading in (None, self.reading):
-                self.reading = None
+            self.reading = None
 
     @contextmanager
     def questions(self) -> Iterator[Ask]:
@@ -244,9 +243,6 @@ class Engine:
                 copy = reading.result(PATIENCE_SECONDS)
             except TimeoutError:
                 raise AnalyticsUnavailable("The figures are being prepared") from None
-            except Exception:
-                self.forget(reading)
-                raise
             with self.lock:
                 if reading is self.reading and self._follow(copy):
                     return _begun(copy.duck)

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
@@ -238,6 +238,21 @@ def test_everything_is_read_anew_after_what_no_run_tells(
     assert list(rates().values()) == [1e8]
     happen(monkeypatch)
     assert list(rates().values()) == [5e8]
+
+
+def test_a_start_while_the_database_was_away_is_made_good(
+    emptied: None, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_run(ctr(1e8, "a"))
+    ENGINE.forget()
+
+    def away() -> None:
+        raise OperationalError("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "read_all", away)
+        assert ENGINE.prepare().exception(30)
+    assert list(rates().values()) == [1e8]
 
 
 def test_a_question_that_needs_too_much_memory_is_refused_alone(
