@@ -43,7 +43,7 @@ PATIENCE_SECONDS = 5.0
 """How long a question waits for a copy that is being read."""
 
 USABLE_SECONDS = 24 * 3600
-"""A copy that was not asked for so long is read anew: the changes since may have been forgotten."""
+"""A copy that has not followed for so long is read anew: changes since may be forgotten."""
 
 MOST_CHANGES = 20_000
 """Runs: beyond that, reading everything again takes no longer."""
@@ -113,14 +113,14 @@ def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[
 
 @dataclass
 class Copy:
-    """A copy, what it has seen, and when it was last asked for (Unix time).
+    """A copy, what it has seen, and when it last was up to date (Unix time).
 
     `unpacked`: runs that were read again since room was given back.
     """
 
     duck: Duck
     seen: Seen
-    asked_at: float = field(default_factory=time.time)
+    followed_at: float = field(default_factory=time.time)
     unpacked: int = 0
 
     def read_again(self, cursor: CursorWrapper, seen: Seen, runs: list[int]) -> None:
@@ -249,17 +249,22 @@ class Engine:
 
     def _follow(self, copy: Copy) -> bool:
         """Bring the copy up to date; False, and it is forgotten, where all has to be read anew."""
-        is_old = time.time() - copy.asked_at > USABLE_SECONDS
-        copy.asked_at = time.time()
+        now = time.time()
+        is_old = now - copy.followed_at > USABLE_SECONDS
         with connection.cursor() as cursor:
-            if changes_since(cursor, copy.seen)[1] == [] and not is_old:
-                return True
-        with one_moment(), connection.cursor() as cursor:
-            seen, runs = changes_since(cursor, copy.seen)
-            if is_old or runs is None or len(runs) > MOST_CHANGES:
-                self.forget()
-                return False
-            copy.read_again(cursor, seen, runs)
+            has_changed = changes_since(cursor, copy.seen)[1] != []
+        if has_changed or is_old:
+            with one_moment(), connection.cursor() as cursor:
+                seen, runs = changes_since(cursor, copy.seen)
+                if is_old or runs is None or len(runs) > MOST_CHANGES:
+                    self.forget()
+                    return False
+                try:
+                    copy.read_again(cursor, seen, runs)
+                except duckdb.OutOfMemoryException:
+                    self.forget()  # it would fail again; read anew, everything is packed
+                    raise
+        copy.followed_at = now
         return True
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import pytest
@@ -212,7 +213,37 @@ def fail() -> None:
 
 
 def idle() -> None:
-    ENGINE.prepare().result().asked_at = 0
+    ENGINE.prepare().result().followed_at = 0
+
+
+@pytest.mark.parametrize(
+    ("failure", "raised"),
+    (
+        (OperationalError("gone"), OperationalError),
+        (duckdb.OutOfMemoryException("full"), AnalyticsUnavailable),
+    ),
+)
+def test_what_a_copy_could_not_follow_is_not_lost_when_its_log_is_forgotten(
+    emptied: None,
+    store_run: StoreRun,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception,
+    raised: type[Exception],
+) -> None:
+    run = store_run(ctr(1e8, "a"))
+    assert list(rates().values()) == [1e8]
+    copy = ENGINE.prepare().result()
+    copy.followed_at -= 20 * 3600
+    spoil(run)
+    Run.objects.update(tags={"rack": "c"})
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.Copy, "read_again", Mock(side_effect=failure))
+        with pytest.raises(raised):
+            rates()
+    copy.followed_at -= 10 * 3600
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM runs_change")
+    assert list(rates().values()) == [5e8]
 
 
 @pytest.mark.parametrize(
