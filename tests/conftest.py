@@ -25,7 +25,7 @@ from access.tokens import create_token
 from ciphermark_agent import ssh_server
 from ciphermark_agent.ssh_server import PrivateServer
 from runs.acceptance import create_run
-from runs.processing import process_run
+from runs.processing import derive_run
 from runs.published import load_published
 from store.models import Run
 from telemetry import signs_of_life
@@ -172,7 +172,7 @@ def store_run(db: None) -> StoreRun:
 
     def store(document: dict[str, Any], source: str = "agent") -> Run:
         run = accepted(document, source)
-        process_run(run.pk)
+        derive_run(run.pk)
         run.refresh_from_db()
         return run
 

@@ -43,42 +43,50 @@ DERIVED_VERSION = 5
 TOOLS = ("ssh", "openssl")
 
 
+def _locked(run_pk: int) -> Run:
+    return Run.objects.select_for_update(of=("self",)).select_related("document").get(pk=run_pk)
+
+
 @transaction.atomic
-def process_run(run_pk: int) -> Run:
+def derive_run(run_pk: int) -> Run:
     """Derive every row of an accepted run, or reject it with the reason; leave any other alone.
 
     Whatever else fails is raised: nothing is stored then, and the run stays accepted.
     """
-    runs = Run.objects.select_for_update(of=("self",)).select_related("document")
-    run = runs.get(pk=run_pk)
-    if run.status != Run.Status.ACCEPTED:
-        return run
+    run = _locked(run_pk)
+    if run.status == Run.Status.ACCEPTED:
+        _derive(run)
+    return run
+
+
+@transaction.atomic
+def renew_run(run_pk: int) -> Run:
+    """Derive the rows of a run anew; where its document is no JSON any more they stay."""
+    run = _locked(run_pk)
+    json.loads(run.document.received)  # `ValueError`: somebody has damaged it since
+    for rows in (run.measurements, run.baseline_levels, run.speed_indices):
+        rows.all().delete()
+    host_before = run.host_id
+    _derive(run)
+    if host_before is not None:  # of which it may be the latest, though it is rejected now
+        Host.objects.filter(pk=host_before).refresh_latest_run()
+    return run
+
+
+def _derive(run: Run) -> None:
     add_to_context(run_id=str(run.run_id))
     try:
         if run.attempts > MAX_ATTEMPTS:
             raise DocumentRejected(
                 f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason"
             )
-        document = parse_run_document(json.loads(bytes(run.document.body)))
-    except (DocumentRejected, ValueError) as error:
+        document = parse_run_document(json.loads(run.document.received))
+    except ValueError as error:
         run.status, run.rejection = Run.Status.REJECTED, str(error)
         run.save(update_fields=["status", "rejection"])
         notify_of_rejection(run)
     else:
         _store(run, document)
-    return run
-
-
-@transaction.atomic
-def renew_run(run_pk: int) -> Run:
-    """Derive the rows of a run anew; where its document cannot be read any more they stay."""
-    run = Run.objects.select_for_update(of=("self",)).select_related("document").get(pk=run_pk)
-    json.loads(bytes(run.document.body))
-    for rows in (run.measurements, run.baseline_levels, run.speed_indices):
-        rows.all().delete()
-    run.status = Run.Status.ACCEPTED
-    run.save(update_fields=["status"])
-    return process_run(run_pk)
 
 
 def _store(run: Run, document: types.RunDocument) -> None:

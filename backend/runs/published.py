@@ -11,7 +11,7 @@ from django.db import transaction
 
 from documents.run_document import SCHEMA
 from runs.acceptance import content_digest, create_run
-from runs.processing import process_run
+from runs.processing import derive_run
 from runs.recompute import delete_runs
 from store.models import Run
 
@@ -70,7 +70,7 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
     accepted = create_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
     # What an administrator hid stays hidden when its figures are corrected.
     Run.objects.filter(pk=accepted.run.pk).update(hidden=hidden)
-    process_run(accepted.run.pk)
+    derive_run(accepted.run.pk)
     return True
 
 

@@ -42,7 +42,7 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
     if not waiting.update(attempts=F("attempts") + int(self.request.retries == 0)):
         return
     started = time.perf_counter()
-    run = processing.process_run(run_pk)
+    run = processing.derive_run(run_pk)
     milliseconds = (time.perf_counter() - started) * 1000
     reason = f": {run.rejection}" if run.rejection else ""
     logger.info("run %s is %s after %.0f ms%s", run.run_id, run.status, milliseconds, reason)

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from access.tokens import create_token
-from runs.processing import process_run
+from runs.processing import derive_run
 from store.models import ImportedText, Measurement, Run
 from tests.cases import each
 from tests.conftest import ApiClient
@@ -82,7 +82,7 @@ def test_uncertain_results_are_listed_and_taken_on_request(uploader: ApiClient) 
     detail = error_of(uploader, FAST, 400)["detail"]
     assert detail == "1 uncertain result was skipped. Send accept=all to take them."
     run = Run.objects.get(run_id=send(uploader, FAST, accept="all")["run_id"])
-    process_run(run.pk)
+    derive_run(run.pk)
     row = Measurement.objects.get(run=run)
     assert (row.implausible, row.median) == (True, None)
 
@@ -96,7 +96,7 @@ def test_an_import_is_stored_verbatim_and_becomes_a_run(
     assert answer["url"].endswith(f"/api/v1/runs/{answer['run_id']}/")
     assert [run["run_id"] for run in answer["runs"]] == [answer["run_id"]]
     run = Run.objects.get(run_id=UUID(answer["run_id"]))
-    assert process_run(run.pk).status == Run.Status.READY
+    assert derive_run(run.pk).status == Run.Status.READY
     run.refresh_from_db()
     assert (run.source, run.started_at) == ("import", None)
     row = Measurement.objects.get(run=run, series__block_size=16384)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from documents.validation import run_schema, validate_run_document
-from runs.processing import process_run
+from runs.processing import derive_run
 from store.models import Run
 from tests.conftest import ApiClient
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
@@ -84,7 +84,7 @@ def test_a_changed_document_is_taken_whole_or_refused_by_name(
         return
     assert response.status_code == 202, response.content
     run = Run.objects.latest("id")
-    status = process_run(run.pk).status
+    status = derive_run(run.pk).status
     answer = reader.get(f"/api/v1/runs/{run.run_id}/")
     assert answer.status_code == 200
     assert answer.json()["status"] == status

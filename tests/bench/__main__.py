@@ -40,7 +40,7 @@ from access.tokens import create_token
 from compare import engine
 from compare.engine import Ask
 from runs.acceptance import create_run
-from runs.processing import process_run
+from runs.processing import derive_run
 from store.models import Host, Run
 from tests.bench import fleet
 from tests.live_site import environment_of, web_server
@@ -211,7 +211,7 @@ def processing(_size: str) -> Iterator[Figure]:
 
     def process() -> None:
         for key in waiting.pop():
-            process_run(key)
+            derive_run(key)
 
     def write() -> None:
         for _ in range(20):

@@ -23,7 +23,7 @@ from django.db.models import Model
 from psycopg import sql
 
 from runs.acceptance import create_run
-from runs.processing import process_run
+from runs.processing import derive_run
 from store.models import Host, Run
 from tests.live_site import url_of
 from tests.sample_documents import environment, run_document
@@ -130,7 +130,7 @@ def fill(hosts: int, runs: int) -> None:
     for number, cpu in enumerate([*CPUS, *zipf(random, CPUS, min(440, hosts // 4))]):
         document = document_of_kind(number, cpu)
         run = create_run(json.dumps(document).encode(), document, source="agent").run
-        assert process_run(run.pk).status == "ready", document["run_id"]
+        assert derive_run(run.pk).status == "ready", document["run_id"]
         kinds[run.pk] = cpu
     copy_measurements(write_runs(random, kinds, hosts, runs))
     with connect(autocommit=True) as database:

@@ -18,7 +18,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from access.tokens import create_token
 from runs.importing import ImportRequest, store_import
-from runs.processing import process_run
+from runs.processing import derive_run
 from runs.published import load_published
 from store.models import ApiToken, Host, Run
 from tests.conftest import StoreRun
@@ -74,7 +74,7 @@ def person(db: None, store_run: StoreRun) -> Client:
         create_token(name[:100], "read")
     text = f"{HOSTILE}\naes128-ctr: 104.167 MB/s\n{HOSTILE} {MARK}: 1 MB/s\n"
     for run in store_import(ImportRequest(text.encode())).runs:
-        process_run(run.pk)
+        derive_run(run.pk)
     user = User.objects.create_superuser("root", first_name=HOSTILE[:150])
     client = Client(raise_request_exception=True)
     client.force_login(user)

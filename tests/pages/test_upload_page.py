@@ -12,7 +12,7 @@ from django.test import Client
 
 from pages.upload.receiving import pack
 from runs.importing import ImportRequest, store_import
-from runs.processing import process_run
+from runs.processing import derive_run
 from store.models import AuditEntry, ImportedText, Run
 from tests.cases import each
 from tests.pages.conftest import page, text_of
@@ -135,7 +135,7 @@ def test_results_to_another_machine_are_found_in_the_chart(editor: Client) -> No
     text = "fan@attic:~$ dd if=/dev/zero bs=1M count=99 | ssh -c aes128-ctr cellar 'cat >/dev/null'"
     save(editor, preview(editor, text=f"{text}\n103809024 bytes copied, 1.5 s, 69.2 MB/s\n"))
     (run,) = Run.objects.all()
-    process_run(run.pk)
+    derive_run(run.pk)
     html = page(editor, f"/upload/?saved={run.run_id}")
     (link,) = re.findall(r'href="([^"]+)">Show in the chart', html)
     assert "69.2 MB/s" in text_of(page(editor, unescape(link)))

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from documents.run_document import DocumentRejected
 from runs import processing
 from runs.acceptance import RunConflict
-from runs.processing import DERIVED_VERSION, process_run
+from runs.processing import DERIVED_VERSION, derive_run
 from runs.verdicts import judge
 from store.models import Environment, Host, Measurement, Run, RunSpeedIndex
 from tests.conftest import StoreRun, accepted
@@ -22,7 +24,7 @@ from tests.sample_documents import environment, run_document, ssh_measurement
 def process_together(runs: Sequence[Run]) -> set[Run.Status]:
     def process(run: Run) -> Run.Status:
         try:
-            return Run.Status(process_run(run.pk).status)
+            return Run.Status(derive_run(run.pk).status)
         finally:
             connection.close()
 
@@ -34,7 +36,7 @@ def process_together(runs: Sequence[Run]) -> set[Run.Status]:
 def test_processing_twice_makes_the_rows_once() -> None:
     run = accepted(run_document(ssh_measurement("3des-cbc", 2e7)))
     for _ in range(2):
-        assert process_run(run.pk).status == Run.Status.READY
+        assert derive_run(run.pk).status == Run.Status.READY
     assert Measurement.objects.count() == 1
     assert RunSpeedIndex.objects.count() == 1
 
@@ -81,7 +83,7 @@ def test_an_unexpected_failure_leaves_the_run_accepted_and_no_rows(
     run = accepted(run_document())
     monkeypatch.setattr("runs.verdicts.acceleration_verdict", lambda *facts: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        process_run(run.pk)
+        derive_run(run.pk)
     run.refresh_from_db()
     assert run.status == Run.Status.ACCEPTED
     assert not Measurement.objects.exists()
@@ -114,3 +116,17 @@ def test_a_run_of_an_older_version_is_derived_anew(store_run: StoreRun) -> None:
     assert run.hidden
     assert list(Environment.objects.all()) == [today]
     assert Measurement.objects.get(run=run).median == 410e6
+
+
+def test_a_run_that_a_newer_program_rejects_is_not_the_latest_of_its_host(
+    store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = store_run(run_document(started_at="2025-11-20T06:48:10Z"))
+    latest = store_run(run_document())
+    Run.objects.filter(pk=latest.pk).update(derived_version=1)
+    reject = Mock(side_effect=DocumentRejected("cannot be true"))
+    monkeypatch.setattr(processing, "parse_run_document", reject)
+    call_command("renew_runs", stdout=StringIO())
+    latest.refresh_from_db()
+    assert (latest.status, latest.rejection) == (Run.Status.REJECTED, "cannot be true")
+    assert Host.objects.get().latest_run == older

@@ -41,7 +41,7 @@ def test_a_database_that_went_away_is_not_the_documents_fault(
         tries.append(run_pk)
         raise OperationalError("terminating connection due to administrator command")
 
-    monkeypatch.setattr(processing, "process_run", broken_off)
+    monkeypatch.setattr(processing, "derive_run", broken_off)
     tasks.process_run.apply((run.pk,))
     run.refresh_from_db()
     assert len(tries) == 6

@@ -15,7 +15,7 @@ from django.utils import timezone
 from documents.json_text import JsonError, parse_json
 from documents.validation import date_faults, validate_run_document
 from runs.acceptance import RunConflict, create_run
-from runs.processing import process_run
+from runs.processing import derive_run
 from store.models import Run
 from store.site_command import SiteCommand
 
@@ -91,7 +91,7 @@ def load_run(line: bytes) -> bool:
             named = [f"{fault.path or 'the document'}: {fault.detail}" for fault in faults]
             raise Refused("; ".join(named[:FAULTS_NAMED]))
         run, created = create_run(body, document, source=Run.Source.AGENT)
-        if created and (run := process_run(run.pk)).status == Run.Status.REJECTED:
+        if created and (run := derive_run(run.pk)).status == Run.Status.REJECTED:
             raise Refused(run.rejection)
     except (JsonError, DataError) as error:
         raise Refused(str(error)) from None
