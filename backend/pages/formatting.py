@@ -15,6 +15,12 @@ def _rounded(value: float) -> Decimal:
     return exact.quantize(Decimal(1).scaleb(exponent), rounding=ROUND_HALF_UP)
 
 
+def _fixed(value: float, places: int, sign: str = "") -> str:
+    """Write with so many decimals; ties go away from zero, as JavaScript's `toFixed` has it."""
+    step = Decimal(1).scaleb(-places)
+    return f"{Decimal(value).quantize(step, rounding=ROUND_HALF_UP):{sign}}"
+
+
 def three_digits(value: float) -> str:
     """Three significant digits, never in exponent notation: 328, 1.34, 0.0125, 12300."""
     if value == 0:
@@ -68,13 +74,13 @@ def data_size(count: float) -> str:
 
 def factor(value: float) -> str:
     """An uncertainty: from the value divided by it to the value times it: "×/÷ 1.35"."""
-    return f"×/÷ {value:.3f}" if value < 1.01 else f"×/÷ {value:.2f}"
+    return f"×/÷ {_fixed(value, 3 if value < 1.01 else 2)}"
 
 
 def percent(fraction: float) -> str:
     """A fraction in per cent: "0.8 %", "12 %"."""
     value = fraction * 100
-    return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
+    return f"{_fixed(value, 1 if value < 10 else 0)} %"
 
 
 MOST_PERCENT = 3.0
@@ -88,10 +94,10 @@ def difference(ratio: float, beside: float | None = None) -> str:
     if (beside or ratio) >= MOST_PERCENT:
         return f"{three_digits(ratio)} ×"
     percent = (ratio - 1) * 100
-    text = f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"
-    return text.replace("+0.0", "0.0").replace("-0.0", "0.0").replace("-", "−")
+    text = _fixed(percent, 1 if abs(percent) < 9.95 else 0, "+")
+    return f"{text} %".replace("+0.0", "0.0").replace("-0.0", "0.0").replace("-", "−")
 
 
 def signed_percent(ratio: float) -> str:
     """A ratio as a difference: "+12.3 %", "−24.8 %"."""
-    return f"{(ratio - 1) * 100:+.1f} %".replace("-", "−")
+    return f"{_fixed((ratio - 1) * 100, 1, '+')} %".replace("-", "−")
