@@ -17,12 +17,6 @@ export interface Mark {
   words: string[];
 }
 
-/** The room there is for a chart, in CSS pixels. */
-export interface Room {
-  /** Height of the part of the rows that is seen at once; the rest is scrolled to. */
-  rows: number;
-}
-
 export interface BuiltChart {
   configuration: Configuration;
   /** Height of the whole chart when nothing has to be scrolled, in CSS pixels. */
@@ -32,7 +26,7 @@ export interface BuiltChart {
   marks: Mark[];
 }
 
-/** The configuration of one kind of chart as one of any kind: what `Chart` takes. */
+/** A configuration as `Chart` takes it. */
 export function configurationOf(configuration: object): Configuration {
   return configuration as Configuration;
 }

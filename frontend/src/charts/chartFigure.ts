@@ -3,7 +3,8 @@
 import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 
 import type { ChartView } from "../comparison";
-import { configurationOf, shownRows, type AnyChart, type BuiltChart, type Room } from "./built";
+import { shownRows, type AnyChart, type BuiltChart } from "./built";
+import { comparisonChart } from "./comparisonChart";
 import { pixelRatio } from "./fit";
 import { Pace } from "./pace";
 import { nextIndex } from "./selection";
@@ -19,13 +20,8 @@ export interface DrawnChart {
   destroy: () => void;
 }
 
-/** Makes a chart of a view, in a theme, for the room that there is. Pure. */
-export type Build = (view: ChartView, theme: Theme, room: Room) => BuiltChart;
-
 /** Loads what only some readers reach for; only the entry may do that (vite.config.ts). */
-export interface Later {
-  picture: () => Promise<typeof import("./picture")>;
-}
+export type LoadPicture = () => Promise<typeof import("./picture")>;
 
 /**
  * A chart of the view in the figure, drawn by its steps; `data-drawn` on the figure says in the end
@@ -34,15 +30,14 @@ export interface Later {
 export function drawFigure(
   figure: HTMLElement,
   view: ChartView,
-  build: Build,
-  later: Later,
+  loadPicture: LoadPicture,
 ): DrawnChart | null {
   const canvas = figure.querySelector("canvas");
   const box = figure.querySelector<HTMLElement>(".chart-box");
   const stage = canvas?.parentElement;
   const track = stage?.parentElement;
   if (!canvas || !box || !stage || !track) return null;
-  return new Figure(figure, canvas, box, stage, track, view, build, later);
+  return new Figure(figure, canvas, box, stage, track, view, loadPicture);
 }
 
 class Figure implements DrawnChart {
@@ -62,8 +57,7 @@ class Figure implements DrawnChart {
     /** As high as all rows: inside it the stage sticks to the top of the box. */
     private readonly track: HTMLElement,
     private readonly view: ChartView,
-    private readonly build: Build,
-    private readonly later: Later,
+    private readonly loadPicture: LoadPicture,
   ) {
     this.drawing = this.begin();
   }
@@ -121,11 +115,10 @@ class Figure implements DrawnChart {
   /** Builds the chart and gives the box the height of what is seen of it; how much is not. */
   private layOut(theme: Theme): number {
     const printing = document.documentElement.classList.contains("printing");
-    const room = { rows: Number.POSITIVE_INFINITY };
-    let built = this.build(this.view, theme, room);
+    let built = comparisonChart(this.view, theme);
     const all = built.rowsHeight;
     const shown = shownRows(all, window.innerHeight, printing);
-    if (shown < all) built = this.build(this.view, theme, { ...room, rows: shown });
+    if (shown < all) built = comparisonChart(this.view, theme, shown);
     this.built = built;
     const hidden = all - shown;
     const height = built.height - hidden;
@@ -143,11 +136,11 @@ class Figure implements DrawnChart {
   private configuration(pace: Pace): BuiltChart["configuration"] {
     const { configuration } = this.built;
     const ratio = pixelRatio(window.devicePixelRatio, this.width, this.height);
-    return configurationOf({
+    return {
       ...configuration,
       options: { ...configuration.options, devicePixelRatio: ratio },
       plugins: [...(configuration.plugins ?? []), pace.plugin],
-    });
+    };
   }
 
   private listen(): void {
@@ -219,7 +212,7 @@ class Figure implements DrawnChart {
   }
 
   private async save(): Promise<void> {
-    const { savePicture } = await this.later.picture();
-    await savePicture(this.figure, this.view, this.build);
+    const { savePicture } = await this.loadPicture();
+    await savePicture(this.figure, this.view);
   }
 }

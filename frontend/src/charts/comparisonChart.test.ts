@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { logFloor, logTicks, relativeTicks } from "./axes";
 import { comparisonChart, point } from "./comparisonChart";
-import { laptop, one, room, server, several, theme, view } from "./fixtures";
+import { laptop, one, server, several, theme, view } from "./fixtures";
 import type { BarRow } from "./rows";
 import { summaryLines } from "./words";
 
@@ -12,7 +12,7 @@ function row(summary: BarRow["summary"]): BarRow {
 
 describe("the comparison chart", () => {
   it("draws medians as bar lengths, in the unit of the comparison", () => {
-    const { configuration } = comparisonChart(view(), theme, room);
+    const { configuration } = comparisonChart(view(), theme);
     expect(configuration.data.datasets[0]?.data).toMatchObject([
       { x: 328.37e6 },
       { x: 159e6 },
@@ -31,7 +31,7 @@ describe("the comparison chart", () => {
   });
 
   it("colours each bar by its cipher", () => {
-    const { configuration } = comparisonChart(view(), theme, room);
+    const { configuration } = comparisonChart(view(), theme);
     expect(configuration.data.datasets[0]?.backgroundColor).toEqual([
       "colour of aes-gcm-1",
       "colour of aes-ctr-1",
@@ -40,24 +40,23 @@ describe("the comparison chart", () => {
   });
 
   it("lies on its side, so that labels have room", () => {
-    expect(comparisonChart(view(), theme, room).configuration.options?.indexAxis).toBe("y");
+    expect(comparisonChart(view(), theme).configuration.options?.indexAxis).toBe("y");
   });
 
   it("starts a linear axis at zero and a logarithmic one at the decade below", () => {
-    const linear = comparisonChart(view(), theme, room).configuration.options?.scales?.["x"];
+    const linear = comparisonChart(view(), theme).configuration.options?.scales?.["x"];
     expect(linear).toMatchObject({ type: "linear", beginAtZero: true });
-    const log = comparisonChart(view({ scale: "log" }), theme, room).configuration.options?.scales?.["x"];
+    const log = comparisonChart(view({ scale: "log" }), theme).configuration.options?.scales?.["x"];
     expect(log).toMatchObject({ type: "logarithmic", min: 1e8 });
   });
 
   it("has one value axis for all rows, up to the longest whisker, whichever rows are seen", () => {
-    const part = { ...room, rows: 50 };
-    const bars = comparisonChart(view(), theme, part).configuration.options?.scales?.["x"];
+    const bars = comparisonChart(view(), theme, 50).configuration.options?.scales?.["x"];
     expect(bars).toMatchObject({ suggestedMax: 409e6 });
     const wide = { ...several, q3: 500e6, max: 700e6 };
     const group = { ...laptop, values: { "aes128-ctr": wide } };
     const whiskers = view({ comparison: { ...view().comparison, groups: [group, server] } });
-    const quartiles = comparisonChart(whiskers, theme, part).configuration.options?.scales?.["x"];
+    const quartiles = comparisonChart(whiskers, theme, 50).configuration.options?.scales?.["x"];
     expect(quartiles).toMatchObject({ suggestedMax: 500e6 });
   });
 
@@ -77,7 +76,7 @@ describe("the comparison chart", () => {
   });
 
   it("has a mark with words for each bar, in the order of the table", () => {
-    expect(comparisonChart(view(), theme, room).marks.map(({ words }) => words)).toEqual([
+    expect(comparisonChart(view(), theme).marks.map(({ words }) => words)).toEqual([
       ["Intel Core i7-2635QM", "aes128-gcm@openssh.com", "328 MB/s, 1 host"],
       ["Intel Core i7-2635QM", "aes128-ctr", ...summaryLines(several, "B/s")],
       ["AMD EPYC", "aes128-ctr", "409 MB/s, 1 host"],
@@ -86,16 +85,16 @@ describe("the comparison chart", () => {
 
   it("draws a line for each link that it is given, and never makes the axis longer for it", () => {
     const links = [{ name: "1 GbE", rate: 1.18e8 }];
-    const { configuration } = comparisonChart(view({ links }), theme, room);
+    const { configuration } = comparisonChart(view({ links }), theme);
     expect(configuration.options?.plugins?.annotation?.annotations).toMatchObject([
       { scaleID: "x", value: 1.18e8, adjustScaleRange: false, label: { content: "1 GbE" } },
     ]);
   });
 
   it("shows as many rows as there is room for", () => {
-    const whole = comparisonChart(view(), theme, room);
+    const whole = comparisonChart(view(), theme);
     expect(whole.configuration.options?.scales?.["y"]).toMatchObject({ max: whole.rowsHeight });
-    const part = comparisonChart(view(), theme, { ...room, rows: 50 });
+    const part = comparisonChart(view(), theme, 50);
     expect(part.configuration.options?.scales?.["y"]).toMatchObject({ min: 0, max: 50 });
   });
 
@@ -121,7 +120,7 @@ describe("the chart of differences", () => {
     const broken = { ...told, tool_changed: true };
     const related = { "aes128-gcm@openssh.com": broken, "aes128-ctr": told };
     shown.comparison.groups = [{ ...laptop, relative: related }, server];
-    const { configuration } = comparisonChart(shown, theme, room);
+    const { configuration } = comparisonChart(shown, theme);
     expect(configuration.data.datasets[0]).toMatchObject({ base: 1, data: [{ x: 0.93 }] });
     expect(configuration.options?.scales?.["x"]).toMatchObject({ type: "logarithmic" });
     expect(point(row(relative(0.93, 0.92, 0.94)))).toMatchObject({ xMin: [0.92, 0.92] });

@@ -5,7 +5,7 @@ import type { ChartConfiguration, Plugin } from "chart.js";
 import type { ChartView } from "../comparison";
 import { rowLabels, type Reach } from "./rowLabels";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
-import { configurationOf, type BuiltChart, type Mark, type Room } from "./built";
+import { configurationOf, type BuiltChart, type Mark } from "./built";
 import { linkLines } from "./linkLines";
 import { BAR_THICKNESS, layoutRows, type BarRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
@@ -24,12 +24,19 @@ type BarConfiguration = ChartConfiguration<"barWithErrorBars", BarPoint[], strin
 
 const VALUE_LABEL_WIDTH = 78;
 
-/** The chart of a view, in a theme. Pure: no document, no measuring. */
-export function comparisonChart(view: ChartView, theme: Theme, room: Room): BuiltChart {
+/**
+ * The chart of a view, in a theme. Pure: no document, no measuring. `seen`: the height of the rows
+ * that are seen at once, in CSS pixels; the rest is scrolled to.
+ */
+export function comparisonChart(
+  view: ChartView,
+  theme: Theme,
+  seen = Number.POSITIVE_INFINITY,
+): BuiltChart {
   const layout = layoutRows(view);
   const dataset = bars(layout, theme);
-  if (view.comparison.unit === "relative") return differences(view, layout, theme, room, dataset);
-  return rowsChart(view, layout, theme, room, {
+  if (view.comparison.unit === "relative") return differences(view, layout, theme, seen, dataset);
+  return rowsChart(view, layout, theme, seen, {
     dataset,
     low: ({ summary: { median, q1, n } }) => (n > 1 ? Math.min(q1, median) : median),
     end: ({ summary }) => summary.median,
@@ -43,10 +50,10 @@ function differences(
   view: ChartView,
   layout: RowLayout,
   theme: Theme,
-  room: Room,
+  seen: number,
   dataset: object,
 ): BuiltChart {
-  return rowsChart(view, layout, theme, room, {
+  return rowsChart(view, layout, theme, seen, {
     dataset: { ...dataset, base: 1, minBarLength: 2 },
     low: ({ summary }) => Math.min(summary.q1, 1),
     end: ({ summary }) => Math.max(summary.q3, 1),
@@ -67,7 +74,7 @@ function rowsChart(
   view: ChartView,
   layout: RowLayout,
   theme: Theme,
-  room: Room,
+  seen: number,
   shapes: Shapes,
 ): BuiltChart {
   const { unit } = view.comparison;
@@ -77,7 +84,7 @@ function rowsChart(
     : layout.bars;
   const lows = all.map(shapes.low).filter((value) => value > 0);
   const [lowest, highest] = [Math.min(...lows), Math.max(...all.map(shapes.whisker))];
-  const shown = Math.min(layout.height, room.rows);
+  const shown = Math.min(layout.height, seen);
   return {
     height: layout.height + AXIS_HEIGHT,
     rowsHeight: layout.height,

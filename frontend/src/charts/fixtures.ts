@@ -1,7 +1,6 @@
 /** A view in the shape of the API, for tests. */
 
 import type { ChartView, Group, Summary } from "../comparison";
-import type { Room } from "./built";
 import type { Theme } from "./theme";
 
 export const theme: Theme = {
@@ -13,8 +12,6 @@ export const theme: Theme = {
   fontFamily: "sans-serif",
   cipher: (slot) => `colour of ${slot}`,
 };
-
-export const room: Room = { rows: Number.POSITIVE_INFINITY };
 
 export function one(value: number): Summary {
   return { median: value, q1: value, q3: value, min: value, max: value, n: 1 };

@@ -3,8 +3,8 @@
 import { Chart, type Plugin } from "chart.js";
 
 import type { ChartView, PictureWords } from "../comparison";
-import { configurationOf, type BuiltChart } from "./built";
-import type { Build } from "./chartFigure";
+import type { BuiltChart } from "./built";
+import { comparisonChart } from "./comparisonChart";
 import { clean, ellipsize, pixelRatio } from "./fit";
 import { readTheme, type Theme } from "./theme";
 
@@ -16,10 +16,10 @@ const LEGEND_LINE = 22;
 const SHARPNESS = 2;
 
 /** Hands the reader the chart as PNG files. */
-export async function savePicture(figure: HTMLElement, view: ChartView, build: Build): Promise<void> {
+export async function savePicture(figure: HTMLElement, view: ChartView): Promise<void> {
   const theme = paperTheme(figure);
   for (const part of parts(view)) {
-    const file = await asPng(pictureOf(part, theme, build, location.host), theme);
+    const file = await asPng(pictureOf(part, theme, location.host), theme);
     download(file, `${part.picture?.file ?? "ciphermark-chart"}.png`);
   }
 }
@@ -84,9 +84,8 @@ export interface Made {
 }
 
 /** The chart with a head and a foot of words around it. Pure. */
-export function pictureOf(view: ChartView, theme: Theme, build: Build, host: string): Made {
-  const room = { rows: Number.POSITIVE_INFINITY };
-  const built = build(view, theme, room);
+export function pictureOf(view: ChartView, theme: Theme, host: string): Made {
+  const built = comparisonChart(view, theme);
   const legend = legendOf(view);
   const lines = Math.ceil(legend.length / PER_LINE);
   const head = HEAD + lines * LEGEND_LINE;
@@ -96,7 +95,7 @@ export function pictureOf(view: ChartView, theme: Theme, build: Build, host: str
   return {
     width: WIDTH,
     height: built.height + head + FOOT,
-    configuration: configurationOf({
+    configuration: {
       ...configuration,
       options: {
         ...configuration.options,
@@ -104,10 +103,10 @@ export function pictureOf(view: ChartView, theme: Theme, build: Build, host: str
         events: [],
         layout: { ...configuration.options?.layout, padding },
         // A picture has nothing to listen to.
-        plugins: { ...configuration.options?.plugins, tooltip: false },
+        plugins: { ...configuration.options?.plugins, tooltip: { enabled: false } },
       },
       plugins: [...(configuration.plugins ?? []), words],
-    }),
+    },
   };
 }
 

@@ -1,14 +1,12 @@
 /** All charts of the document: drawn when a page or a part of it arrives, redrawn on a new theme. */
 
-import type { DrawnChart, Later } from "../charts/chartFigure";
+import type { DrawnChart, LoadPicture } from "../charts/chartFigure";
 import type { ChartView } from "../comparison";
 import { THEME_CHANGED } from "./theme";
 import { idle, isNear, turn, whenNear } from "./idle";
 
 /** What only some readers of a chart reach for. */
-const LATER: Later = {
-  picture: () => import("../charts/picture"),
-};
+const loadPicture: LoadPicture = () => import("../charts/picture");
 
 const drawn = new Map<HTMLElement, DrawnChart>();
 
@@ -81,12 +79,12 @@ async function loadChart(figure: HTMLElement): Promise<Draw> {
   const source = document.getElementById(figure.dataset["chart"] ?? "")?.textContent;
   if (!source) return () => null;
   const view = JSON.parse(source) as ChartView;
-  const [{ drawFigure }, { build }] = await Promise.all([
+  const [{ drawFigure }] = await Promise.all([
     import("../charts/chartFigure"),
-    import("../charts/kinds/bars"),
-    view.links?.length ? import("../charts/kinds/annotation") : null,
+    import("../charts/errorBars"),
+    view.links?.length ? import("../charts/annotation") : null,
   ]);
-  return (one) => drawFigure(one, view, build, LATER);
+  return (one) => drawFigure(one, view, loadPicture);
 }
 
 export function initCharts(): void {

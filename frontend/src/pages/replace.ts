@@ -29,7 +29,7 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
   }
   const later = takeLongTables(arrived);
   // Reading a long page is one turn's work, and laying it out another's.
-  await turn();
+  await nextFrame();
   if (signal?.aborted) return;
   const place = remember();
   // The page keeps its height until all is there, or it would forget where it was scrolled to.
@@ -43,7 +43,7 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
   drawCharts();
   tickAgain();
   for (const put of later) {
-    await turn();
+    await nextFrame();
     if (signal?.aborted) return;
     put();
   }
@@ -64,8 +64,8 @@ function takeLongTables(page: Document): (() => void)[] {
   });
 }
 
-/** The next turn of the event loop: what the reader did meanwhile, and the picture, come first. */
-function turn(): Promise<void> {
+/** After the next picture, and what the reader did meanwhile. */
+function nextFrame(): Promise<void> {
   return new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));
     // A page in the background has no frames.

@@ -1,8 +1,6 @@
-/** Bars with whiskers, ready to be drawn. */
+/** Bars with whiskers: loaded with the chart of a comparison, which a history has no use for. */
 
 import { Chart } from "chart.js";
 import { BarWithErrorBar, BarWithErrorBarsController } from "chartjs-chart-error-bars";
-
-export { comparisonChart as build } from "../comparisonChart";
 
 Chart.register(BarWithErrorBarsController, BarWithErrorBar);
