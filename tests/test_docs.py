@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from analysis.comparison import UNITS, Comparison, Group, GroupSummary, Reference
+from analysis.groups import UNITS, Comparison, Group, GroupSummary, Reference
 from compare.columns import MEASUREMENT_COLUMNS, comparison_rows
 from compare.question import GROUPINGS, METRICS, ComparisonQuery
 from runs.filters import FILTERS
@@ -31,6 +31,7 @@ def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "/") -> li
     found = []
     for pattern in patterns:
         path = prefix + re.sub(r"<\w+:(\w+)>", r"{\1}", str(pattern.pattern))
+        path = path.replace(r"[\s\S]", "{rest}")
         if isinstance(pattern, URLResolver):
             found += addresses(pattern.url_patterns, path)
         else:

@@ -100,10 +100,8 @@ def end_read_tokens(person: User, by: Actor) -> None:
         revoke_token(key, by)
 
 
-def check_host(token: ApiToken | None, host: Mapping[str, Any]) -> None:
-    """Raise `OtherHost` unless the token may bring runs of this host of a run document."""
-    if token is None or not token.host_name:
-        return
+def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
+    """Raise `OtherHost` unless a token bound to a host may bring this one of a run document."""
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(token, f"this one is of “{name}”")

@@ -3,8 +3,7 @@
 from typing import Any
 
 from csp.decorators import csp_update
-from django.urls import path, register_converter, reverse
-from django.urls.converters import StringConverter
+from django.urls import path, re_path, reverse
 from django.utils.decorators import method_decorator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
@@ -22,12 +21,6 @@ from runs import api as runs
 from runs import imports
 
 app_name = "api"
-
-
-class AnythingConverter(StringConverter):
-    """Whatever is left of an address, line breaks too, which Django's `path` leaves out."""
-
-    regex = r"[\s\S]+"
 
 
 # Its pictures and folds have style attributes; no text of a user is on this page.
@@ -48,8 +41,6 @@ class NoSuchAddress(APIView):
         """Refuse before anything else, whatever the method."""
         raise NotFound(f"There is nothing at {request.path}; see {reverse('api:docs')}.")
 
-
-register_converter(AnythingConverter, "anything")
 
 urlpatterns = [
     path("v1/runs/", runs.RunList.as_view(), name="runs"),
@@ -79,5 +70,5 @@ urlpatterns = [
     path("v1/schema/run", runs.RunSchemaView.as_view(), name="run-schema"),
     path("v1/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),
-    path("<anything:rest>", NoSuchAddress.as_view(), name="no-such-address"),
+    re_path(r"[\s\S]", NoSuchAddress.as_view(), name="no-such-address"),  # line breaks too
 ]

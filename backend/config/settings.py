@@ -302,7 +302,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# The largest run document, bytes, after decompression (contract, section 3).
+# The largest run document, bytes, after decompression; one that is larger is answered 413.
 RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 # Files come by the upload page alone, which takes them with bounds of its own; Django would
 # write to the disk whatever anybody sends with the form of the sign-in.

@@ -17,7 +17,7 @@ from typing import Any
 import jsonschema_rs
 
 MAX_FAULTS = 50
-"""Faults named in one answer (contract, section 4)."""
+"""Faults named in one answer: somebody who mends these sees the rest in the next."""
 
 MAX_DETAIL = 300
 """Characters of one fault's sentence: it may quote what was sent, at most this much of it."""

@@ -140,7 +140,7 @@ class RunTextView(ApiView):
 
 
 class RunSchemaView(ApiView):
-    """The contract of the upload; no secret, so it needs no token."""
+    """What an upload must look like; no secret, so it needs no token."""
 
     permission_classes = ()
     authentication_classes = ()
