@@ -61,6 +61,7 @@ def test_a_folder_imports_only_those_before_it(package: str) -> None:
         tops = {name.split(".")[0] for name in imported(path)}
         allowed = {package, *FOLLOWS[package]}
         assert tops & set(FOLLOWS) <= allowed, path.relative_to(BACKEND)
+        assert package not in ("runs", "compare") or "pages" not in tops, path.relative_to(BACKEND)
 
 
 @pytest.mark.parametrize("package", PURE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TypeVar
 
-from analysis.comparison import Comparison, Group
+from analysis.groups import Comparison, Group
 
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
@@ -48,10 +48,17 @@ class GroupView:
 
     def found(self, comparison: Comparison) -> Comparison:
         """The comparison with the groups that are searched for, in order."""
-        groups = tuple(group for group in comparison.groups if self.finds(group.label))
-        return replace(
-            comparison, groups=ordered_groups(replace(comparison, groups=groups), self.sort)
-        )
+        metric = comparison.metric
+        best = min if metric in LOWER_IS_BETTER else max
+
+        def place(group: Group) -> float:
+            if self.sort == SORT_MACHINES:
+                return -group.hosts
+            medians = [one.median for cipher, one in group.values.items() if self.sorts_by(cipher)]
+            return self.place(best(medians, default=None), metric)
+
+        groups = [group for group in comparison.groups if self.finds(group.label)]
+        return replace(comparison, groups=tuple(sorted(groups, key=place)))
 
     def sorts_by(self, cipher: str) -> bool:
         """Whether values of this cipher put the groups in order."""
@@ -98,17 +105,3 @@ def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """The first groups that have at most `MOST_BARS` together, and one at least."""
     bars = accumulate(len(group.values) for group in groups)
     return groups[: max(1, sum(count <= MOST_BARS for count in bars))]
-
-
-def ordered_groups(comparison: Comparison, sort: str) -> tuple[Group, ...]:
-    """The groups by one of `SORTS`, or by a cipher; groups without a value come last."""
-    view, metric = GroupView(sort), comparison.metric
-    best = min if metric in LOWER_IS_BETTER else max
-
-    def place(group: Group) -> float:
-        if sort == SORT_MACHINES:
-            return -group.hosts
-        medians = [one.median for cipher, one in group.values.items() if view.sorts_by(cipher)]
-        return view.place(best(medians, default=None), metric)
-
-    return tuple(sorted(comparison.groups, key=place))

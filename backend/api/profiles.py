@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from analysis.profiles.reference_profile import PROFILE
 from api.http.api_view import ApiView
-from api.serializers import NULLABLE
 
 
 class ReferenceProfileSerializer(serializers.Serializer[Any]):
@@ -26,8 +25,8 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):
     """A list like any other, of the one profile there is."""
 
-    next = serializers.URLField(**NULLABLE)
-    previous = serializers.URLField(**NULLABLE)
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
     results = ReferenceProfileSerializer(many=True)
 
 

@@ -15,9 +15,9 @@ from rest_framework.response import Response
 from access.audit import Actor, Subject, actor_of, record
 from api.http.api_view import ApiView, ByCursor, ListView
 from api.http.permissions import MayDecideChanges
-from api.serializers import NULLABLE
 from changes.filters import ChangeFilter
 from hosts.history import METRICS, HistoryForm, history
+from runs.serializers import NULLABLE
 from store.models import FleetChange, FleetChangeMember, Host
 
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000

@@ -1,4 +1,4 @@
-"""HTTP of the files: CSV streamed as it is read, workbooks of a bounded size."""
+"""HTTP of comparisons: JSON, CSV streamed as it is read, workbooks of a bounded size."""
 
 from collections.abc import Callable
 from tempfile import TemporaryFile
@@ -13,10 +13,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from analysis.comparison import answer
 from analysis.group_view import GroupView
+from analysis.groups import answer
 from api.http.api_view import ApiView
-from api.serializers import ComparisonSerializer
+from api.parameters import Choice, ParameterForm, RunId, Switch, Text, Values
 from compare.comparison import compare
 from compare.engine import questions
 from compare.files import (
@@ -28,9 +28,9 @@ from compare.files import (
     measurements_csv,
 )
 from compare.question import ComparisonForm, GroupsForm
+from compare.serializers import ComparisonSerializer
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
-from runs.parameters import Choice, ParameterForm, RunId, Switch, Text, Values
 from store.models import Run
 
 Get = TypeVar("Get", bound=Callable[..., Any])

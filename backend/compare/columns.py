@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from analysis.comparison import FEW_VOTES, NEEDS_PROFILE, Comparison
+from analysis.groups import FEW_VOTES, NEEDS_PROFILE, Comparison
 from analysis.profiles.baselines import only
 from compare.question import ComparisonQuery
 from store.models.dimension import DIMENSIONS

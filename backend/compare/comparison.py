@@ -9,7 +9,8 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
-from analysis.comparison import (
+from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
+from analysis.groups import (
     FEW_VOTES,
     NEEDS_BASELINE,
     Comparison,
@@ -27,7 +28,6 @@ from analysis.comparison import (
     reference_among,
     relative,
 )
-from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
 from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
 from compare.engine import Ask, questions
 from compare.figures import Slot, is_text, member
@@ -46,8 +46,7 @@ def compare(query: ComparisonQuery) -> Comparison:
 
 def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
     """Compare; of groups that are hosts these alone, where they are given."""
-    if query.split_by:
-        _check_splits(ask, query)
+    check_splits(query)
     groups, reference = list(_groups(ask, query, hosts)), None
     if query.relative_to is not None:
         groups, reference = _related(ask, query, groups)
@@ -102,8 +101,12 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     )
 
 
-def _check_splits(ask: Ask, query: ComparisonQuery) -> None:
-    rows = ask(f"SELECT count(DISTINCT s) FROM {counted(ask, query).runs}", {})  # noqa: S608
+def check_splits(query: ComparisonQuery) -> None:
+    """Raise `Unanswerable` where it splits the groups by too many values."""
+    if query.split_by is None:
+        return
+    with questions() as ask:
+        rows = ask(f"SELECT count(DISTINCT s) FROM {counted(ask, query).runs}", {})  # noqa: S608
     if rows[0][0] > MOST_SPLITS:
         raise Unanswerable(
             "split_by",
@@ -161,8 +164,8 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""A group's summary of one slot: the order statistics that `analysis.comparison` interpolates, and
-those that bound the median (`analysis.comparison.interval_rank`; there are none at 0 and n + 1)."""
+"""A group's summary of one slot: the order statistics that `analysis.groups` interpolates, and
+those that bound the median (`analysis.groups.interval_rank`; there are none at 0 and n + 1)."""
 
 
 class _Figure(NamedTuple):

@@ -3,6 +3,9 @@
 Rows travel as JSON texts, one for each column: both sides read and write them fast, and a double
 comes out with the bits that went in. With each result are bits for what makes it doubtful: one for
 what disturbed its run, one for the tries behind each of its figures that scatter too much.
+
+Thousands of runs measured the same series: each set of series (`series_set`) is stored once, and a
+question first finds the sets that have what it asks for, then the runs by their set.
 """
 
 from dataclasses import dataclass

@@ -7,11 +7,12 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from analysis.comparison import group_order, natural_key
+from analysis.choices import TAG_PREFIX
+from analysis.groups import group_order, natural_key
 from compare.comparison import GroupName, group_names
 from compare.engine import questions
 from compare.figures import filter_conditions, member, runs_statement
-from compare.question import TAG_PREFIX, ComparisonQuery
+from compare.question import ComparisonQuery
 from compare.votes import counted, slots_of_sets
 from documents.naming import UNKNOWN_KEY
 from store.models.dimension import DIMENSIONS
@@ -37,7 +38,7 @@ MOST_TAG_KEYS = 20
 """Tag keys that are filters, at most: those of most hosts."""
 
 MOST_OPTIONS = 200
-"""Hosts to choose from, at most: nobody reads a list of ten thousand."""
+"""Values to choose from, at most: nobody reads a list of ten thousand."""
 
 SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
 LABELS = {**SOURCE_LABELS, "no": "No", "yes": "Yes"}
@@ -56,15 +57,23 @@ class FacetOption:
 class Facet:
     """A filter: its parameter name, its title and its values in natural order.
 
-    `tag` is the key of the tag that it is about, for the parameter `tag` alone. `more`: how many
-    values there are beyond the first `MOST_OPTIONS`.
+    `tag` is the key of the tag that it is about, for the parameter `tag` alone. Of its `total`
+    values `options` has the chosen ones and up to `MOST_OPTIONS` whose label has the text `search`;
+    so many `more` have it.
     """
 
     name: str
     label: str
     options: tuple[FacetOption, ...]
+    total: int = 0
+    search: str = ""
     tag: str = ""
     more: int = 0
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others, as `name` does not: several are of the parameter `tag`."""
+        return f"{self.name}-{self.tag}" if self.tag else self.name
 
 
 _KINDS = """
@@ -75,19 +84,23 @@ GROUP BY ALL
 """The different runs with a result of the query's class, and which of its filters they pass."""
 
 _HOSTS = """
-SELECT slug, name, (h.id = ANY(%s::integer[]))::integer FROM runs_host h
-WHERE h.id = ANY(%s::integer[]) OR slug = ANY(%s)
-ORDER BY slug = ANY(%s) DESC, name, h.id LIMIT %s
+SELECT slug, name, (h.id = ANY(%(hosts)s))::integer, count(*) OVER () FROM runs_host h
+WHERE slug = ANY(%(chosen)s::text[])
+    OR h.id = ANY(%(hosts)s) AND strpos(lower(name), lower(%(search)s)) > 0
+ORDER BY slug = ANY(%(chosen)s::text[]) DESC, name, h.id LIMIT %(most)s
 """
 
 
-def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
+def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) -> tuple[Facet, ...]:
     """Return every filter with its values, counted under the query's other filters.
+
+    `searches`: key of a filter -> the text that its values are searched for.
 
     So a second value can be added to a filter. Hosts count that measured anything of the query's
     class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
     A chosen value is among them though no host has it under the other filters.
     """
+    searches = searches or {}
     rows = _counted_values(query)
     counts = defaultdict[str, dict[Any, int]](dict)
     for name, value, hosts in rows:
@@ -96,16 +109,21 @@ def facets(query: ComparisonQuery) -> tuple[Facet, ...]:
         if name not in DIMENSIONS and name not in ("host", "tag"):
             counts[name] = dict.fromkeys(keys, 0) | counts[name]
     labels = _dimension_labels(counts, query.filters)
-    found = [
-        _host_facet(counts["host"], query.filters.get("host", ()))
-        if name == "host"
-        else _facet(name, counts[name], labels)
-        for name in FACETS
-    ]
+    found = []
+    for name, label in FACETS.items():
+        chosen, search = query.filters.get(name, ()), searches.get(name, "")
+        if name == "host":
+            found.append(_host_facet(counts[name], chosen, search))
+        else:
+            options = _options(name, counts[name], labels)
+            found.append(_widest(Facet(name, label, options, search=search), chosen))
     tags = {name: values for name, values in counts.items() if name.startswith(TAG_PREFIX)}
     widest = sorted(tags, key=lambda name: (-sum(tags[name].values()), name))[:MOST_TAG_KEYS]
     for name in sorted(widest, key=natural_key):
-        found.append(_tag_facet(name.removeprefix(TAG_PREFIX), tags[name]))
+        key = name.removeprefix(TAG_PREFIX)
+        options = tuple(FacetOption(f"{key}:{value}", value, n) for value, n in tags[name].items())
+        facet = Facet("tag", f"Tag {key}", options, search=searches.get(f"tag-{key}", ""), tag=key)
+        found.append(_widest(facet, query.filters.get("tag", ())))
     return tuple(found)
 
 
@@ -175,33 +193,36 @@ def _dimension_labels(
     return names
 
 
-def _facet(name: str, counts: Mapping[str, int], labels: Labels) -> Facet:
+def _options(name: str, counts: Mapping[str, int], labels: Labels) -> tuple[FacetOption, ...]:
     if name not in DIMENSIONS:
         labels = {value: (value, LABELS.get(value, value.title())) for value in counts}
-    options = [FacetOption(*labels[value], n) for value, n in counts.items() if value in labels]
-    return Facet(name, FACETS[name], _in_order(options))
+    return tuple(FacetOption(*labels[value], n) for value, n in counts.items() if value in labels)
 
 
-def _host_facet(counts: Mapping[str, int], chosen: Collection[str]) -> Facet:
-    """Return the chosen hosts, then the first by name: each is one."""
-    hosts, keys = list(map(int, counts)), list(chosen)
-    rows = fetch_rows(_HOSTS, [hosts, hosts, keys, keys, MOST_OPTIONS])
-    options = _in_order(FacetOption(*row) for row in rows)
-    return Facet("host", FACETS["host"], options, more=len(hosts) - sum(row[2] for row in rows))
+def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str) -> Facet:
+    """Return the chosen hosts, then the first by name that are searched for: each is one."""
+    given = {"hosts": list(map(int, counts)), "chosen": list(chosen), "search": search}
+    rows = fetch_rows(_HOSTS, {**given, "most": MOST_OPTIONS})
+    options = _in_order(FacetOption(*row) for *row, _ in rows)
+    more = rows[0][-1] - len(rows) if rows else 0
+    total = len(counts) + sum(not option.count for option in options)
+    return Facet("host", FACETS["host"], options, total, search, more=more)
+
+
+def _widest(facet: Facet, chosen: Collection[str]) -> Facet:
+    """Return it with the chosen values, and those of most hosts among what is searched for."""
+    text = facet.search.casefold()
+    fitting = [one for one in facet.options if one.key in chosen or text in one.label.casefold()]
+    fitting.sort(key=lambda one: (one.key not in chosen, -one.count, one.label))
+    options = _in_order(fitting[:MOST_OPTIONS])
+    more = len(fitting) - len(options)
+    return replace(facet, options=options, total=len(facet.options), more=more)
 
 
 def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
     return tuple(
         sorted(options, key=lambda option: (option.key == UNKNOWN_KEY, natural_key(option.label)))
     )
-
-
-def _tag_facet(key: str, counts: Mapping[str, int]) -> Facet:
-    """Return the values that most hosts have, as many as one may choose from."""
-    options = [FacetOption(f"{key}:{value}", value, n) for value, n in counts.items()]
-    widest = sorted(options, key=lambda one: (-one.count, one.label))[:MOST_OPTIONS]
-    more = len(options) - len(widest)
-    return Facet("tag", f"Tag {key}", _in_order(widest), tag=key, more=more)
 
 
 @dataclass(frozen=True)

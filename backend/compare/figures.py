@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from analysis.comparison import Group
-from compare.question import TAG_PREFIX, ComparisonQuery
+from analysis.choices import TAG_PREFIX
+from analysis.groups import Group
+from compare.question import ComparisonQuery
 from documents.naming import UNKNOWN_KEY, tags_by_key
 from store.models import DimensionValue, Host, Negotiated, Series
 from store.models.dimension import DIMENSIONS
@@ -157,9 +158,8 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
             unnest($asked::BOOLEAN[]) AS asked, unnest($places::INTEGER[]) AS place
     """
-    columns = zip(*series.rows, strict=True) if series.rows else ((), (), ())
-    lists = map(list, columns)
-    statement.parameters |= dict(zip(("series", "slots", "asked"), lists, strict=True))
+    for place, name in enumerate(("series", "slots", "asked")):
+        statement.parameters[name] = [row[place] for row in series.rows]
     statement.parameters["places"] = list(range(len(series.rows)))
 
 

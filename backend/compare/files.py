@@ -16,7 +16,7 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.text import slugify
 
-from analysis.comparison import Comparison
+from analysis.groups import Comparison
 from analysis.profiles.baselines import only
 from analysis.profiles.reference_profile import PROFILE
 from compare.columns import (

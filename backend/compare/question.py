@@ -6,18 +6,13 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from analysis.comparison import UNITS
+from django.http import QueryDict
+
+from analysis.choices import TAG_PREFIX
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
+from analysis.groups import UNITS
+from api.parameters import Choice, Number, Switch, Text, Values, fault, none_of
 from runs.filters import FILTERS, NarrowingForm, unmeasured
-from runs.parameters import (
-    Choice,
-    Number,
-    Switch,
-    Text,
-    Values,
-    fault,
-    none_of,
-)
 from store.models import DimensionValue, Host
 from store.models.dimension import DIMENSIONS
 
@@ -30,10 +25,6 @@ GROUPINGS = (*DIMENSIONS, "acceleration", "host")
 BLOCK_SIZE = 8192
 """Of openssl, in bytes, where none is asked for: every release measures it."""
 
-BLOCK_SIZE = 8192
-"""Of openssl, in bytes, where none is asked for: every release measures it."""
-
-TAG_PREFIX = "tag:"
 MOST_SPLITS = 12
 HOST_PREFIX = "host:"
 """Before the key of a host that figures are relative to."""
@@ -41,7 +32,7 @@ HOST_PREFIX = "host:"
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """One question to the measurements; names and defaults are the API's (contract, section 5).
+    """One question to the measurements; names and defaults are the API's parameters.
 
     `ciphers` empty: all. `block_size` None: any, of what is no comparison. `mac` None: the
     series measured with the client's own choice of MAC.
@@ -151,10 +142,6 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
             self.add_error("relative_to", fault(sentence))
 
 
-SHOWN = ("sort", "top", "page", "chart", "links")
-"""Parameters that `GroupView` has by the same name."""
-
-
 class Sort(Text):
     """One of a few ways, or by a cipher."""
 
@@ -191,8 +178,7 @@ class GroupsForm(ComparisonForm):
         return GroupView(
             search=given.get("q", ""),
             logarithmic=given.get("scale") == SCALES[1],
-            compact="table" in given,
-            **{name: given[name] for name in SHOWN if name in given},
+            **{name: given[name] for name in ("sort", "top", "page") if name in given},
         )
 
 
@@ -204,11 +190,24 @@ class PageForm(GroupsForm):
     table = Choice(("compact",))
 
     @property
+    def view(self) -> GroupView:
+        given = self.given
+        chart, links = given.get("chart", ""), given.get("links", False)
+        return replace(super().view, chart=chart, links=links, compact="table" in given)
+
+    @property
     def refused(self) -> list[tuple[str, str]]:
         """Return the faults that leave nothing to be shown: those of what is compared."""
         besides = {*self.fields} - {*ComparisonForm.base_fields} | {*RELATING}
         faults: list[tuple[str, str]] = self.faults(besides)
         return faults
+
+    def faultless(self, params: QueryDict) -> QueryDict:
+        """Return what of the address is shown: API and files refuse a fault that a page may not."""
+        kept = params.copy()
+        for name in self.errors:
+            kept.pop(name, None)
+        return kept
 
     @property
     def passed_over(self) -> list[str]:

@@ -3,13 +3,24 @@
 In a group a host votes with one environment: that of its latest run in the group that has a result
 of one of the ciphers asked for; for each cipher with its latest result in there. Of runs without a
 date the one with more of these ciphers counts as later, and any with a date as later still.
+
+A laptop, asked for GCM and CTR, in the group of its CPU:
+
+    1 May, Fedora    GCM 328, CTR 230
+    2 May, Mac OS X           CTR 87
+    3 May, Fedora             CTR 231
+
+It votes with Fedora, of its latest run: GCM 328 from the first run and CTR 231 from the third. The
+statements below are the steps: `eligible` are all three runs, `environments` says Fedora, and
+`deciding` are the first and third (the latest of each set of series); `latest` has both results.
+
 `tests/results/comparison_reference.py` says the same in Python.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from analysis.comparison import NEEDS_BASELINE, Group
+from analysis.groups import NEEDS_BASELINE, Group
 from compare.copy_tables import DISTURBED_RUN, NOISY, NOISY_CPU_COST, RUNS_BEYOND
 from compare.engine import Ask, questions
 from compare.figures import (
@@ -84,32 +95,36 @@ def counted(ask: Ask, query: ComparisonQuery) -> Counted:
 
 
 def _made(ask: Ask, statement: Statement, select: str) -> str:
-    """Make a table of a SELECT; return its name."""
+    """Make a table of a SELECT, which the block keeps as its next; return its name."""
     table = f"made_{len(ask.kept)}"
     ask(f"CREATE TEMP TABLE {table} AS {statement.sql(select)}", statement.parameters)
     return table
 
 
-_ABLE = f"""
-    SELECT r.*, r.moment + CASE WHEN r.undated THEN a.ciphers * {RUNS_BEYOND} ELSE 0 END AS turn
+_ELIGIBLE = f"""
+    SELECT r.*, r.moment + CASE WHEN r.undated THEN a.ciphers * {RUNS_BEYOND} ELSE 0 END AS recency
     FROM {{runs}} r JOIN (
         SELECT unnest($sets::BIGINT[]) AS series_set, unnest($ciphers::BIGINT[]) AS ciphers
     ) a ON a.series_set = r.series_set
 """  # noqa: S608 - constants
-"""The runs with a result that is asked for; `turn` orders those of a host."""
+"""The runs with a result that is asked for; the latest of a host has the highest `recency`."""
 
-_SPEAKING = "SELECT g, s, host, arg_max(environment, turn) AS environment FROM able GROUP BY ALL"
-_VOTING = f"""
-    SELECT *, row_number() OVER (ORDER BY turn) * {PLACES} AS rank FROM able SEMI JOIN (
-        SELECT max(turn) AS turn FROM able SEMI JOIN speaking USING (g, s, host, environment)
+_ENVIRONMENTS = """
+    SELECT g, s, host, arg_max(environment, recency) AS environment FROM eligible GROUP BY ALL
+"""
+_DECIDING = f"""
+    SELECT *, row_number() OVER (ORDER BY recency) * {PLACES} AS rank FROM eligible SEMI JOIN (
+        SELECT max(recency) AS recency
+        FROM eligible SEMI JOIN environments USING (g, s, host, environment)
         GROUP BY g, s, host, series_set
-    ) USING (turn)
+    ) USING (recency)
 """  # noqa: S608 - constants
-"""Of runs in the environment that votes, with results of the same series, only the latest."""
+"""Of runs in the environment that votes, with results of the same series, only the latest; between
+their ranks is room for the places of series, of which a run may have two of one slot."""
 
 _RESULTS = """
     SELECT x.*, s.slot, r.g, r.s, r.host, r.source_bit AS source, r.rank - s.place AS rank
-    FROM result x JOIN series s ON s.id = x.series JOIN voting r ON r.id = x.run WHERE {agreed}
+    FROM result x JOIN series s ON s.id = x.series JOIN deciding r ON r.id = x.run WHERE {agreed}
 """
 _LATEST = """
     SELECT * FROM results SEMI JOIN (
@@ -145,9 +160,11 @@ def votes(ask: Ask, query: ComparisonQuery) -> str:
 def _all_votes(ask: Ask, query: ComparisonQuery) -> str:
     found = counted(ask, query)
     sets = found.sets(query)
-    statement = Statement({"able": _ABLE.format(runs=found.runs), "speaking": _SPEAKING})
+    statement = Statement(
+        {"eligible": _ELIGIBLE.format(runs=found.runs), "environments": _ENVIRONMENTS}
+    )
     statement.parameters |= {"sets": list(sets), "ciphers": list(sets.values())}
-    statement.ctes["voting"] = _VOTING
+    statement.ctes["deciding"] = _DECIDING
     add_series(statement, found.series.choice(query))
     statement.ctes["results"] = _RESULTS.format(agreed=agreed(query, statement))
     statement.ctes["latest"] = _LATEST

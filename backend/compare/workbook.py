@@ -15,9 +15,10 @@ from xlsxwriter.utility import xl_range_formula
 from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
+from analysis.choices import heading
 from analysis.ciphers.palette import cipher_order, colour, short_names
-from analysis.comparison import Comparison, Group
 from analysis.group_view import GroupView, drawable
+from analysis.groups import Comparison, Group
 from analysis.profiles.reference_profile import PROFILE
 from compare.columns import (
     HOST_SHEET,
@@ -30,7 +31,6 @@ from compare.columns import (
 )
 from compare.files import Key, host_rows, measurement_rows
 from compare.question import ComparisonQuery
-from pages.compare.page import heading
 from store.models import Measurement
 from store.statements import one_moment
 
@@ -210,8 +210,8 @@ def _add_chart_data(
     columns = [SheetColumn("Group", 30)]
     for cipher in ciphers:
         columns += (
-            SheetColumn(heading, 16, form)
-            for heading in (names[cipher], f"{names[cipher]} - q1", f"q3 - {names[cipher]}")
+            SheetColumn(title, 16, form)
+            for title in (names[cipher], f"{names[cipher]} - q1", f"q3 - {names[cipher]}")
         )
     return book.add_table("Chart data", columns, (_chart_row(group, ciphers) for group in groups))
 
@@ -260,7 +260,7 @@ def _add_method(book: _Book, contents: Contents) -> None:
     sheet.fit_to_pages(1, 0)
     top = {"valign": "top", "align": "left", "text_wrap": True, "quote_prefix": True}
     text, bold = book.add_format(top), book.add_format({**top, "bold": True})
-    number = book.add_format({"align": "left", "num_format": "#,##0.##"})
+    number = book.add_format({"align": "left"})
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 1, METHOD_WIDTH)
     for row, (name, value) in enumerate(_method_lines(contents)):

@@ -9,9 +9,9 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 
-from analysis.comparison import natural_key
+from analysis.groups import natural_key
+from api.parameters import Choice, MomentFilter, ParameterFilterSet, ParameterForm, Text, Values
 from runs.filters import VERDICTS, HostsFilter
-from runs.parameters import Choice, MomentFilter, ParameterFilterSet, ParameterForm, Text, Values
 from store.models import Host, Note, RunSpeedIndex
 from store.models.host import HostQuerySet
 

@@ -10,17 +10,16 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.text import Truncator
 
+from analysis.choices import METRICS as NAMED_METRICS
+from analysis.choices import choice
 from analysis.ciphers.cipher_catalogue import cipher_family
 from analysis.ciphers.palette import colour_slot
+from api.parameters import ParameterForm
 from hosts.history import METRICS, History, HistoryForm, history
 from pages.compare.filters import USUAL_CIPHERS
 from pages.formatting import data_size, signed_percent
 from pages.hosts.series import reading_order, section_label
-from pages.metrics import METRICS as NAMED_METRICS
-from pages.metrics import choice
 from pages.page_query import PageAddress
-from results.hosts.standing import is_comparable
-from runs.parameters import ParameterForm
 from store.models import FleetChangeMember, Host, Measurement, Note, Series
 
 LATEST_ROWS = 50
@@ -109,7 +108,7 @@ def history_section(
 
 def _default_series(results: Sequence[Series]) -> Series | None:
     """What most readers come for: the first of the usual ciphers, ssh before openssl."""
-    plain = [one for one in results if is_comparable(one)]
+    plain = [one for one in results if one.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
             found = [one for one in plain if (one.tool, one.cipher) == (tool, cipher)]

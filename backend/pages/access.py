@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from runs.parameters import MAX_LENGTH
+from api.parameters import MAX_LENGTH
 from store.models import Host
 
 HOSTS = ("host", "client", "server")

@@ -3,10 +3,10 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from analysis.choices import METRICS
 from analysis.profiles.baselines import NAMES
 from analysis.profiles.reference_profile import PROFILE
 from pages.access import reader_page
-from pages.metrics import METRICS
 
 
 @reader_page

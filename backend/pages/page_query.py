@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
+from api.parameters import MAX_LENGTH, misspelt
 from compare.question import ComparisonForm, PageForm
 from hosts.filters import HostForm
 from recommend.forms import RecommendationForm
 from runs.filters import RunFilter
-from runs.parameters import MAX_LENGTH, misspelt
 
 TOPS = ("20", "50", "100", "all")
 

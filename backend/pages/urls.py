@@ -1,12 +1,11 @@
-"""Addresses of the pages (contract, section 7)."""
+"""Addresses of the pages, which people keep and share."""
 
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from changes import views as changes
-from compare import shares
 from hosts import side_by_side
-from pages import editing, notes, notifications
+from pages import editing, notes, notifications, shares
 from pages.compare import page as compare
 from pages.compare import relating
 from pages.docs import views as docs

@@ -11,11 +11,11 @@ from rest_framework.response import Response
 
 from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue
 from api.http.api_view import ApiView
-from api.serializers import NULLABLE
+from api.parameters import Choice, ParameterForm
 from compare.question import TOOLS
 from recommend.advice import UnknownHosts, advise
 from recommend.forms import RecommendationForm
-from runs.parameters import Choice, ParameterForm
+from runs.serializers import NULLABLE
 
 Shape = serializers.Serializer[Any]
 Char, Float, Int = serializers.CharField, serializers.FloatField, serializers.IntegerField

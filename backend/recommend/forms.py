@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from analysis.ciphers.cipher_catalogue import Policy, cipher_catalogue
 from analysis.recommendation import LINKS
+from api.parameters import LONGEST_NAMED, Choice, Text, fault
 from runs.filters import FILTERS, NarrowingFilter, NarrowingForm
-from runs.parameters import LONGEST_NAMED, Choice, Text, fault
 from store.models import Host, Run
 
 POLICIES = cipher_catalogue().policies

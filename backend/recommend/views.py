@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 
-from analysis.comparison import natural_key
+from analysis.groups import natural_key
 from analysis.recommendation import Place
 from analysis.ssh_configuration import CLIENT_DECIDES
 from pages.access import HOSTS, reader_page

@@ -9,8 +9,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from documents.naming import tags_by_key
-from runs.parameters import (
+from api.parameters import (
     LONGEST_NAMED,
     SURELY_MEANT,
     Choice,
@@ -23,6 +22,7 @@ from runs.parameters import (
     ValuesFilter,
     alike,
 )
+from documents.naming import tags_by_key
 from store.models import Host, Run, Series
 from store.models.dimension import OF_LIBRARIES
 
@@ -111,7 +111,7 @@ class RunFilter(NarrowingFilter):
 
 
 NarrowingForm: Any = NarrowingFilter().get_form_class()
-"""The same as the beginning of other forms."""
+"""The form of these filters, for others to extend: made as this is read, so no class to mypy."""
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
 """Filters that may be repeated; each takes a value's key."""

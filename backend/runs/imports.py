@@ -14,6 +14,7 @@ from api.http.api_view import ApiView, read_body
 from api.http.errors import Conflict
 from api.http.json_parser import TooLarge
 from api.http.permissions import MayUpload
+from api.parameters import Choice, Line, Number, ParameterForm
 from runs.api import StoredRunSerializer, stored_run
 from runs.importing import (
     CIPHER_CHARACTERS,
@@ -28,7 +29,6 @@ from runs.importing import (
     store_import,
     understand,
 )
-from runs.parameters import Choice, Line, Number, ParameterForm
 from store.models import ApiToken
 from texts.documents import Corrections, is_taken
 from texts.received import MAX_BYTES, NotAText, TextTooLarge

@@ -1,7 +1,7 @@
 """The groups in view: searched, in order, a page at a time."""
 
-from analysis.comparison import Comparison, Group, comparison_of
 from analysis.group_view import GroupView, in_view, page_count
+from analysis.groups import Comparison, Group, comparison_of
 from tests.cases import each
 from tests.results.comparison_reference import summarise_group
 

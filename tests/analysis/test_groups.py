@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.comparison import Comparison, comparison_of
+from analysis.groups import Comparison, comparison_of
 from tests.results.comparison_reference import Vote, groups_of, summarise_group
 
 values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=60)

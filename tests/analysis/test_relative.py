@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.comparison import (
+from analysis.groups import (
     GroupSummary,
     Ratio,
     interval_rank,

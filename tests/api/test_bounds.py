@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from api.parameters import MAX_VALUES
 from runs.filters import FILTERS
-from runs.parameters import MAX_VALUES
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document

@@ -149,6 +149,9 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert said["Asked: source"] == "published"
     assert said["Reference profile"] == "2015"
     assert isinstance(said["ssh: arcfour (MB/s)"], int | float)
+    # As "#,##0.##" a whole number ends in a point: "1.".
+    numbers = [row[1] for row in book["Method"] if isinstance(row[1].value, int | float)]
+    assert {cell.number_format for cell in numbers} == {"General"}
     assert isinstance(said["Generated (UTC)"], datetime)
     link = str(said["Live view"])
     assert link.startswith("http://testserver/?")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.test import Client
 
+from pages.compare.chart import TYPICAL_WINDOW, rows_height
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart, machine
@@ -73,3 +74,9 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     name = "ciphermark-openssl-throughput-by-cpu"
     assert picture["file"] == f"{name}-{picture['date']}"
     assert "median" in picture["reading"]
+
+
+def test_the_room_kept_for_a_chart_is_what_it_takes() -> None:
+    rows = [2 + 30 + 18 * bars for bars in (164, 165)]  # one group: layoutRows in rows.ts
+    assert rows[0] <= 3000 < rows[1]  # built.ts scrolls what is higher
+    assert [rows_height([bars]) for bars in (164, 165)] == [rows[0] + 26, TYPICAL_WINDOW]

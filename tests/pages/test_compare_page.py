@@ -246,3 +246,19 @@ def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(
     for quiet in ({"cipher": "aes-128-cbc"}, {"group_by": "cpu"}):
         query = {"tool": "openssl", "group_by": "openssl", **quiet}
         assert "the tool changed" not in text_of(page(member, "/", 200, **query))
+
+
+def test_a_filter_searches_all_of_its_values(
+    member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("compare.facets.MOST_OPTIONS", 2)
+    for number in range(5):
+        store_run(run_document(host={"name": f"H{number}"}, tags={"rack": f"R{number}"}))
+    for key, name, value in (("host", "host", "h4"), ("tag-rack", "tag", "rack:R4")):
+        html = page(member, f"/?find-{key}={value[-2:].lower()}")
+        (shown,) = re.findall(rf'id="facet-{key}".*?</details>', html, re.S)
+        assert re.findall(rf'name="{name}" value="([^"]*)"', shown) == [value]
+        assert '<span class="badge">5</span>' in shown
+        assert "more" not in text_of(shown)
+        (shown,) = re.findall(rf'id="facet-{key}".*?</details>', page(member, "/"), re.S)
+        assert "3 more" in text_of(shown)

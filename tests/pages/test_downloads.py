@@ -3,10 +3,12 @@
 import re
 from html import unescape
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.test import Client
 
+from tests.cases import each
 from tests.conftest import StoreRun, csv_rows
 from tests.pages.conftest import page
 from tests.sample_documents import openssl_measurement, run_document
@@ -43,6 +45,28 @@ def test_each_file_of_a_page_can_be_had_under_its_name(member: Client) -> None:
         "Measurements": "ciphermark-ssh-measurements.csv",
         "Measurements for Excel": "ciphermark-ssh-measurements.csv",
     }
+
+
+@each(
+    "query",
+    (
+        {"group_by": "os", "split_by": "os"},
+        {"group_by": "host", "matched": "1"},
+        {"relative_to": "nobody"},
+        {"sort": "sideways", "top": "many"},
+    ),
+)
+@pytest.mark.usefixtures("published")
+def test_what_the_page_does_not_apply_is_not_asked_of_its_files(
+    editor: Client, query: dict[str, Any]
+) -> None:
+    html = page(editor, "/", **query)
+    for label, address in downloads(html).items():
+        answer = editor.get(address)
+        assert (answer.status_code, bool(answer.getvalue())) == (200, True), label
+    (view,) = re.findall(r'/shares/\?view=([^"]*)"', html)
+    fields = {"name": "x", "view": unquote(unescape(view)), "expires_days": "7"}
+    assert editor.post("/shares/", fields).status_code == 200
 
 
 def test_the_files_have_the_block_size_and_ciphers_of_the_page(

@@ -175,7 +175,7 @@ def test_a_fault_of_the_server_is_a_page_of_the_site(
 
 
 def test_the_method_page_explains_every_metric(member: Client) -> None:
-    from pages.metrics import METRICS
+    from analysis.choices import METRICS
 
     html = page(member, "/method/")
     for metric in METRICS:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.test import Client
 from django.utils import timezone
 
+from compare.question import MOST_SPLITS
 from store.models import Share
 from tests.cases import each
 from tests.conftest import StoreRun
@@ -105,3 +106,21 @@ def test_the_compare_page_leads_to_a_link_of_what_it_shows(
     assert page(Client(), path)
     faulty = {**fields, "view": "tool=gpg"}
     assert "tool:" in text_of(editor.post("/shares/", faulty).content.decode())
+
+
+def test_a_view_with_too_many_splits_is_said_to_be_so(editor: Client, store_run: StoreRun) -> None:
+    for number in range(MOST_SPLITS):
+        store_run(run_document(host={"name": f"h{number}"}))
+    view = "group_by=os&split_by=host"
+    path = path_of(made(editor, query=view))
+    page(Client(), path)
+    store_run(run_document(host={"name": "another"}))
+    sentence = "host has 13 values here; choose at most 12 by a filter."
+    for answer in (
+        Client().get(path),
+        Client().get(f"{path}comparison.csv"),
+        editor.post("/shares/", {"name": "x", "view": view, "expires_days": "7"}),
+        editor.post("/api/v1/shares/", {"name": "x", "query": view}, "application/json"),
+    ):
+        assert answer.status_code == 400
+        assert sentence in answer.content.decode()

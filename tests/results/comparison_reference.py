@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from analysis.comparison import (
+from analysis.groups import (
     FEW_VOTES,
     Comparison,
     Group,

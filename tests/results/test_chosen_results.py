@@ -13,8 +13,8 @@ from analysis.tool_changes import tool_changes
 from compare.comparison import compare
 from compare.engine import questions
 from compare.question import ComparisonQuery
+from compare.standing import standings
 from compare.votes import voting
-from results.hosts.standing import is_comparable, standings
 from store.models import Host, Measurement, Run
 from tests.conftest import StoreRun
 from tests.random_fleets import documents, fleets, queries
@@ -130,7 +130,7 @@ def test_a_host_stands_among_the_latest_results_of_all_others(
             latest = list(Measurement.objects.latest_of(host.pk).shown())
             found = standings(host.pk, latest)
             assert {one.result.series.cipher for one in found} == {
-                one.series.cipher for one in latest if is_comparable(one.series)
+                one.series.cipher for one in latest if one.series.is_comparable
             }
             for one in found:
                 assert one.standing == standing_in_python(host, one.result, runs)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from analysis.comparison import Comparison
+from analysis.groups import Comparison
 from compare.comparison import compare
 from compare.engine import questions
 from compare.question import ComparisonQuery

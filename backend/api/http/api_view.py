@@ -28,7 +28,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from api.http.json_parser import TooLarge
-from runs.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm, checked
+from api.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm, checked
 from store.outage import outage_message
 
 
@@ -75,14 +75,10 @@ class ByCursor(CursorPagination):
         return parameters
 
 
-MOST_HOSTS = 10**9
-"""A place in a list that no cursor lies beyond."""
-
-
 class ByCursorOfIds(ByCursor):
     """The same for a list of ids in any order: a cursor holds an id and where that stood."""
 
-    offset_cutoff = MOST_HOSTS
+    offset_cutoff = 10**9  # a place that no cursor reaches; DRF's own is the 1,000th
 
     def paginate_ids(self, ids: Sequence[int], request: Any) -> list[int]:
         """Return the ids after the one seen last; where that is gone, from its place on.

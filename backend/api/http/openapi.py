@@ -5,7 +5,7 @@ from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
 
-from runs.parameters import described
+from api.parameters import described
 
 Described = dict[str, Any]
 

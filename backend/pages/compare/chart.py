@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
+from analysis.choices import heading
 from analysis.ciphers.palette import cipher_order, colour_slot, short_names
-from analysis.comparison import Comparison, Group, answer
 from analysis.group_view import CIPHER_SORT, SCALES, GroupView, drawable
+from analysis.groups import Comparison, Group, answer
 from analysis.profiles.baselines import only
 from analysis.recommendation import LINKS, link_payload
 from compare.facets import SOURCE_LABELS
@@ -19,8 +20,9 @@ from pages.compare.table import GroupPage, ShownGroup, after_a_break, matrix, sh
 from pages.formatting import data_size, throughput
 from pages.page_query import PageAddress
 
-AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, TALLEST = 28, 22, 30, 18, 3000
-"""CSS pixels of the bars as frontend/src/charts/rows.ts lays them out: room kept for the chart."""
+AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 22, 30, 18, 2, 3000
+"""CSS pixels as frontend/src/charts/axes.ts, rows.ts and built.ts have them: so much room is kept
+for a chart that is not drawn yet."""
 
 TYPICAL_WINDOW = 700
 """Above `TALLEST` the rows are scrolled inside the height of the reader's window."""
@@ -71,7 +73,6 @@ class ChartRequest:
     comparison: Comparison
     part: GroupPage
     display: GroupView
-    heading: str
     narrowed: Sequence[str]
     address: PageAddress | None = None
 
@@ -81,12 +82,13 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
     has_ratios = any(map(_ratios, asked.part.comparison.groups))
     kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
     kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
-    groups = shown_groups(asked.part.comparison, asked.display)
+    groups = shown_groups(asked.part.comparison, logarithmic=asked.display.logarithmic)
     has_links = kind.key != RELATIVE and asked.comparison.metric == "throughput"
     links = LINKS if has_links and asked.display.links else {}
     named = [f"{name} {throughput(link_payload(bits))}" for name, bits in links.items()]
     rows = [row for group in groups for row in group.rows]
     context = {
+        "heading": heading(asked.comparison),
         "kinds": kinds,
         "kind": kind,
         "reference_label": reference.label if reference else None,
@@ -119,7 +121,6 @@ def _drawn(
     bars = [len(figures(group)) for group in groups]
     found = {
         "chart": {
-            "kind": kind.key,
             "comparison": answer(drawn),
             **colours_and_names(comparison.ciphers),
             "measured_here": [one.group.id for one in shown if one.here],
@@ -154,16 +155,17 @@ def _ratios(group: Group) -> Collection[str]:
 def _picture_words(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
     """What a downloaded picture of the chart says of itself; its file's name without an ending."""
     comparison, date = asked.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
+    title = heading(asked.comparison)
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
     sources = {source for group in comparison.groups for source in group.sources}
     named = [SOURCE_LABELS[source].lower() for source in sorted(sources)]
     how = (_measured_how(asked.query), *profile, *asked.narrowed)
     return {
-        "title": asked.heading,
+        "title": title,
         "subtitle": "; ".join(how)[:MOST_LETTERS],
         "source": f"Figures: {', '.join(named)}",
         "date": date,
-        "file": f"ciphermark-{slugify(asked.heading)[:80]}-{date}",
+        "file": f"ciphermark-{slugify(title)[:80]}-{date}",
         "groups": PICTURE_GROUPS,
         "reading": kind.reading,
     }
@@ -179,9 +181,8 @@ def _measured_how(query: ComparisonQuery) -> str:
 
 def rows_height(bars: Sequence[int], *, links: bool = False) -> int:
     """CSS pixels of a chart of groups with so many bars, with a line for names of network links."""
-    height = AXIS_HEIGHT + links * LINKS_HEIGHT + HEADING_HEIGHT * len(bars)
-    height += ROW_HEIGHT * sum(bars)
-    return height if height < TALLEST else TYPICAL_WINDOW
+    rows = links * LINKS_HEIGHT + HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
+    return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
 
 
 def _only(group: Group) -> str:

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from analysis.ciphers.palette import Family, cipher_order, family
 from compare.facets import FACETS, Coverage, Facet, FacetOption, coverage
 from compare.question import ComparisonQuery
-from pages.page_query import PageAddress
+from pages.page_query import PageAddress, search_text
 
 FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
@@ -70,7 +70,14 @@ def families(
 
 
 FIND = "find-"
-"""Parameters that search in the values of one filter begin so."""
+"""Parameters that search in the values of one filter begin so; its key follows."""
+
+
+def searches(params: QueryDict) -> dict[str, str]:
+    """Key of a filter -> the text that its values are searched for."""
+    names = (name for name in params if name.startswith(FIND))
+    return {name.removeprefix(FIND): search_text(params, name) for name in names}
+
 
 VALUES_AT_FIRST = 8
 """Values of a filter that are shown without being asked for: those of most machines."""
@@ -83,19 +90,11 @@ MORE = "more"
 
 @dataclass(frozen=True)
 class ShownFacet:
-    """A filter with the values in view: the chosen ones, then those of most machines.
+    """A filter with the values in view: the chosen ones, then those of most machines."""
 
-    `key` tells it from all others, as `name` does not: several filters are of the parameter `tag`.
-    """
-
-    key: str
-    name: str
-    label: str
+    facet: Facet
     options: tuple[FacetOption, ...]
     chosen: tuple[str, ...]
-    total: int
-    find: str
-    """The text that its values are searched for."""
     unseen: int
     """Values that fit the search and are not in view."""
     opened: bool
@@ -106,69 +105,41 @@ class ShownFacet:
     @property
     def find_name(self) -> str:
         """The parameter that searches its values."""
-        return f"{FIND}{self.key}"
+        return f"{FIND}{self.facet.key}"
 
     @property
     def has_search(self) -> bool:
         """Whether it has more values than anybody likes to read through."""
-        return self.total > VALUES_AT_FIRST
+        return self.facet.total > VALUES_AT_FIRST
 
 
 def shown_facets(
     known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]], params: QueryDict
 ) -> list[ShownFacet]:
-    """The filters that have values."""
+    """The filters that have values, and tags asked for that no machine has: the form keeps them."""
+    tags = {facet.tag for facet in known}
+    lost = tuple(value for value in chosen.get("tag", ()) if value.partition(":")[0] not in tags)
     shown = [_shown(facet, chosen.get(facet.name, ()), params) for facet in known]
-    return [*(facet for facet in shown if facet.options or facet.find), *_untold(known, chosen)]
-
-
-def _untold(known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]]) -> list[ShownFacet]:
-    """Tags that were asked for and that no machine has: they have to stay in the form."""
-    keys = {facet.tag for facet in known if facet.tag}
-    lost = [value for value in chosen.get("tag", ()) if value.partition(":")[0] not in keys]
-    options = tuple(FacetOption(value, value, 0) for value in lost)
-    if not options:
-        return []
-    return [
-        ShownFacet(
-            "tag", "tag", "Tag", options, tuple(lost), len(options), "", 0, opened=False, more=""
-        )
-    ]
+    shown.append(_shown(Facet("tag", "Tag", (), len(lost)), lost, params))
+    return [picker for picker in shown if picker.options or picker.facet.search]
 
 
 def _shown(facet: Facet, values: tuple[str, ...], params: QueryDict) -> ShownFacet:
-    key = f"{facet.name}-{facet.tag}" if facet.tag else facet.name
-    find = params.get(f"{FIND}{key}", "").strip()
     mine = tuple(value for value in values if not facet.tag or value.startswith(f"{facet.tag}:"))
-    every = _with_absent(facet, mine)
-    on_top = [option for option in every if option.key in mine]
-    fitting = [
-        option
-        for option in sorted(every, key=lambda option: -option.count)
-        if option.key not in mine and find.casefold() in option.label.casefold()
-    ]
-    opened = key in params.getlist(MORE)
+    on_top = {option.key: option for option in facet.options if option.key in mine}
+    # Those too that nothing has.
+    lost = (key for key in mine if key not in on_top)
+    absent = (FacetOption(key, key.removeprefix(f"{facet.tag}:"), 0) for key in lost)
+    fitting = [option for option in facet.options if option.key not in mine]
+    fitting.sort(key=lambda option: -option.count)
+    opened = facet.key in params.getlist(MORE)
     in_view = fitting[: VALUES_AT_MOST if opened else VALUES_AT_FIRST]
-    more = (*params.getlist(MORE), key)
+    more = (*params.getlist(MORE), facet.key)
     return ShownFacet(
-        key=key,
-        name=facet.name,
-        label=facet.label,
-        options=(*on_top, *in_view),
+        facet,
+        options=(*on_top.values(), *absent, *in_view),
         chosen=mine,
-        total=len(every),
-        find=find,
-        unseen=len(fitting) - len(in_view),
+        unseen=len(fitting) - len(in_view) + facet.more,
         opened=opened,
         more=PageAddress(params).changed(**{MORE: more}),
-    )
-
-
-def _with_absent(facet: Facet, chosen: tuple[str, ...]) -> tuple[FacetOption, ...]:
-    """The values, those too that were asked for and nothing has."""
-    known = {option.key for option in facet.options}
-    absent = (key for key in chosen if key not in known)
-    return (
-        *facet.options,
-        *(FacetOption(key, key.removeprefix(f"{facet.tag}:"), 0) for key in absent),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.text import Truncator
 
-from analysis.comparison import Comparison
+from analysis.groups import Comparison
 from pages.formatting import difference
 
 BY_CHANCE = 0.05

@@ -7,21 +7,20 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
+from analysis.choices import METHODS, METRICS, TOOLS, choice, grouping, groupings
 from analysis.ciphers.palette import cipher_order
-from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS, GroupView
 from compare.comparison import compare_in_view
 from compare.engine import questions
 from compare.facets import SOURCE_LABELS, Facet, coverage, facets
-from compare.question import BLOCK_SIZE, TAG_PREFIX, ComparisonQuery, PageForm
+from compare.question import BLOCK_SIZE, ComparisonQuery, PageForm
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
-from pages.compare.filters import FILTER_TITLES, families, shown_facets, with_ciphers
+from pages.compare.filters import FILTER_TITLES, families, searches, shown_facets, with_ciphers
 from pages.compare.findings import finding
 from pages.compare.relating import relating_context
 from pages.compare.table import counted_hosts, group_page, tool_breaks
 from pages.formatting import data_size
-from pages.metrics import GROUP_BY, METHODS, METRICS, TOOLS, Choice, choice
 from pages.page_query import TOPS, PageAddress, first_page
 from pages.setup.first_steps import (
     agent_command,
@@ -54,22 +53,18 @@ DATES = {"since": "Since", "until": "Until"}
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     form = PageForm(request.GET)
-    faults = form.refused
-    try:
-        if not faults:
-            steps = _first_steps(request)
-            context = {
-                **compare_context(request.GET, form),
-                **steps,
-                "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
-                "address": request.build_absolute_uri(),
-                "asks": not request.GET and not steps,
-            }
-            return render(request, TEMPLATE, context)
-    except Unanswerable as error:
-        faults = [(error.parameter, error.sentence)]
-    context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
-    return render(request, TEMPLATE, context, status=400)
+    if faults := form.refused:
+        context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
+        return render(request, TEMPLATE, context, status=400)
+    steps = _first_steps(request)
+    context = {
+        **compare_context(request.GET, form),
+        **steps,
+        "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
+        "address": request.build_absolute_uri(),
+        "asks": not request.GET and not steps,
+    }
+    return render(request, TEMPLATE, context)
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
@@ -90,21 +85,22 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 @questions()  # all of it from one state of the data
 def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
-    """The context of a valid query; `Unanswerable` says what cannot be."""
+    """The context of a valid query, not split where it would be by too many values."""
     query, shown, passed_over = form.query, form.view, form.passed_over
+    asked = form.faultless(params)
     covered = coverage(query)
     measured = covered.ciphers
     query = with_ciphers(query, covered)
     try:
         viewed = compare_in_view(query, shown)
     except Unanswerable as error:
-        if error.parameter != "split_by":
-            raise
         query, passed_over = replace(query, split_by=None), [*passed_over, error.sentence]
+        del asked["split_by"]
         viewed = compare_in_view(query, shown)
-    known = facets(query)
+    known = facets(query, searches(params))
+    part = group_page(viewed, shown, params)
     # Another choice begins at its first page.
-    whole, params = params, first_page(params)
+    params = first_page(params)
     address = PageAddress(params)
     labels = {
         (facet.name, option.key): option.label
@@ -116,16 +112,8 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         Chip(title, labels.get((name, value), value), address.without(name, value))
         for name, title, value in narrowing(params, query)
     ]
-    part = group_page(viewed, shown, whole)
-    asked = ChartRequest(
-        query,
-        viewed.comparison,
-        part,
-        shown,
-        heading(viewed.comparison),
-        [f"{chip.label} {chip.value}" for chip in chips],
-        address,
-    )
+    narrowed = [f"{chip.label} {chip.value}" for chip in chips]
+    chart = ChartRequest(query, viewed.comparison, part, shown, narrowed, address)
     return {
         **_form_context(params, query, shown, known),
         "families": families(measured, query.ciphers),
@@ -138,12 +126,13 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "facets": shown_facets(known, query.filters, params),
         "chips": chips,
         "part": part,
-        **result_context(asked, params),
+        **result_context(chart, params),
         **relating_context(query, params, viewed.comparison, address),
         "finding": finding(viewed.comparison),
-        "grouping": _grouping(query.group_by),
-        "splitting": _grouping(query.split_by) if query.split_by else "",
+        "grouping": grouping(query.group_by),
+        "splitting": grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
+        "asked": asked,
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
         "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
@@ -175,7 +164,7 @@ def _form_context(
         "tools": TOOLS,
         "tops": TOPS,
         "most_groups": MOST_GROUPS,
-        "groupings": _groupings(query.group_by, *(facet.tag for facet in known if facet.tag)),
+        "groupings": groupings(query.group_by, *(facet.tag for facet in known if facet.tag)),
         "metrics": METRICS,
         "metric": choice(METRICS, query.metric),
         "tool": choice(TOOLS, query.tool),
@@ -185,20 +174,12 @@ def _form_context(
     }
 
 
-def _groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
-    """What there is to compare by: the tags that exist too, and the one that was asked for."""
-    asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
-    every = dict.fromkeys((*tags, *asked))
-    return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
-
-
 def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
     """Table, chart and the sentence over them."""
     comparison = asked.comparison
     sources = {source for group in asked.part.comparison.groups for source in group.sources}
     return {
         "comparison": comparison,
-        "heading": asked.heading,
         **chart_context(asked),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
         "host_count": counted_hosts(comparison.hosts),
@@ -210,31 +191,12 @@ def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
     }
 
 
-def heading(comparison: Comparison) -> str:
-    """The view in words: "SSH throughput by CPU"."""
-    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
-    metric = choice(METRICS, comparison.metric).label
-    metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
-    by = map(_grouping, filter(None, (comparison.group_by, comparison.split_by)))
-    heading = f"{tool} {metric} by {' and '.join(by)}"
-    if comparison.relative_to and comparison.relative_to.label:
-        heading += f", relative to {comparison.relative_to.label}"
-    return f"{heading}, matched hosts" if comparison.matched else heading
-
-
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
     """By which filters runs are of a group, if they can be."""
     by = (one for one in (query.group_by, query.split_by) if one)
     names = ["verdict" if one == "acceleration" else one for one in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
     return {"runs_filter": own, "split_filter": split}
-
-
-def _grouping(name: str) -> str:
-    """A grouping within a sentence."""
-    label = choice(_groupings(name), name).label
-    kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
-    return label if kept else label[0].lower() + label[1:]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from analysis.comparison import Comparison
 from analysis.group_view import MOST_GROUPS
+from analysis.groups import Comparison
 from compare.facets import SharedHosts, shared_hosts
 from compare.question import ComparisonQuery
 from pages.access import reader_page

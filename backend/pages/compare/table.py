@@ -8,8 +8,8 @@ from typing import NamedTuple
 from django.http import QueryDict
 
 from analysis.ciphers.palette import cipher_order
-from analysis.comparison import Comparison, Group, GroupSummary, Ratio
-from analysis.group_view import MOST_GROUPS, GroupView, InView, ordered_groups
+from analysis.group_view import MOST_GROUPS, GroupView, InView
+from analysis.groups import Comparison, Group, GroupSummary, Ratio
 from analysis.profiles.baselines import only
 from analysis.tool_changes import ToolChange, tool_changes
 from pages.page_query import TOPS, PageAddress
@@ -125,11 +125,10 @@ class ShownGroup:
         return hosts_note(self.group)
 
 
-def shown_groups(comparison: Comparison, display: GroupView) -> tuple[ShownGroup, ...]:
-    """The groups of the table, at most `display.top` of them."""
-    groups = ordered_groups(comparison, display.sort)[: display.top]
+def shown_groups(comparison: Comparison, *, logarithmic: bool) -> tuple[ShownGroup, ...]:
+    """The groups of the table."""
     here = measured_here(comparison)
-    scale = scale_of(groups, logarithmic=display.logarithmic)
+    scale = scale_of(comparison.groups, logarithmic=logarithmic)
     ciphers = sorted(comparison.ciphers, key=cipher_order)
     return tuple(
         ShownGroup(
@@ -137,7 +136,7 @@ def shown_groups(comparison: Comparison, display: GroupView) -> tuple[ShownGroup
             group.id in here,
             tuple(_row(group, cipher, scale) for cipher in ciphers if cipher in group.values),
         )
-        for group in groups
+        for group in comparison.groups
     )
 
 

@@ -10,10 +10,10 @@ from django.http import QueryDict
 
 from analysis.ciphers.palette import cipher_order
 from analysis.percentile import Standing
+from compare.standing import SeriesStanding
 from pages.compare.chart import colours_and_names, rows_height
 from pages.formatting import data_size
 from pages.paging import NumberedPage, numbered_page
-from results.hosts.standing import SeriesStanding
 from store.models import Measurement, Series
 
 SERIES_ON_PAGE = 250

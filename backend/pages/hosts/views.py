@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Qu
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from compare.standing import standings
 from hosts.editing import LONGEST_TEXT
 from hosts.filters import NEWEST, TITLES, HostForm
 from hosts.history_section import history_section
@@ -18,7 +19,6 @@ from pages.paging import page_of_ids
 from pages.setup.first_steps import agent_command
 from recommend.advice import advise
 from recommend.forms import Question
-from results.hosts.standing import standings
 from runs.filters import VERDICTS
 from store.models import FleetChangeMember, Host, Measurement, Note, Run
 

@@ -147,7 +147,7 @@ def list_download_menu(context: template.Context) -> dict[str, Any]:
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
     """The comparison that the page shows: its ciphers and block size, and how it orders groups."""
-    params, query = context["request"].GET.copy(), context["query"]
+    params, query = context["asked"].copy(), context["query"]
     params["tool"] = query.tool
     params.setlist("cipher", list(query.ciphers))
     if query.block_size is not None:

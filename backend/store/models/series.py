@@ -53,6 +53,15 @@ class Series(models.Model):
     def __str__(self) -> str:
         return f"{self.tool} {self.cipher}"
 
+    @property
+    def is_comparable(self) -> bool:
+        """Return whether hosts are compared by it: nothing turned off, added or on the way."""
+        if self.acceleration != "default":
+            return False
+        if self.tool == "openssl":
+            return self.operation == "encrypt" and self.threads == 1
+        return self.target_kind == "loopback" and not self.compression and not self.mac
+
     def configuration(self) -> Configuration:
         """What it stands for, as the analyses know it; None for an empty text."""
         stored = {name: getattr(self, name) for name in Configuration._fields}

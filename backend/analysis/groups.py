@@ -280,7 +280,7 @@ def comparison_of(
 def answer(comparison: Comparison) -> dict[str, Any]:
     """Return the JSON of the comparison: what the API answers, and what a chart draws.
 
-    `api.serializers.ComparisonSerializer` describes it for the OpenAPI document.
+    `compare.serializers` describes it for the OpenAPI document.
     """
     found: dict[str, Any] = {
         "tool": comparison.tool,

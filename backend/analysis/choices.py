@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 
+from analysis.groups import Comparison
+
+TAG_PREFIX = "tag:"
+"""Before the key of a tag that groups are by."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -61,3 +66,29 @@ METHODS = (
 def choice(choices: tuple[Choice, ...], key: str) -> Choice:
     """The choice with this key; an unknown one (a tag, say) stands for itself."""
     return next((known for known in choices if known.key == key), Choice(key, key))
+
+
+def groupings(group_by: str = "", *tags: str) -> tuple[Choice, ...]:
+    """What there is to compare by: the tags that exist too, and the one that was asked for."""
+    asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
+    every = dict.fromkeys((*tags, *asked))
+    return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
+
+
+def grouping(name: str) -> str:
+    """A grouping within a sentence."""
+    label = choice(groupings(name), name).label
+    kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
+    return label if kept else label[0].lower() + label[1:]
+
+
+def heading(comparison: Comparison) -> str:
+    """A comparison in words: "SSH throughput by CPU"."""
+    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
+    metric = choice(METRICS, comparison.metric).label
+    metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
+    by = map(grouping, filter(None, (comparison.group_by, comparison.split_by)))
+    words = f"{tool} {metric} by {' and '.join(by)}"
+    if comparison.relative_to and comparison.relative_to.label:
+        words += f", relative to {comparison.relative_to.label}"
+    return f"{words}, matched hosts" if comparison.matched else words

@@ -1,42 +1,31 @@
-"""The JSON shape of answers. Values come ready from `results`; nothing is computed here."""
+"""What the OpenAPI document says of a comparison's JSON, which `analysis.groups.answer` makes."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-NULLABLE: dict[str, Any] = {"allow_null": True}
+from runs.serializers import NULLABLE
 
 
-class Sparse(serializers.Serializer[Any]):
-    """Without those of the fields that are not required of which there is nothing to state."""
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        """What there is."""
-        answer: dict[str, Any] = super().to_representation(instance)
-        return {
-            name: value for name, value in answer.items() if value or self.fields[name].required
-        }
-
-
-class GroupSummarySerializer(Sparse):
+class GroupSummarySerializer(serializers.Serializer[Any]):
     """One cipher in one group, in the comparison's unit."""
 
     median = serializers.FloatField()
     q1 = serializers.FloatField()
     q3 = serializers.FloatField()
-    min = serializers.FloatField(source="minimum")
-    max = serializers.FloatField(source="maximum")
+    min = serializers.FloatField()
+    max = serializers.FloatField()
     n = serializers.IntegerField()
 
 
 class SplitValueSerializer(serializers.Serializer[Any]):
     """One value of `split_by`."""
 
-    key = serializers.CharField(source="split_key")
-    label = serializers.CharField(source="split_label")  # type: ignore[assignment]  # as `source`
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # as DRF itself has it
 
 
-class RatioSerializer(Sparse):
+class RatioSerializer(serializers.Serializer[Any]):
     """A figure by the baseline's; from `low` to `high` with at least 95 %."""
 
     ratio = serializers.FloatField()
@@ -53,11 +42,11 @@ class RatioSerializer(Sparse):
     )
 
 
-class GroupSerializer(Sparse):
+class GroupSerializer(serializers.Serializer[Any]):
     """One group; `hosts` counts its hosts."""
 
     key = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # as `source` above
+    label = serializers.CharField()  # type: ignore[assignment]  # as above
     hosts = serializers.IntegerField()
     values = serializers.DictField(child=GroupSummarySerializer())
     uncertainty = serializers.DictField(
@@ -66,7 +55,6 @@ class GroupSerializer(Sparse):
         help_text="Of normalised values, by cipher: a factor; absent where it is unknown.",
     )
     single_baseline = serializers.DictField(
-        source="families",
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
         help_text="Of normalised values, by cipher: baselines that some hosts' indices rest on "
@@ -78,20 +66,12 @@ class GroupSerializer(Sparse):
         help_text="By cipher: how many of up to five votes are noisy or of a disturbed run; "
         "absent where none is, or more vote.",
     )
-    split = SplitValueSerializer(source="*", required=False, help_text="With `split_by`.")
+    split = SplitValueSerializer(required=False, help_text="With `split_by`.")
     relative = serializers.DictField(
-        source="ratios",
         child=RatioSerializer(),
         required=False,
         help_text="With `relative_to`, by cipher; absent in the baseline itself.",
     )
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Without a split where there is none."""
-        answer = super().to_representation(instance)
-        if not instance.split_key:
-            del answer["split"]
-        return answer
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
@@ -107,14 +87,14 @@ class RelativeToSerializer(serializers.Serializer[Any]):
     """What figures are relative to."""
 
     key = serializers.CharField()
-    label = serializers.CharField(  # type: ignore[assignment]  # as `source`
+    label = serializers.CharField(  # type: ignore[assignment]  # as DRF itself has it
         help_text="Null where it has no figure under these filters.", **NULLABLE
     )
     is_host = serializers.BooleanField()
 
 
-class ComparisonSerializer(Sparse):
-    """Section 5 of the contract."""
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """Groups of machines compared; members that say nothing are left out."""
 
     tool = serializers.CharField()
     group_by = serializers.CharField()

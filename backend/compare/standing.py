@@ -9,7 +9,7 @@ from analysis.tool_changes import tool_state
 from compare.engine import Ask, questions
 from compare.figures import PLACES, add_series, class_series, runs_statement
 from compare.question import ComparisonQuery
-from store.models import DimensionValue, Measurement, Series
+from store.models import DimensionValue, Measurement
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,6 @@ class SeriesStanding:
 
     result: Measurement
     standing: Standing | None
-
-
-def is_comparable(series: Series) -> bool:
-    """Whether hosts are compared by such a series: nothing turned off, added or on the way."""
-    if series.acceleration != "default":
-        return False
-    if series.tool == "openssl":
-        return series.operation == "encrypt" and series.threads == 1
-    return series.target_kind == "loopback" and not series.compression and not series.mac
 
 
 def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
@@ -48,14 +39,14 @@ def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
     chosen: dict[tuple[str, str, str], Measurement] = {}
     for one in results:
         series = one.series
-        if is_comparable(series):
+        if series.is_comparable:
             key = (series.tool, series.method, series.cipher)
-            chosen[key] = max(chosen.get(key, one), one, key=_preference)
+            chosen[key] = max(
+                chosen.get(key, one),
+                one,
+                key=lambda result: (result.series.block_size or 0, not result.series.pinned),
+            )
     return list(chosen.values())
-
-
-def _preference(result: Measurement) -> tuple[int, bool]:
-    return (result.series.block_size or 0, not result.series.pinned)
 
 
 class _Comparable(NamedTuple):

@@ -1,1 +1,0 @@
-"""Questions to what is stored, from the columnar copy and from PostgreSQL. Reads only."""

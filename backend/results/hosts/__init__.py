@@ -1,1 +1,0 @@
-"""Hosts and runs: lists, latest results, history, standings."""
