@@ -84,9 +84,10 @@ GROUP BY ALL
 """The different runs with a result of the query's class, and which of its filters they pass."""
 
 _HOSTS = """
-SELECT slug, name, (h.id = ANY(%(hosts)s))::integer, count(*) OVER () FROM runs_host h
+SELECT slug, name, (counted.id IS NOT NULL)::integer, count(*) OVER ()
+FROM runs_host h LEFT JOIN unnest(%(hosts)s::bigint[]) AS counted (id) ON counted.id = h.id
 WHERE slug = ANY(%(chosen)s::text[])
-    OR h.id = ANY(%(hosts)s) AND strpos(lower(name), lower(%(search)s)) > 0
+    OR counted.id IS NOT NULL AND strpos(lower(name), lower(%(search)s)) > 0
 ORDER BY slug = ANY(%(chosen)s::text[]) DESC, name, h.id LIMIT %(most)s
 """
 
