@@ -70,10 +70,10 @@ def _whole(end: int) -> str:
 
 
 def _line(connection: socket.socket) -> Any:
-    """The JSON of one line; None at the end."""
+    """The JSON of one line, and no byte of the next one; None at the end."""
     text = b""
     while not text.endswith(b"\n"):
-        more = connection.recv(65536)
+        more = connection.recv(1)
         if not more:
             return None
         text += more
