@@ -6,7 +6,7 @@ LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend
 UV = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make requirements'
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test portable bench lint types requirements clean
+.PHONY: help run check test portable bench side-by-side lint types requirements clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
@@ -25,6 +25,9 @@ portable: ## What depends on the Python: pure packages, agent, one start with an
 
 bench: ## Ratios of speed beside floors of this machine, in .data/bench.json (BENCH_SIZE=0.5m|4.8m|20m)
 	$(LAUNCH) bench
+
+side-by-side: ## The agent's ssh figures against a pipeline typed by hand (ARGS="--pairs 24 NAME ...")
+	.venv/bin/python tests/agent/side_by_side.py $(ARGS)
 
 lint: ## ruff: rules and format
 	$(LAUNCH) lint

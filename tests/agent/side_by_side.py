@@ -1,6 +1,6 @@
 """Is the agent's figure that of a pipeline typed by hand? Interleaved pairs, and their ratio.
 
-    python tests/agent/side_by_side.py [--pinned] [--sshd PATH] [--pairs N] [--seconds S] [NAME ...]
+    make side-by-side ARGS="[--pinned] [--sshd PATH] [--pairs N] [--seconds S] [NAME ...]"
 
 Not a test: it needs a quiet machine and some minutes. By hand means a shell, a standing `sshd -D`,
 and the seconds that the far dd prints; the agent is the agent's own `pipeline_try` in another
@@ -27,12 +27,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "agent"))
-from tests.agent import whole as agent
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(PROJECT))
+sys.path.insert(0, str(PROJECT / "agent"))
+from tests.agent import whole as agent  # noqa: E402 - found by the lines above
 
 CIPHERS = ("aes128-gcm@openssh.com", "chacha20-poly1305@openssh.com", "aes256-ctr")
-
-
 CLIENT_CPU, SERVER_CPU = 0, 1
 LOOPBACK = ("-o", "ListenAddress=127.0.0.1")
 
