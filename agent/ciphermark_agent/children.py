@@ -8,10 +8,10 @@ import shutil
 import signal
 import subprocess
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ciphermark_agent import common
-from ciphermark_agent.common import MIB, shell_words
+from ciphermark_agent.common import MIB, TOOL_SECONDS, shell_words
 
 REAP_SECONDS = 5.0  # for the processes of a connection to end once all has arrived
 ORPHAN_SECONDS = 1.0  # ... and for what a login shell may have left behind
@@ -22,8 +22,7 @@ PR_SET_CHILD_SUBREAPER = 36
 Variables = Optional[Dict[str, str]]  # of the environment, beside those of every child
 _children: "Dict[int, subprocess.Popen[bytes]]" = {}
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
-# What most package managers call them.
-PACKAGES = {"ssh": "openssh-client", "sshd": "openssh-server", "openssl": "openssl"}
+UNWANTED = ("CIPHERMARK_TOKEN", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "LANGUAGE")
 UNDER_NOHUP = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
 
@@ -36,25 +35,24 @@ except (ImportError, OSError, TypeError, AttributeError):  # it is there on Linu
 
 
 def become_subreaper() -> bool:
-    """Inherit orphans, so that the CPU time of every process of an sshd session is counted.
-
-    A non-root sshd leaves before it has reaped its session; without this its time is lost.
-    """
+    """Inherit orphans: a non-root sshd leaves its session unreaped, whose CPU time counts."""
     return PRCTL is not None and PRCTL(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
-def child_environment(extra: Variables) -> Dict[str, str]:
-    """The user's environment without our token and without the user's ssh agent, in C locale."""
-    unwanted = ("CIPHERMARK_TOKEN", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "LANGUAGE")
-    env = {name: text for name, text in os.environ.items() if name not in unwanted}
-    # Programs of macOS and FreeBSD lie where the PATH of cron does not lead.
-    path = env.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    return {**env, "PATH": path, "LC_ALL": "C", **(extra or {})}
-
-
-def child_preparation(cpus: Optional[Set[int]], file_bytes: Optional[int]) -> Callable[[], None]:
-    """What a child does before exec: die with the agent, stay bounded, stay on its cores."""
+def start(
+    command: Sequence[str],
+    env: Variables = None,
+    cpus: Optional[Set[int]] = None,
+    file_bytes: Optional[int] = None,
+    **streams: Any,
+) -> "subprocess.Popen[Any]":
+    """Start a bounded child that ends with the agent; a stream that is not given is /dev/null."""
+    common.verbose("+ " + shell_words(command, env))
     parent = os.getpid()
+    # Neither our token nor the user's ssh agent; the C locale; where the PATH of cron leads not.
+    inherited = {name: text for name, text in os.environ.items() if name not in UNWANTED}
+    path = inherited.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    env = {**inherited, "PATH": path, "LC_ALL": "C", **(env or {})}
     limits = {resource.RLIMIT_CPU: CHILD_CPU_SECONDS, resource.RLIMIT_CORE: 0}
     if file_bytes:
         limits[resource.RLIMIT_FSIZE] = file_bytes
@@ -71,27 +69,9 @@ def child_preparation(cpus: Optional[Set[int]], file_bytes: Optional[int]) -> Ca
         if cpus:
             os.sched_setaffinity(0, cpus)
 
-    return prepare
-
-
-def child_options(
-    command: Sequence[str],
-    env: Variables = None,
-    cpus: Optional[Set[int]] = None,
-    file_bytes: Optional[int] = None,
-    **streams: Any,
-) -> Dict[str, Any]:
-    """What every child is started with: it ends with the agent, whatever ends the agent."""
-    common.verbose("+ " + shell_words(command, env))
-    prepare = child_preparation(cpus, file_bytes)
     nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    options = {"args": list(command), "env": child_environment(env), "preexec_fn": prepare}
-    return {**options, **nothing, **streams}
-
-
-def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
-    """Start a child; a stream that is not given is /dev/null."""
-    child = subprocess.Popen(**child_options(command, **options))
+    options: Any = {"env": env, "preexec_fn": prepare, **nothing, **streams}
+    child = subprocess.Popen(list(command), **options)
     _children[child.pid] = child
     return child
 
@@ -104,28 +84,30 @@ class ToolResult(NamedTuple):
     err: str
 
 
+TIMED_OUT = 124
 shown: Optional[List[str]] = None
-"""In a dry run: commands and files are added to these lines instead of run and written."""
+"""While commands are only shown: commands and files become these lines."""
 
 
 def run_tool(
-    command: Sequence[str], timeout: float = common.TOOL_SECONDS, env: Variables = None
+    command: Sequence[str], timeout: Optional[float] = None, env: Variables = None
 ) -> ToolResult:
-    """Run a command to its end, at most `timeout` seconds; never raises for what it answers."""
+    """Run a command to its end, at most so many seconds; never raises for what it answers."""
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
+    timeout = timeout or TOOL_SECONDS
     pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-    pipes.update(encoding="utf-8", errors="replace")
     try:
         # subprocess.run of Python 3.6 waits after its time-out for all who hold the pipes.
-        with subprocess.Popen(**child_options(command, env, **pipes)) as child:
+        with start(command, env, encoding="utf-8", errors="replace", **pipes) as child:
             try:
                 out, err = child.communicate(timeout=timeout)
             finally:
                 child.kill()
+                _children.pop(child.pid, None)
     except subprocess.TimeoutExpired:
-        return ToolResult(124, "", "no answer within %g s" % timeout)
+        return ToolResult(TIMED_OUT, "", "no answer within %.3g s" % timeout)
     except (OSError, subprocess.SubprocessError) as error:
         why = getattr(error, "strerror", None) or error
         return ToolResult(127, "", "%s: %s" % (command[0], why))
@@ -142,32 +124,23 @@ def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
     return reaped, status, usage.ru_utime + usage.ru_stime
 
 
-def reap_all(seconds: float) -> None:
-    """Wait, at most so long, for every child and for what finished ones left to us."""
-    deadline = time.monotonic() + seconds
+def end_children() -> None:
+    """Kill and reap whatever is still running, also orphans that sshd left to us."""
+    for pid in list(_children):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + REAP_SECONDS
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:
             if reap(-1, os.WNOHANG)[0] == 0:
                 time.sleep(0.002)
 
 
-def end_children() -> None:
-    """Kill and reap whatever is still running, also orphans that sshd left to us."""
-    for pid in list(_children):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    reap_all(REAP_SECONDS)
-
-
-def on_signals(action: Any) -> None:
+def ignore_signals(action: Any = signal.SIG_IGN) -> None:
     """Ctrl-C, kill and a terminal that hangs up; under nohup that ends nothing."""
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signum != signal.SIGHUP or not UNDER_NOHUP:
             signal.signal(signum, action)
-
-
-def ignore_signals() -> None:
-    on_signals(signal.SIG_IGN)
 
 
 def catch_signals() -> None:
@@ -175,7 +148,7 @@ def catch_signals() -> None:
         ignore_signals()  # the way out must not be interrupted again
         raise common.Interrupted(signum)
 
-    on_signals(interrupt)
+    ignore_signals(interrupt)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if inherited as ignored, wait4 knows nothing
 
 
@@ -207,7 +180,6 @@ def starting_children() -> Iterator[None]:
 
 
 def read_text(path: str) -> Optional[str]:
-    """A small file as text, or None where it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(MIB).decode("utf-8", "replace")
@@ -216,7 +188,6 @@ def read_text(path: str) -> Optional[str]:
 
 
 def read_number(path: str) -> Optional[int]:
-    """A file that holds one whole number, or None."""
     text = (read_text(path) or "").strip()
     return int(text) if re.match(r"-?[0-9]{1,18}$", text) else None
 

@@ -1,18 +1,29 @@
-"""The command line: options, their help, what each command calls; `source`."""
+"""The command line: options, their help, `run` and `source`."""
 
 import argparse
 import os
 import pkgutil
 import re
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import ciphermark_agent
-from ciphermark_agent import __version__, common, settings
-from ciphermark_agent.delivery import command_run, command_show, command_upload
-from ciphermark_agent.doctor import command_doctor
+from ciphermark_agent import __version__, children, common, settings
+from ciphermark_agent.conditions import no_other_agent
+from ciphermark_agent.delivery import command_show, command_upload, deliver, is_special
+from ciphermark_agent.preview import dry_run
+from ciphermark_agent.run import Run
 from ciphermark_agent.schedule import command_schedule
-from ciphermark_agent.tries import QUICK, STANDARD, THOROUGH
+from ciphermark_agent.ssh_server import SSH_ADDRESS, sweep_stale_folders
+from ciphermark_agent.tries import DEPTHS
+from ciphermark_agent.upload import foresee_refusal
+
+OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # names of what - stands for
+DEPTH_HELP = {
+    "quick": "3 tries of each series: 1 to 2 minutes (the default)",
+    "standard": "5 tries, all block sizes, decryption: about 5 minutes",
+    "thorough": "more ciphers, up to 15 tries until stable: about 20 minutes",
+}
 
 
 def tool_list(text: str) -> Tuple[str, ...]:
@@ -23,13 +34,15 @@ def tool_list(text: str) -> Tuple[str, ...]:
 
 
 def remote_address(text: str) -> str:
-    if not re.match(r"[^\s-][^\s]*$", text) or len(text) > 200:
-        raise argparse.ArgumentTypeError("give USER@HOST, or a Host of your ssh configuration")
+    bad = text.startswith("ssh://") and not SSH_ADDRESS.match(text)
+    if bad or not re.match(r"[^\s-][^\s]*$", text) or len(text) > 200:
+        raise argparse.ArgumentTypeError(
+            "give USER@HOST, ssh://USER@HOST:PORT, or a Host of your ssh configuration"
+        )
     return text
 
 
 def between(least: float, most: float, kind: Callable[[float], float]) -> Callable[[str], float]:
-    """A number in this range, of int or float."""
 
     def number_of(text: str) -> float:
         number = common.real(text)
@@ -52,62 +65,45 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 def add_depth_options(parser: Any) -> None:
     depth = parser.add_mutually_exclusive_group()
-    for chosen, text in (
-        (QUICK, "3 tries of each series: 1 to 2 minutes (the default)"),
-        (STANDARD, "5 tries, all block sizes, decryption: about 5 minutes"),
-        (THOROUGH, "more ciphers, up to 15 tries until stable: about 20 minutes"),
-    ):
-        option = "--" + chosen.name
-        depth.add_argument(option, dest="depth", action="store_const", const=chosen, help=text)
+    facts: Any = {"dest": "depth", "action": "store_const"}
+    for name, text in DEPTH_HELP.items():
+        depth.add_argument("--" + name, const=DEPTHS[name], help=text, **facts)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
+    many: Any = {"action": "append", "default": []}  # of what may be repeated
+    number: Any = {"metavar": "N"}
+    names: Any = {"metavar": "LIST", "type": settings.name_list}
+    path: Any = {"metavar": "PATH"}
     add: Any = parser.add_argument
     add("--output", metavar="FILE", help="write the run document; - is standard output")
     host = parser.add_mutually_exclusive_group()
-    name_help = (
-        "name of this host (default: its host name); a server lists the machine by its newest "
-        "name, unless an editor gave it one"
-    )
-    host.add_argument("--name", type=settings.host_label, help=name_help)
+    name: Any = {"type": settings.host_label, "help": "name of this host (default: its host name)"}
+    host.add_argument("--name", **name)
     host.add_argument("--anonymous", action="store_true", help="no name of host or account, no id")
-    many: Any = {"action": "append", "default": []}  # of what may be repeated
     tag: Any = {"dest": "tags", "metavar": "KEY=VALUE", "type": settings.tag_pair, **many}
     add("--tag", help="may be repeated", **tag)
 
     group = parser.add_argument_group("what is measured")
     add_depth_options(group)
-    parser.set_defaults(depth=QUICK)
+    parser.set_defaults(depth=DEPTHS["quick"])
     add = group.add_argument
-    both = ("ssh", "openssl")
-    add("--tools", metavar="LIST", type=tool_list, default=both, help="ssh,openssl")
-    ciphers_help = "names of ssh and of openssl, by commas"
-    add("--ciphers", metavar="LIST", type=settings.name_list, help=ciphers_help)
-    macs_help = "measure ssh ciphers with each of these MACs (default: the client's choice)"
-    add("--macs", metavar="LIST", type=settings.name_list, default=(), help=macs_help)
+    add("--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl")
+    add("--ciphers", help="names of ssh and of openssl, by commas", **names)
+    add("--macs", default=(), help="each of these MACs (default: the client's choice)", **names)
     add("--compression", action="store_true", help="measure ssh also with compression")
-    add("--tries", metavar="N", type=between(1, 50, int), help="tries a series")
-    add("--seconds", metavar="S", type=between(0.1, 20, float), help="length of a try")
-    threads: Any = {"metavar": "N", "type": between(1, 1024, int), "default": 1}
-    add("--threads", help="measure openssl also in N processes at once", **threads)
-    wait_help = "wait at most so long for other processes to become quiet (default: 5, 30 or 120)"
-    add("--wait", metavar="S", type=between(0, 99999, float), help=wait_help)
-    mask_help = "leave out the tries without AES hardware"
-    add("--no-mask", dest="mask", action="store_false", help=mask_help)
+    add("--tries", type=between(1, 50, int), help="tries a series", **number)
+    add("--seconds", type=between(0.1, 20, float), help="length of a try", **number)
+    add("--wait", type=between(0, 99999, float), help="seconds to wait for a quiet CPU", **number)
+    add("--no-mask", dest="mask", action="store_false", help="no tries without AES hardware")
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
-    target_help = (
-        "measure ssh to this host with your own ssh configuration, not to a private sshd; "
-        "may be repeated"
-    )
-    add("--target", help=target_help, **target)
-    add("--ssh", metavar="PATH", help="the ssh to measure")
-    add("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
-    openssl_help = "the openssl to measure; repeated: a run for each, ssh in the first"
-    add("--openssl", metavar="PATH", help=openssl_help, **many)
+    add("--target", help="measure ssh to this host as you reach it; may be repeated", **target)
+    add("--ssh", help="the ssh to measure", **path)
+    add("--sshd", help="the sshd to start on the loopback address", **path)
+    add("--openssl", help="the openssl to measure; repeated: a run for each", **many, **path)
 
     add = parser.add_argument_group("output").add_argument
-    dry_help = "print every command and the document's shape; run nothing"
-    add("--dry-run", action="store_true", help=dry_help)
+    add("--dry-run", action="store_true", help="what can be measured here; every command; run none")
     add("--progress", choices=("auto", "plain", "json", "none"), default="auto")
     add("-v", "--verbose", action="store_true", help="print every command as it runs")
 
@@ -137,19 +133,10 @@ def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.Argu
     send.add_argument("files", metavar="FILE", nargs="*", help=words)
     add_server_options(send)
     send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
-    words = "what can be measured here, what cannot, and how to change that"
-    doctor = add(command_doctor, "doctor", words)
-    for name in ("ssh", "sshd", "openssl"):
-        doctor.add_argument("--" + name, metavar="PATH", help="the %s to look at" % name)
-    doctor.add_argument("--json", action="store_true", help="the findings as JSON")
-    add_server_options(doctor)
-    doctor.add_argument("-v", "--verbose", action="store_true", help="print every command")
     schedule = add(command_schedule, "schedule", "print a systemd timer, and a cron line")
     add_depth_options(schedule)
-    action = schedule.add_mutually_exclusive_group()
     words = "write the two systemd units and start the timer"
-    action.add_argument("--install", action="store_true", help=words)
-    action.add_argument("--remove", action="store_true", help="stop the timer, remove its units")
+    schedule.add_argument("--install", action="store_true", help=words)
     show = add(command_show, "show", "a run as tables in the terminal")
     show.add_argument("file", metavar="FILE")
     source = add(command_source, "source", "print the source that runs, or unpack it")
@@ -157,20 +144,64 @@ def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.Argu
     return parser
 
 
+def command_run(arguments: argparse.Namespace) -> int:
+    options = settings.run_options(arguments)
+    site = settings.upload_site(arguments)
+    runs = options_of_runs(options, arguments.openssl)
+    if arguments.dry_run:
+        return dry_run(runs, site)
+    sweep_stale_folders()
+    refusal = foresee_refusal(site) if site else None
+    if refusal:
+        common.complain(refusal + "\nthe run is measured all the same, and kept to be sent later")
+    codes = []
+    for number, each in enumerate(runs):
+        with children.starting_children():
+            progress = common.Progress(arguments.progress)
+            with no_other_agent(progress.note):
+                run = Run(each, progress)
+                document = run.measure()
+        if not document["measurements"]:
+            if run.interrupted is not None:
+                raise run.interrupted
+            reasons = [(one["cipher"] or one["tool"], one["reason"]) for one in document["skipped"]]
+            text = "; ".join("%s: %s" % words for words in reasons[:3])
+            common.complain("nothing could be measured; " + text)
+            continue
+        output = "-" if arguments.output in OWN_OUTPUT else arguments.output
+        if len(runs) > 1 and output not in (None, "-") and not is_special(output):
+            output = "-%d".join(os.path.splitext(output)) % (number + 1)
+        codes.append(deliver(document, output, site, run.interrupted is not None))
+        if run.interrupted is not None:
+            break
+    return max(codes) if codes else common.EXIT_NOTHING
+
+
+def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[argparse.Namespace]:
+    """A run for each openssl; ssh is measured in the first only."""
+    if len(paths) > 1 and "openssl" not in options.tools:
+        raise common.UsageError("--openssl is given more than once, but --tools leaves it out")
+    for path in paths:
+        children.find_program("openssl", path)
+    runs = [settings.changed(options, openssl=path) for path in paths] or [options]
+    return runs[:1] + [settings.changed(one, tools=("openssl",)) for one in runs[1:]]
+
+
 def command_source(arguments: argparse.Namespace) -> int:
     """Print every module, or write them into a new folder; from a folder and one file alike."""
     package, folder = ciphermark_agent.__name__, arguments.folder
-    found = sorted(one.name for one in pkgutil.iter_modules(ciphermark_agent.__path__))
-    files = ["%s.py" % name for name in ["__init__", *found]]
-    texts = [(pkgutil.get_data(package, file) or b"").decode("ascii") for file in files]
+    names = sorted(module.name for module in pkgutil.iter_modules(ciphermark_agent.__path__))
+    texts = {
+        name: (pkgutil.get_data(package, name) or b"").decode("ascii")
+        for name in ["__init__.py", *("%s.py" % name for name in names)]
+    }
     if folder is None:
-        both = zip(files, texts)
-        text = "\n".join("# %s/%s\n\n%s" % (package, *one) for one in both)
-        return common.show(text.rstrip("\n"))
+        parts = ["# %s/%s\n\n%s" % (package, *item) for item in texts.items()]
+        return common.show("\n".join(parts).rstrip("\n"))
     unpacked = os.path.join(folder, package)
     try:
         os.makedirs(unpacked)
-        for name, text in zip(files, texts):
+        for name, text in texts.items():
             with open(os.path.join(unpacked, name), "w") as file:
                 file.write(text)
     except OSError as error:
@@ -186,11 +217,11 @@ def main(argv: Optional[List[str]] = None) -> int:
         if arguments.command is None:
             parser.print_help(sys.stderr)
             return common.EXIT_USAGE
-        common.be_verbose(getattr(arguments, "verbose", False))
+        common.verbosely = getattr(arguments, "verbose", False)
         return int(arguments.call(arguments))
     except common.UsageError as error:
         common.complain(str(error))
         return error.code
     except common.Interrupted as signalled:
         common.complain("interrupted; everything that was started is ended")
-        return 128 + signalled.signum
+        return 128 + int(signalled.args[0])

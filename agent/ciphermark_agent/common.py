@@ -1,4 +1,4 @@
-"""Shared by all: limits, kinds of failure, conversions, messages, progress."""
+"""Shared by all: limits, failures, conversions, messages, progress."""
 
 import datetime
 import json
@@ -26,12 +26,6 @@ class UsageError(Exception):
     code = EXIT_USAGE
 
 
-def state_folder() -> str:
-    """Return where the agent keeps what outlives it."""
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
-    return os.path.join(home, "ciphermark")
-
-
 class OtherAgent(UsageError):
     """Another agent keeps this machine busy."""
 
@@ -43,11 +37,12 @@ class TryFailed(Exception):
 
 
 class Interrupted(KeyboardInterrupt):
-    """SIGINT, SIGTERM or SIGHUP arrived; everything that was started is ended on the way out."""
+    """This signal arrived; everything that was started is ended on the way out."""
 
-    def __init__(self, signum: int) -> None:
-        super().__init__(signum)
-        self.signum = signum
+
+def state_folder() -> str:
+    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
+    return os.path.join(home, "ciphermark")
 
 
 def cut(text: Optional[str]) -> Optional[str]:
@@ -56,7 +51,6 @@ def cut(text: Optional[str]) -> Optional[str]:
 
 
 def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
-    """A decimal or 0x number from 0 to `most`, or None."""
     word = (text or "").strip()
     if not re.match(r"(?:[0-9]{1,20}|0x[0-9a-fA-F]{1,16})$", word):
         return None
@@ -89,13 +83,12 @@ def utc_now() -> str:
 
 
 def dumps(document: Json, indent: Optional[int] = 1) -> str:
-    """A document as JSON, with null for every number that JSON does not have."""
+    """JSON, with null for every number that JSON does not have."""
     finite = json.loads(json.dumps(document), parse_constant=lambda _: None)
     return json.dumps(finite, indent=indent) + "\n"
 
 
 def parse_object(text: str) -> Json:
-    """A JSON object, or an empty one for anything else."""
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
@@ -106,9 +99,8 @@ def parse_object(text: str) -> Json:
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
     """Write a text to a standard stream, now; the error if it did not arrive.
 
-    No run may be lost for what is said: a terminal can hang up, a pipe break, a disk be full, and a
-    stream that was closed at the start is None. The text goes straight to the descriptor, so
-    that nothing is left in a buffer to fail once more at the end.
+    No run may be lost for what is said: a terminal can hang up, a pipe break, a disk be full, a
+    stream be closed from the start (None). Nothing is left in a buffer to fail at the end.
     """
     if stream is None:
         return OSError(0, "it is closed")
@@ -143,22 +135,15 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 
-_verbose = False
-
-
-def be_verbose(wanted: bool) -> None:
-    global _verbose
-    _verbose = wanted
+verbosely = False  # -v
 
 
 def verbose(text: str) -> None:
-    """A line for -v, on standard error."""
-    if _verbose:
+    if verbosely:
         say(printable(text) + "\n", sys.stderr)
 
 
 def unforeseen(error: Exception) -> str:
-    """The reason of what failed in a way that nobody thought of."""
     return ("unforeseen: %s: %s" % (type(error).__name__, error))[:300]
 
 
@@ -179,22 +164,12 @@ def own_file() -> str:
 
 
 def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) -> str:
-    """A command as one would type it."""
     words = ["%s=%s" % (name, shlex.quote(text)) for name, text in sorted((env or {}).items())]
     return " ".join(words + [shlex.quote(word) for word in command])
 
 
-def counted(number: int, thing: str) -> str:
-    """`1 run`, `2 runs`."""
-    return "%d %s%s" % (number, thing, "" if number == 1 else "s")
-
-
 class Progress:
-    """Says on standard error what is being done and how long the rest will take.
-
-    Modes: live (one line that is overwritten), plain (a line every 10 s), json (an object a
-    line), none.
-    """
+    """Says what is done and how long the rest takes: live, plain (each 10 s), json or none."""
 
     def __init__(self, mode: str) -> None:
         if mode == "auto":
@@ -204,26 +179,25 @@ class Progress:
         self.planned = self.planned_done = self.current = 0.0  # seconds
         self.left = float("inf")  # seconds, as last said
         self.label = ""
-        self.started = self.next_line = 0.0  # by the monotonic clock
+        self.started = self.step_began = self.next_line = 0.0  # by the monotonic clock
 
     def plan(self, steps: int, seconds: float) -> None:
-        """Announce steps and the seconds that they are expected to take."""
         self.total += steps
         self.planned += seconds
 
     def step(self, label: str, seconds: float) -> None:
-        """A step begins; the one before it is done."""
         now = time.monotonic()
         self.started = self.started or now
         self.done += bool(self.label)
         self.planned_done += self.current
-        self.label, self.current = printable(label), seconds
-        # The planned seconds, corrected by how the plan has held so far.
+        # The planned seconds, corrected by how the plan has held so far. Early steps tell little
+        # of the later ones: what was said rises by no more than the last step was late.
         pace = (now - self.started) / self.planned_done if self.planned_done > 5.0 else 1.0
-        # Early steps tell little of the later ones: what was said may fall, and not rise.
-        self.left = min(self.left, max(0.0, (self.planned - self.planned_done) * pace))
-        left = self.left
-        text = "%d of %d: %s, about %d s left" % (self.done, self.total, self.label, left)
+        late = max(0.0, now - (self.step_began or now) - self.current)
+        self.left = min(self.left + late, max(0.0, (self.planned - self.planned_done) * pace))
+        self.label, self.current, self.step_began = printable(label), seconds, now
+        words = (self.done, self.total, self.label, self.left)
+        text = "%d of %d: %s, about %d s left" % words
         if self.mode == "live":
             say("\r\x1b[K%.100s" % text, sys.stderr)
         elif self.mode == "plain" and now >= self.next_line:

@@ -5,20 +5,19 @@ import hashlib
 import os
 import platform
 import re
-from typing import Dict, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 from ciphermark_agent.children import read_number, read_text, run_tool
-from ciphermark_agent.common import COUNT_LIMIT, TEXT_LIMIT, Json, cut, reading, real, whole
+from ciphermark_agent.common import COUNT_LIMIT, Json, cut, explain, one_line, reading, real, whole
 from ciphermark_agent.conditions import CPU_FOLDER, cpu_speed
 
 MACHINE_ID_SALT = "ciphermark machine id 1:"
+CONFIGURATION_SECONDS = 10.0  # for what `Match exec` of the user's ssh configuration runs
+OLD_OPTION = (("illegal option", ""), ("unknown option", ""))  # of an ssh without -G
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """CPU facts of /proc/cpuinfo, in the words of the run document.
-
-    On ARM the numbers of the fastest core; lscpu knows what they are called.
-    """
+    """CPU facts of /proc/cpuinfo; on ARM those of the fastest core, whose name lscpu knows."""
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
@@ -39,52 +38,36 @@ def parse_cpuinfo(text: str) -> Json:
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
     """Model and vendor by lscpu; where cores differ, all their models, the fastest first."""
-    found = []
+    models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
         speed = real(fastest.group(1)) if fastest else None
-        found.append((-(speed or 0.0), part.split("\n")[0].strip()))
-    names = [name for _, name in sorted(found, key=lambda pair: pair[0])]
+        models.append((-(speed or 0.0), part.split("\n")[0].strip()))
+    names = [name for _, name in sorted(models, key=lambda pair: pair[0])]
     vendor = re.search(r"^\s*Vendor ID: *(\S.*)", text, re.M)
     known = names and not {"", "-", "unknown"} & set(names)
     return cut(" + ".join(names)) if known else None, cut(vendor.group(1)) if vendor else None
 
 
-def sysctl(name: str) -> Optional[str]:
-    answer = run_tool(["sysctl", "-n", name])
-    return cut(answer.out) if answer.status == 0 else None
+def sysctl(*names: str) -> Optional[str]:
+    """The first of these that the kernel knows."""
+    answers = (run_tool(["sysctl", "-n", name]) for name in names)
+    return next((cut(answer.out) for answer in answers if answer.status == 0), None)
 
 
 def bsd_cpu() -> Json:
-    """CPU facts of macOS and FreeBSD. Apple's own tell no flags: the server knows them by name."""
+    """CPU facts of macOS and FreeBSD; the server knows the flags of Apple's own by their names."""
+    model = sysctl("machdep.cpu.brand_string", "hw.model")
     features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
-    model = sysctl("machdep.cpu.brand_string") or sysctl("hw.model")
-    apple = "Apple" if (model or "").startswith("Apple") else None
     return {
         "model": model,
-        "vendor": sysctl("machdep.cpu.vendor") or apple,
+        "vendor": "Apple" if (model or "").startswith("Apple") else sysctl("machdep.cpu.vendor"),
         "family": whole(sysctl("machdep.cpu.family")),
         "model_id": whole(sysctl("machdep.cpu.model")),
         "stepping": whole(sysctl("machdep.cpu.stepping")),
-        "cores": whole(sysctl("hw.physicalcpu") or sysctl("kern.smp.cores")),
+        "cores": whole(sysctl("hw.physicalcpu", "kern.smp.cores")),
         "flags": " ".join(filter(None, features)).lower().split() or None,
     }
-
-
-def topology_cores() -> Optional[int]:
-    """Physical cores as the kernel's topology files tell."""
-    pairs = {
-        (read_number(folder + "/physical_package_id"), read_number(folder + "/core_id"))
-        for folder in glob.glob(CPU_FOLDER % "[0-9]*" + "topology")
-    }
-    return len([core for _, core in pairs if core is not None]) or None
-
-
-def max_mhz() -> Optional[float]:
-    """The highest frequency that any core may reach, in MHz."""
-    paths = glob.glob(CPU_FOLDER % "[0-9]*" + "cpufreq/cpuinfo_max_freq")
-    known = [khz for khz in map(read_number, paths) if khz and 0 < khz < 1000 * COUNT_LIMIT]
-    return max(known) / 1000.0 if known else None
 
 
 def cpu_environment() -> Json:
@@ -93,66 +76,50 @@ def cpu_environment() -> Json:
     if facts["model"] is None:
         model, vendor = lscpu_names(run_tool(["lscpu"]).out)
         facts.update(model=model, vendor=facts["vendor"] or vendor)
+    cores = {
+        (read_number(folder + "/physical_package_id"), read_number(folder + "/core_id"))
+        for folder in glob.glob(CPU_FOLDER % "[0-9]*" + "topology")
+    }
+    limits = map(read_number, glob.glob(CPU_FOLDER % "[0-9]*" + "cpufreq/cpuinfo_max_freq"))
+    fastest = max((khz for khz in limits if khz and 0 < khz < 1000 * COUNT_LIMIT), default=None)
     return {
         **facts,
         "flags": [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None,
         # The machine by the device tree that its firmware handed over: no PC has one.
         "board": cut((read_text("/proc/device-tree/model") or "").rstrip("\0")),
-        "cores": facts.get("cores") or topology_cores(),
+        "cores": facts.get("cores") or len([1 for _, core in cores if core is not None]) or None,
         "architecture": cut(platform.machine()),
         "threads": os.cpu_count(),
-        "max_mhz": max_mhz(),
+        "max_mhz": fastest / 1000.0 if fastest else None,
         "governor": cut(read_text(CPU_FOLDER % 0 + "cpufreq/scaling_governor")),
     }
 
 
-def detect_virt(kind: str) -> Optional[str]:
-    answer = run_tool(["systemd-detect-virt", kind])
-    return cut(answer.out) if answer.status in (0, 1) else None
-
-
-def container() -> Optional[str]:
-    """The kind of container we are in, or None."""
-    found = detect_virt("--container")
-    if found is None and os.path.exists("/.dockerenv"):
-        return "docker"
-    return None if found == "none" else found
-
-
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
-    """The kind of virtual machine, else of container, "none" on bare metal, None if unknown.
-
-    The words are those of systemd-detect-virt; where it is absent, lscpu knows most of them.
-    """
-    found = detect_virt("--vm")
-    if found is None:
+    """By systemd-detect-virt, else lscpu, else flags: virtual machine, container or none."""
+    kinds = []
+    for option in ("--vm", "--container"):
+        answer = run_tool(["systemd-detect-virt", option])
+        kinds.append(cut(answer.out) if answer.status in (0, 1) else None)
+    machine, container = kinds
+    if machine is None:
         named = re.search(r"^\s*Hypervisor vendor: *(\w+)", run_tool(["lscpu"]).out, re.M)
-        found = named.group(1).lower() if named else None
-    if found is None and flags and platform.machine() in ("x86_64", "i686", "i386"):
-        found = "vm-other" if "hypervisor" in flags else "none"
-    return (container() if found in (None, "none") else None) or found
-
-
-def memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def load_average() -> List[float]:
-    return [round(load, 2) for load in os.getloadavg()]
-
-
-def parse_os_release(text: str) -> Dict[str, str]:
-    """Name and value pairs of os-release; quotes removed."""
-    pairs = re.findall(r"^([A-Z_0-9]+)=(.*)$", text, re.M)
-    return {name: value.strip().strip("\"'") for name, value in pairs}
+        machine = named.group(1).lower() if named else None
+    if machine is None and flags and platform.machine() in ("x86_64", "i686", "i386"):
+        machine = "vm-other" if "hypervisor" in flags else "none"
+    if container is None and os.path.exists("/.dockerenv"):
+        container = "docker"
+    return container if container not in (None, "none") and machine in (None, "none") else machine
 
 
 def os_environment() -> Json:
+    """The system by os-release, which quotes its values."""
     if platform.system() == "Darwin":
         release = {"ID": "macos", "NAME": "macOS", "VERSION_ID": platform.mac_ver()[0]}
     else:
         text = read_text("/etc/os-release") or read_text("/usr/lib/os-release") or ""
-        release = parse_os_release(text)
+        pairs = re.findall(r"^([A-Z_0-9]+)=(.*)$", text, re.M)
+        release = {name: value.strip().strip("\"'") for name, value in pairs}
     return {
         "id": cut(release.get("ID") or platform.system().lower()),
         "name": cut(release.get("NAME") or platform.system()),
@@ -161,13 +128,16 @@ def os_environment() -> Json:
     }
 
 
+def memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def parse_openssl_version(text: str) -> Json:
-    """environment.openssl from `openssl version -a`."""
-    first = (text.strip().splitlines() or [""])[0][:TEXT_LIMIT]
+    first = (text.strip().splitlines() or [""])[0]
     named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
     return {
         # A library of another version than the program stays visible.
-        "version_text": cut(re.sub(r"^(.+?) +\(Library: \1\)$", r"\1", first)),
+        "version_text": cut(re.sub(r"^(.{,500}?) +\(Library: \1\)$", r"\1", first)),
         "built_on": cut(named.get("built on")),
         "platform": cut(named.get("platform")),
         "options": cut(named.get("options")),
@@ -182,27 +152,26 @@ def machine_id() -> Optional[str]:
     if raw is None and platform.system() == "FreeBSD":
         raw = sysctl("kern.hostuuid")
     if raw is None and platform.system() == "Darwin":
-        said = run_tool(["ioreg", "-rd1", "-c", "IOPlatformExpertDevice"]).out
-        found = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', said)
-        raw = found.group(1) if found else None
-    if not cut(raw):
-        return None
-    return hashlib.sha256((MACHINE_ID_SALT + (raw or "").strip()).encode("utf-8")).hexdigest()
+        answer = run_tool(["ioreg", "-rd1", "-c", "IOPlatformExpertDevice"]).out
+        uuid = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', answer)
+        raw = uuid.group(1) if uuid else None
+    own = cut(raw)
+    return hashlib.sha256((MACHINE_ID_SALT + own).encode("utf-8")).hexdigest() if own else None
 
 
 def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Version and library out of what ssh -V or sshd prints.
-
-    `OpenSSH_9.2p1 Debian-2+deb12u6`; `OpenSSL 3.0.19 27 Jan 2026` or `without OpenSSL`.
-    """
+    """`OpenSSH_9.2p1 Debian-2`; and `OpenSSL 3.0.19 27 Jan 2026` or `without OpenSSL`."""
     match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
     return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 
 
-def default_cipher(ssh: str) -> Optional[str]:
-    """The cipher that the client asks for first, with the machine's own configuration."""
-    match = re.search(r"^ciphers ([^,\s]{1,100})", run_tool([ssh, "-G", "127.0.0.1"]).out, re.M)
-    return match.group(1).lower() if match else None
+def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
+    """By the user's configuration, or why it is unknown; neither before ssh 6.8."""
+    answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
+    match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
+    if answer.status == 0:
+        return match.group(1).lower() if match else None, ""
+    return None, explain(answer.err, OLD_OPTION, "ssh -G failed: " + one_line(answer.err))
 
 
 def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
@@ -213,7 +182,6 @@ def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
     return {
         "cpu": cpu,
         "virtualization": reading(lambda: virtualization(cpu.get("flags")), None),
-        "container": reading(container, None),
         "memory_bytes": reading(memory_bytes, None),
         "os": reading(os_environment, {}),
         "openssl": parse_openssl_version(built),
@@ -222,7 +190,7 @@ def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
             "server": None,  # what sshd says comes later
             "library": library,
             "server_library": None,
-            "default_cipher": default_cipher(ssh) if ssh else None,
+            "default_cipher": None,
         },
-        "load_average": reading(load_average, None),
+        "load_average": reading(lambda: [round(load, 2) for load in os.getloadavg()], None),
     }

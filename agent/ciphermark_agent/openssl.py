@@ -5,7 +5,7 @@ import re
 from functools import partial
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ciphermark_agent.children import ORPHAN_SECONDS, become_subreaper, reap_all, run_tool
+from ciphermark_agent.children import TIMED_OUT, run_tool
 from ciphermark_agent.common import (
     BYTES_LIMIT,
     Json,
@@ -21,24 +21,10 @@ from ciphermark_agent.tries import NOT_REACHED, Depth, Plan, Series, failure_of
 
 MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
 MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
+MASK_MIN_EFFECT = 1.1
 # Bits of OPENSSL_armcap (arm_arch.h): it replaces what the CPU says, so everything but AES
 # has to be given again.
 ARM_AES, ARM_PMULL = 4, 32
-
-
-def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
-    """Name and value of the variable that turns off the AES hardware; None: none is known.
-
-    `cpu_settings` is what `openssl version -a` says of the CPU (CPUINFO, since 3.0).
-    """
-    if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
-        return "OPENSSL_ia32cap", MASK_X86
-    known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
-    if not machine.startswith(("aarch64", "arm")) or not known:
-        return None
-    return "OPENSSL_armcap", "0x%x" % (int(known.group(1), 16) & ~(ARM_AES | ARM_PMULL))
-
-
 OPENSSL_BLOCK = 16384
 # Tables of OpenSSL before 1.1.0 end here: one try a cipher gives them something to stand beside.
 OPENSSL_OLD_BLOCK = 8192
@@ -54,9 +40,8 @@ OPENSSL_KNOWN = OPENSSL_QUICK + tuple(
     "aria-128-cbc aria-256-cbc sm4-cbc cast5-cbc".split()
 )
 OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # live in the legacy provider since OpenSSL 3
-TRY_SECONDS = 60.0
-MASK_MIN_EFFECT = 1.1
-RATE_LIMIT = 1e13  # bytes per second; no machine comes near, even with all its cores
+LATE_SECONDS = 10.0  # a try is ended so long after twice the announced time
+RATE_LIMIT = 1e13  # bytes per second; no machine comes near
 SECONDS_LIMIT = 1e7
 SPEED_FAILURES = (
     ("unable to load provider legacy", "the legacy provider of this OpenSSL is not installed"),
@@ -64,6 +49,16 @@ SPEED_FAILURES = (
     ("unknown cipher or digest", "this OpenSSL does not know it"),
     ("Unknown algorithm", "this OpenSSL does not know it"),
 )
+
+
+def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
+    """What turns off the AES hardware; `cpu_settings`: CPUINFO of `openssl version -a`."""
+    if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
+        return "OPENSSL_ia32cap", MASK_X86
+    known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
+    if not machine.startswith(("aarch64", "arm")) or not known:
+        return None
+    return "OPENSSL_armcap", "0x%x" % (int(known.group(1), 16) & ~(ARM_AES | ARM_PMULL))
 
 
 class SpeedAbilities(NamedTuple):
@@ -75,6 +70,8 @@ class SpeedAbilities(NamedTuple):
 
 def speed_abilities(openssl: str) -> SpeedAbilities:
     answer = run_tool([openssl, "speed", "-help"])
+    if answer.status == TIMED_OUT:
+        raise TryFailed(answer.err)
     text = answer.out + answer.err
     return SpeedAbilities("-seconds" in text and "-bytes" in text, "-provider " in text)
 
@@ -86,7 +83,6 @@ class Asked(NamedTuple):
     acceleration: str = "default"
     operation: str = "encrypt"
     block_size: Optional[int] = OPENSSL_BLOCK
-    threads: int = 1
 
     def any_size(self) -> "Asked":
         return self._replace(block_size=None)
@@ -95,14 +91,8 @@ class Asked(NamedTuple):
         return (self.cipher + " " + self.beyond_cipher()).strip()
 
     def beyond_cipher(self) -> str:
-        words = []
-        if self.acceleration == "masked":
-            words.append("without AES hardware")
-        if self.operation == "decrypt":
-            words.append("decrypt")
-        if self.threads > 1:
-            words.append("in %d processes" % self.threads)
-        return " ".join(words)
+        words = ["without AES hardware"] if self.acceleration == "masked" else []
+        return " ".join(words + ["decrypt"] * (self.operation == "decrypt"))
 
 
 def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> List[str]:
@@ -110,21 +100,11 @@ def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities
     command = [openssl, "speed", "-mr"]
     if able.seconds:
         command += ["-seconds", str(seconds)]
-        if asked.block_size:
-            command += ["-bytes", str(asked.block_size)]
-    if asked.operation == "decrypt":
-        command.append("-decrypt")
-    if asked.threads > 1:
-        # Each process counts its own CPU seconds: with fewer cores than processes their sum lies.
-        command += ["-elapsed", "-multi", str(asked.threads)]
+        command += ["-bytes", str(asked.block_size)] if asked.block_size else []
+    command += ["-decrypt"] if asked.operation == "decrypt" else []
     if able.providers and asked.cipher in OPENSSL_LEGACY:
         command += ["-provider", "legacy", "-provider", "default"]
     return command + ["-evp", asked.cipher]
-
-
-def same_cipher(printed: str, asked: str) -> bool:
-    """Old versions print the long name of the object: id-aes128-GCM."""
-    return re.sub(r"^id-aes(\d+)-", r"aes-\1-", printed.lower()) == asked
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
@@ -135,10 +115,11 @@ def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
     samples = {}
     size = None
     for line in text.splitlines():
-        fields = line.strip().split(":")
+        # Old versions print the long name of the object.
+        fields = re.sub(r":id-aes(\d+)-", r":aes-\1-", line.strip()).split(":")
         if fields[0] == "+DT" and len(fields) == 4:
-            size = whole(fields[3]) if same_cipher(fields[1], cipher) else None
-        elif fields[0] == "+R" and len(fields) == 4 and same_cipher(fields[2], cipher):
+            size = whole(fields[3]) if fields[1].lower() == cipher else None
+        elif fields[0] == "+R" and len(fields) == 4 and fields[2].lower() == cipher:
             moved = (whole(fields[1], BYTES_LIMIT) or 0) * (size or 0)
             seconds = real(fields[3]) or 0.0
             if size and 0 < moved <= BYTES_LIMIT and 0.0 < seconds <= SECONDS_LIMIT:
@@ -147,21 +128,11 @@ def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
     return samples
 
 
-def parse_multi(out: str, cipher: str, seconds: int) -> Dict[int, Json]:
-    """The same of `openssl speed -multi -mr`: the rates of its processes, added up.
-
-    It tells only rates: bytes are the rate times the seconds that were asked for.
-    """
-    sizes = re.search(r"^Got: \+H:([\d:]+)", out, re.M)
-    rows = re.findall(r"^Got: \+F:\d+:([^:\n]+):([\d.:]+) ", out, re.M)
-    columns = zip(*(row.split(":") for name, row in rows if same_cipher(name, cipher)))
-    samples = {}
-    for word, rates in zip(sizes.group(1).split(":") if sizes else [], columns):
-        size, moved = whole(word), sum(real(one) or 0.0 for one in rates) * seconds
-        if size and 1 <= moved <= BYTES_LIMIT:
-            facts = {"bytes": int(round(moved)), "seconds": float(seconds)}
-            samples[size] = {**facts, "derived_from": "rate"}
-    return samples
+def announced_seconds(asked: Asked, seconds: int, able: SpeedAbilities) -> float:
+    """How long a try takes by the options that it is given."""
+    if not able.seconds:
+        return 5.0 * OPENSSL_OLD_SECONDS
+    return 0.05 + seconds * (1 if asked.block_size else len(OPENSSL_SIZES))
 
 
 def openssl_try(
@@ -172,55 +143,38 @@ def openssl_try(
     mask: Optional[Tuple[str, str]] = None,
 ) -> Dict[int, Json]:
     """Samples by block size. Seconds are CPU seconds, as openssl counts them by default."""
-    # openssl leaves the processes of -multi unwaited for: they come to us, with their CPU time.
-    inherits = asked.threads == 1 or become_subreaper()
     watch = ForeignWatch()
     env = dict([mask]) if mask and asked.acceleration == "masked" else None
-    sizes = [asked.block_size] if asked.block_size else OPENSSL_SIZES
     command = speed_command(openssl, asked, seconds, able)
-    answer = run_tool(command, TRY_SECONDS + len(sizes) * seconds, env)
+    answer = run_tool(command, 2 * announced_seconds(asked, seconds, able) + LATE_SECONDS, env)
     if answer.status != 0:
         failed = "openssl speed failed: " + one_line(answer.err)[:300]
         raise TryFailed(explain(answer.err, SPEED_FAILURES, failed))
-    if asked.threads > 1:
-        asked_seconds = seconds if able.seconds else OPENSSL_OLD_SECONDS
-        found = parse_multi(answer.out, asked.cipher, asked_seconds)
-    else:
-        found = parse_speed(answer.err, asked.cipher)
-    found = {size: sample for size, sample in found.items() if size in sizes}
-    if not found:
+    sizes = [asked.block_size] if asked.block_size else OPENSSL_SIZES
+    samples = parse_speed(answer.err, asked.cipher)
+    samples = {size: sample for size, sample in samples.items() if size in sizes}
+    if not samples:
         raise TryFailed("openssl speed answered no rate for it")
-    fastest = max(map(rate, found.values()))
+    fastest = max(map(rate, samples.values()))
     if fastest > RATE_LIMIT:
         raise TryFailed("openssl speed answered an impossible rate: %.3g B/s" % fastest)
-    if asked.threads > 1 and inherits:
-        reap_all(ORPHAN_SECONDS)
-    foreign = watch.cores() if inherits else None
-    for sample in found.values():
+    foreign = watch.cores()
+    for sample in samples.values():
         sample["foreign_cpu"] = foreign
-    return found
+    return samples
 
 
 def openssl_series(asked: Asked) -> Series:
-    return Series("openssl", timing="cpu" if asked.threads == 1 else "elapsed", **asked._asdict())
+    return Series("openssl", timing="cpu", threads=1, **asked._asdict())
 
 
 def openssl_rounds(
-    depth: Depth,
-    able: SpeedAbilities,
-    ciphers: Sequence[str],
-    masked: Sequence[str] = (),
-    threads: int = 1,
+    depth: Depth, able: SpeedAbilities, ciphers: Sequence[str], masked: Sequence[str] = ()
 ) -> List[List[Asked]]:
-    """The tries of each round: one block size in all, the others and decryption in the first.
-
-    A version without -seconds measures all block sizes at every call, for 15 s: one round.
-    """
+    """The tries of each round; other block sizes and decryption in the first alone."""
     block = OPENSSL_BLOCK if able.seconds else None
     often = [Asked(cipher, block_size=block) for cipher in ciphers]
     often += [Asked(cipher, "masked", block_size=block) for cipher in masked]
-    if threads > 1:
-        often += [Asked(cipher, block_size=block, threads=threads) for cipher in ciphers]
     once: List[Asked] = []
     if able.seconds:
         size = OPENSSL_OLD_BLOCK if depth.name == "quick" else None
@@ -232,8 +186,6 @@ def openssl_rounds(
 
 
 class OpensslPlan(Plan):
-    """Rounds over all that is asked, in a new random order each."""
-
     def __init__(
         self,
         openssl: str,
@@ -248,23 +200,17 @@ class OpensslPlan(Plan):
             for asked in random.sample(order, len(order)):
                 words = (asked.in_words(), number + 1, len(rounds))
                 label = "openssl %s, round %d of %d" % words
-                self.steps.append((label, self.try_cost(asked), partial(self.turn, asked)))
-
-    def try_cost(self, asked: Asked) -> float:
-        if not self.able.seconds:
-            return 5.0 * OPENSSL_OLD_SECONDS
-        sizes = 1 if asked.block_size else len(OPENSSL_SIZES)
-        return 0.05 + self.depth.openssl_seconds * sizes
+                cost = announced_seconds(asked, self.depth.openssl_seconds, able)
+                self.steps.append((label, cost, partial(self.turn, asked)))
 
     def turn(self, asked: Asked) -> None:
-        """One try, unless its series needs no more of them."""
         if asked not in self.series or not self.series[asked].complete(self.depth.stable):
             self.attempt(asked.any_size(), "", partial(self.measure, asked))
 
     def measure(self, asked: Asked) -> None:
         seconds = self.depth.openssl_seconds
-        found = openssl_try(self.openssl, asked, seconds, self.able, self.mask)
-        for block_size, sample in found.items():
+        samples = openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        for block_size, sample in samples.items():
             key = asked._replace(block_size=block_size)
             if key not in self.series:
                 self.series[key] = openssl_series(key)
@@ -299,10 +245,7 @@ class OpensslPlan(Plan):
 
 
 def mask_fault(plain: Optional[Series], masked: Series) -> str:
-    """Why a masked series is no measurement of software AES; empty when it is one.
-
-    The effect of a mask is a ratio: without a plain series nothing can be said of it.
-    """
-    if plain is None:
+    """Why a masked series is no measurement of software AES; empty when it is one."""
+    if plain is None:  # the effect of a mask is a ratio
         return "without the mask there is no figure to compare with"
     return "mask had no effect" if plain.median() < MASK_MIN_EFFECT * masked.median() else ""

@@ -11,22 +11,28 @@ import uuid
 from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from ciphermark_agent import __version__, common, conditions, openssl, ssh_server
-from ciphermark_agent.children import PACKAGES, SSHD_PLACES, find_program, ignore_signals
-from ciphermark_agent.common import Json, UsageError, reading
-from ciphermark_agent.environment import environment, machine_id
+from ciphermark_agent.children import SSHD_PLACES, find_program, ignore_signals
+from ciphermark_agent.common import Json, TryFailed, UsageError, reading
+from ciphermark_agent.environment import default_cipher, environment, machine_id
 from ciphermark_agent.openssl import OpensslPlan
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
 from ciphermark_agent.ssh_tries import SshPlan
 from ciphermark_agent.tries import Plan, Series, Skipped, disturbed
 
-SSHD_MISSING = (
-    "ssh is not measured: no sshd was found (looked in PATH, %s): install %s, or give the path of "
-    "one with --sshd (on Debian and Ubuntu `make run` of Ciphermark unpacks one by itself)"
-) % (", ".join(SSHD_PLACES), PACKAGES["sshd"])
+# Why a tool is not measured, and how to change that.
+MISSING = {
+    "ssh": ("no ssh on this machine", ": install openssh-client, or give --ssh PATH"),
+    "openssl": ("no openssl on this machine", ": install openssl, or give --openssl PATH"),
+    "sshd": (
+        "no sshd on this machine",
+        " (looked in PATH, %s): install openssh-server, or give the path of one with --sshd (on "
+        "Debian and Ubuntu `make run` of Ciphermark unpacks one)" % ", ".join(SSHD_PLACES),
+    ),
+}
 # Members of the document whose values are no free text, so that no name can be in them.
 VOCABULARY = re.compile(
     "schema|run_id|name|version|id|started_at|finished_at|model|vendor|board|architecture|flags|"
-    "governor|virtualization|container|depth|tool|cipher|operation|method|acceleration|kind|mac|"
+    "governor|virtualization|depth|tool|cipher|operation|method|acceleration|kind|mac|"
     "kex|compression|timing|derived_from|code|default_cipher"
 )
 NOBODY = ("root", "localhost", "openssl", "openssh", "libressl", "ssh", "sshd", "linux", "/root")
@@ -54,7 +60,7 @@ def without_names(value: Any, names: Set[str], member: str = "") -> Any:
     """The value with home directories and these names left out of every free text in it."""
     if isinstance(value, dict):
         if member == "tags":  # whose names are the user's own
-            pairs = without_names([list(pair) for pair in value.items()], names)
+            pairs = without_names(list(map(list, value.items())), names)
             return {name[:50]: text for name, text in pairs}
         return {name: without_names(inner, names, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -79,6 +85,7 @@ class Run:
         self.skipped = Skipped()
         self.series: List[Series] = []
         self.openssh: Json = {}
+        self.default_fault = ""  # why the default cipher is unknown
         self.pinned_cpus: Optional[Tuple[int, int]] = None
         self.ssh = find_program("ssh", options.ssh)
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
@@ -87,73 +94,77 @@ class Run:
         self.mask: Optional[Tuple[str, str]] = None
         self.interrupted: Optional[common.Interrupted] = None
 
-    # Discovery
+    # What can be measured
 
-    def environment(self) -> Json:
-        found = environment(self.ssh, self.openssl)
-        self.openssh = found["openssh"]  # completed by what sshd says
-        settings = found["openssl"]["cpu_settings"]
-        self.mask = openssl.mask_variable(platform.machine(), settings)
-        if self.openssl and "openssl" in self.options.tools:
-            self.able = openssl.speed_abilities(self.openssl)
-        return found
+    def has_tools(self) -> bool:
+        ssh = "ssh" in self.options.tools and self.ssh and (self.sshd or self.options.targets)
+        return bool(ssh or ("openssl" in self.options.tools and self.openssl))
 
-    def check_cipher_names(self) -> None:
-        """A name that neither tool knows is a mistake worth stopping for."""
-        known = {*openssl.OPENSSL_KNOWN, *ssh_server.SSH_OLD_CIPHERS}
-        if self.ssh and not known.issuperset(self.options.ciphers or ()):
-            known.update(ssh_server.offered_ciphers(self.ssh))
+    def skip(self, tool: str, reason: str, remedy: str = "") -> List[str]:
+        """Say why nothing is measured with a tool; no ciphers."""
+        asked = self.options.ciphers
+        own = [name for name in asked or () if (name in openssl.OPENSSL_KNOWN) == (tool != "ssh")]
+        none: List[Optional[str]] = [None]
+        for cipher in own if asked else none:
+            self.skipped.add(tool, cipher, reason)
+        if own or not asked:
+            self.progress.note("%s is not measured: %s%s" % (tool, reason, remedy))
+        return []
+
+    def wanted(self, ciphers: Sequence[str]) -> List[str]:
+        asked = self.options.ciphers
+        return [name for name in ciphers if asked is None or name in asked]
+
+    def ssh_ciphers(self) -> List[str]:
+        """The ciphers to measure with ssh; a name that neither tool knows is a mistake."""
+        measured = "ssh" in self.options.tools
+        if self.ssh is None:
+            return self.skip("ssh", *MISSING["ssh"]) if measured else []
+        try:
+            offered = ssh_server.offered_ciphers(self.ssh)
+        except TryFailed as error:
+            return self.skip("ssh", str(error)) if measured else []
+        known = {*offered, *openssl.OPENSSL_KNOWN, *ssh_server.SSH_OLD_CIPHERS}
         for name in self.options.ciphers or ():
             if name not in known:
                 near = [one for one in sorted(known) if one.startswith(name[:-1] or name)]
                 hint = "did you mean %s?" % " or ".join(near) if near else "see `ssh -Q cipher`"
                 words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
                 raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)
-
-    def wanted(self, ciphers: Sequence[str]) -> List[str]:
-        asked = self.options.ciphers
-        return [name for name in ciphers if asked is None or name in asked]
-
-    def is_there(self, tool: str, path: Optional[str]) -> bool:
-        """Whether to measure with this tool; notes that it is not found."""
-        if tool in self.options.tools and path is None:
-            text = "{0} is not measured: no {0} was found in PATH (give --{0} PATH)"
-            self.progress.note(text.format(tool))
-        return tool in self.options.tools and path is not None
-
-    def ssh_ciphers(self) -> List[str]:
-        """The ciphers to measure with ssh; notes why there are none."""
-        if not self.is_there("ssh", self.ssh):
+        if not measured:
             return []
-        offered = ssh_server.offered_ciphers(self.ssh or "")
+        if self.sshd is None and not self.options.targets and self.wanted(offered):
+            return self.skip("ssh", *MISSING["sshd"])
         asked = [one for one in self.options.ciphers or () if one in ssh_server.SSH_OLD_CIPHERS]
         for cipher in self.wanted(asked or ssh_server.SSH_BASELINES):
             if cipher not in offered:
                 self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
-        chosen = self.wanted(offered)
-        if chosen and self.sshd is None and not self.options.targets:
-            self.progress.note(SSHD_MISSING)
-            for cipher in chosen:
-                self.skipped.add("ssh", cipher, "no sshd on this machine")
-            return []
-        return chosen
+        return self.wanted(offered)
 
     def openssl_ciphers(self) -> List[str]:
-        if not self.is_there("openssl", self.openssl):
+        if "openssl" not in self.options.tools:
             return []
+        if self.openssl is None:
+            return self.skip("openssl", *MISSING["openssl"])
+        try:
+            self.able = openssl.speed_abilities(self.openssl)
+        except TryFailed as error:
+            self.openssl = None  # it hangs
+            return self.skip("openssl", str(error))
         every = self.options.ciphers is not None or self.options.depth.name == "thorough"
         return self.wanted(openssl.OPENSSL_KNOWN if every else openssl.OPENSSL_QUICK)
 
-    def masked_ciphers(self, ciphers: Sequence[str]) -> List[str]:
-        """Ciphers to repeat with the AES hardware turned off."""
-        chosen = [name for name in openssl.MASKED_CIPHERS if name in ciphers and self.options.mask]
-        if self.mask is None:
-            reason = "no way is known to turn the AES hardware of %s off"
-            for cipher in chosen:
-                machine = platform.machine() or "this machine"
-                self.skipped.add("openssl", cipher, reason % machine, "masked")
-            return []
-        return chosen
+    def environment(self) -> Json:
+        facts = environment(self.ssh, self.openssl)
+        self.openssh = facts["openssh"]  # completed by what sshd says
+        if self.ssh:
+            self.openssh["default_cipher"], self.default_fault = default_cipher(self.ssh)
+            if self.default_fault:
+                words = "the default cipher is unknown: " + self.default_fault
+                self.skipped.add("ssh", None, words)
+        settings = facts["openssl"]["cpu_settings"]
+        self.mask = openssl.mask_variable(platform.machine(), settings)
+        return facts
 
     def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
         """What is to be measured with each far end, and with openssl."""
@@ -162,30 +173,31 @@ class Run:
         plans: List[Plan] = []
         if ssh:
             channels = ssh_server.ssh_channels(ssh, options.macs, options.compression)
-            plans += [SshPlan(end, channels, *context) for end in self.far_ends()]
+            ends: List[SshEnd] = []
+            for number, target in enumerate(options.targets):
+                shown = "remote %d" % (number + 1) if options.anonymous else target
+                ends.append(RemoteHost(self.ssh or "", target, shown))
+            ends = ends or [PrivateServer(self.ssh or "", self.sshd or "")]
+            plans += [SshPlan(end, channels, *context) for end in ends]
         if openssl_ciphers:
-            masked = self.masked_ciphers(openssl_ciphers)
-            asked = (openssl_ciphers, masked, options.threads)
-            rounds = openssl.openssl_rounds(options.depth, self.able, *asked)
+            masked = [name for name in openssl.MASKED_CIPHERS if name in openssl_ciphers]
+            masked = masked if options.mask else []
+            if self.mask is None:
+                reason = "no way is known to turn the AES hardware of %s off"
+                for cipher in masked:
+                    machine = platform.machine() or "this machine"
+                    self.skipped.add("openssl", cipher, reason % machine, "masked")
+                masked = []
+            rounds = openssl.openssl_rounds(options.depth, self.able, openssl_ciphers, masked)
             plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, *context))
         return plans
-
-    def far_ends(self) -> List[SshEnd]:
-        """The targets, which an anonymous document calls by numbers; without any, our own sshd."""
-        ssh, targets = self.ssh or "", self.options.targets
-        shown = targets
-        if self.options.anonymous:
-            shown = ["remote %d" % (at + 1) for at in range(len(targets))]
-        remote: List[SshEnd] = [RemoteHost(ssh, *both) for both in zip(targets, shown)]
-        return remote or [PrivateServer(ssh, self.sshd or "")]
 
     # Measuring
 
     def measure(self) -> Json:
         """Everything; returns the run document, whose measurements may be empty."""
-        self.check_cipher_names()
-        environment = self.environment()
         ciphers = self.ssh_ciphers(), self.openssl_ciphers()
+        environment = self.environment()
         plans = self.plans(*ciphers)
         self.announce(plans, *map(len, ciphers))
         limit, note = self.options.depth.wait_seconds, self.progress.note
@@ -212,24 +224,25 @@ class Run:
 
         def doubts() -> List[Json]:
             after = conditions.machine_state()
-            return conditions.conditions_of_run(foreign, before, after, disturbances, governor)
+            facts = (foreign, before, after, disturbances, governor)
+            return list(conditions.conditions_of_run(*facts))
 
-        found = reading(doubts, [])
+        doubtful = reading(doubts, [])
         if self.interrupted:
-            text = "a signal (%d) ended the run before all was measured" % self.interrupted.signum
-            found.append(conditions.condition("interrupted", text))
-        return self.document(environment, found)
+            text = "a signal (%d) ended the run before all was measured" % int(
+                self.interrupted.args[0]
+            )
+            doubtful.append(conditions.condition("interrupted", text))
+        return self.document(environment, doubtful)
 
     def announce(self, plans: Sequence[Plan], ssh: int, openssl: int) -> None:
-        """Print the estimate and give the progress line its plan."""
-        depth = self.options.depth
         for plan in plans:
             self.progress.plan(*plan.cost())
+        depth, most = self.options.depth, round(self.progress.planned)
+        about = "about" if depth.stable is None else "at most about"
+        text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %d min %d s."
         if plans:
-            text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %s."
-            about = "about" if depth.stable is None else "at most about"
-            words = "%d min %d s" % divmod(round(self.progress.planned), 60)
-            self.progress.note(text % (ssh, openssl, depth.name, about, words))
+            self.progress.note(text % (ssh, openssl, depth.name, about, *divmod(most, 60)))
 
     def note_server(self, plan: SshPlan) -> None:
         """Keep what was learned about sshd; its version only where there is a single target."""
@@ -237,10 +250,11 @@ class Run:
             self.openssh["server"] = plan.server.version
         if not plan.server.label:
             self.openssh["server_library"] = plan.server.library
-            default = self.openssh["default_cipher"] or plan.default_cipher
-            self.openssh["default_cipher"] = default
+            if not self.default_fault:  # an ssh too old to tell (before 6.8)
+                default = self.openssh["default_cipher"] or plan.default_cipher
+                self.openssh["default_cipher"] = default
 
-    def document(self, environment: Json, found: List[Json]) -> Json:
+    def document(self, environment: Json, doubtful: List[Json]) -> Json:
         options = self.options
         document: Dict[str, Any] = {
             "schema": common.SCHEMA,
@@ -259,9 +273,9 @@ class Run:
                 "pinned_cpus": list(self.pinned_cpus) if self.pinned_cpus else None,
             },
             "environment": environment,
-            "conditions": found,
-            "measurements": [series.document() for series in self.series],
-            "skipped": self.skipped.document(),
+            "conditions": doubtful,
+            "measurements": [{**series.facts, "samples": series.samples} for series in self.series],
+            "skipped": list(self.skipped.entries.values()),
         }
         if not options.anonymous:
             return document

@@ -7,9 +7,9 @@ import re
 import sys
 from typing import Dict, List, Sequence
 
-from ciphermark_agent.children import read_text, run_tool
+from ciphermark_agent.children import run_tool
 from ciphermark_agent.common import UsageError, one_line, own_file, shell_words, show
-from ciphermark_agent.delivery import write_atomically
+from ciphermark_agent.delivery import write_file
 from ciphermark_agent.settings import configuration, configuration_files
 
 SERVICE = """\
@@ -42,12 +42,6 @@ WantedBy=timers.target
 SERVICE_NAME = "ciphermark_agent.service"
 TIMER_NAME = "ciphermark_agent.timer"
 SYSTEM_UNITS = "/etc/systemd/system"
-NO_SERVER = """\
-# First write {0}/agent.ini:
-#   [agent]
-#   server = https://SERVER
-#   token_file = {0}/token
-"""
 
 
 def command_schedule(arguments: argparse.Namespace) -> int:
@@ -60,10 +54,11 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     service = SERVICE.format(run=typed[0], upload=typed[1])
     folder = unit_folder()
     units = {os.path.join(folder, SERVICE_NAME): service, os.path.join(folder, TIMER_NAME): TIMER}
-    if arguments.remove:
-        return remove(folder, units)
-    settings = os.path.dirname(configuration_files()[1])
-    lines = [] if "server" in configuration() else [NO_SERVER.format(settings)]
+    lines = []
+    if "server" not in configuration():
+        path = configuration_files()[1]
+        text = "# First write %s: [agent], server = https://SERVER, token_file = %s"
+        lines = [text % (path, os.path.join(os.path.dirname(path), "token"))]
     if arguments.install:
         return show("\n".join(lines + install(folder, units, run)))
     lines += ["# %s\n%s" % unit for unit in units.items()]
@@ -101,34 +96,16 @@ def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]
     tried = run_tool(list(run) + ["--dry-run"])
     if tried.status != 0:
         raise UsageError("the timer would fail: %s" % one_line(tried.err))
-    there = all(read_text(path) == text for path, text in units.items())
     try:
         os.makedirs(folder, exist_ok=True)
         for path, text in units.items():
-            write_atomically(path, text)
+            write_file(path, text)
     except OSError as error:
         raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
     do("daemon-reload")
     do("enable", "--now", TIMER_NAME)
-    if there:
-        return ["already installed in " + folder]
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
     lines = ["installed in %s; next run: %s" % (folder, next_run)]
     if os.getuid() != 0:
         lines.append("it runs while you are signed in; `loginctl enable-linger`: always")
     return lines
-
-
-def remove(folder: str, units: Dict[str, str]) -> int:
-    """Undo `install`; a run that has begun goes on."""
-    there = [path for path in units if os.path.lexists(path)]
-    if not there:
-        return show("not installed in " + folder)
-    do("disable", "--now", TIMER_NAME)
-    try:
-        for path in there:
-            os.unlink(path)
-    except OSError as error:
-        raise UsageError("%s cannot be removed: %s" % (error.filename, error.strerror))
-    do("daemon-reload")
-    return show("removed from " + folder)

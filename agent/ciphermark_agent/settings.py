@@ -4,20 +4,19 @@ import argparse
 import configparser
 import os
 import re
+import ssl
 import sys
 import urllib.parse
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words
 from ciphermark_agent.tries import DEPTHS, Depth
-from ciphermark_agent.upload import Site, trust_of
+from ciphermark_agent.upload import Site
 
 
 def typed(text: str) -> str:
     """A word of the command line; bytes that the locale could not read are taken for UTF-8."""
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        return os.fsencode(text).decode("utf-8", "replace")
-    return text
+    return os.fsencode(text).decode("utf-8", "replace")
 
 
 def host_label(text: str) -> str:
@@ -74,7 +73,23 @@ def configuration() -> Dict[str, Any]:
     """Settings of the section [agent]; UsageError for a file that says something else."""
     settings: Dict[str, Any] = {}
     for path in configuration_files():
-        for key, text in file_section(path).items():
+        parser = configparser.ConfigParser(interpolation=None)
+        try:
+            with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
+                parser.read_file(file)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            if isinstance(error, PermissionError) and path.startswith("/etc/"):
+                continue  # root's own, with a token in it
+            raise UsageError("%s cannot be read: %s" % (path, error.strerror))
+        except configparser.MissingSectionHeaderError as error:
+            raise UsageError("%s, line %d: no [agent] section" % (path, error.lineno))
+        except (configparser.Error, ValueError) as error:
+            raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
+        if parser.sections() != ["agent"]:
+            raise UsageError("%s must have one section, [agent]" % path)
+        for key, text in parser["agent"].items():
             if key not in SETTINGS:
                 words = "%s: unknown setting %s; there are %s"
                 raise UsageError(words % (path, key, ", ".join(SETTINGS)))
@@ -84,27 +99,6 @@ def configuration() -> Dict[str, Any]:
             except argparse.ArgumentTypeError as error:
                 raise UsageError("%s: %s: %s" % (path, key, error))
     return settings
-
-
-def file_section(path: str) -> Mapping[str, str]:
-    """The section [agent] of a file; empty where there is no file."""
-    parser = configparser.ConfigParser(interpolation=None)
-    try:
-        with open(path, encoding="utf-8-sig") as file:  # editors of Windows write a mark
-            parser.read_file(file)
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        if isinstance(error, PermissionError) and path.startswith("/etc/"):
-            return {}  # root's own, with a token in it
-        raise UsageError("%s cannot be read: %s" % (path, error.strerror))
-    except configparser.MissingSectionHeaderError as error:
-        raise UsageError("%s, line %d: no [agent] section" % (path, error.lineno))
-    except (configparser.Error, ValueError) as error:
-        raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
-    if parser.sections() != ["agent"]:
-        raise UsageError("%s must have one section, [agent]" % path)
-    return parser["agent"]
 
 
 def run_defaults() -> Dict[str, Any]:
@@ -131,15 +125,18 @@ def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
 
 
 def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
-    """Where to upload and with which token; a server without a token is a mistake.
-
-    An option counts before the environment, the environment before a configuration file.
-    """
+    """Where to upload: by options, else the environment, else a configuration file."""
     given = configuration()
     server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
     if not server:
         return None
-    parts = site_parts(server)
+    try:
+        parts = urllib.parse.urlsplit(server)
+        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets, a port that is no number
+        valid = None
+    if not valid:
+        raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
     token = (
         arguments.token
         or token_from_file(arguments.token_file)
@@ -153,20 +150,13 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         raise UsageError("the token holds characters that no token has")
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname or ""):
         say("warning: the token is sent unencrypted; use https\n", sys.stderr)
-    trust = trust_of(arguments.ca_file or given.get("ca_file"))
+    trust, ca_file = None, arguments.ca_file or given.get("ca_file")
+    try:
+        trust = ssl.create_default_context(cafile=ca_file) if ca_file else None
+    except OSError as error:
+        raise UsageError("--ca-file %s cannot be used: %s" % (ca_file, error.strerror or error))
     note = Progress(getattr(arguments, "progress", "plain")).note
     return Site(server, token or "", trust, upload_again(arguments), note)
-
-
-def site_parts(server: str) -> urllib.parse.SplitResult:
-    """The parts of an address that can be asked; UsageError for any other."""
-    try:
-        parts = urllib.parse.urlsplit(server)
-        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts
-    except ValueError:  # brackets, a port that is no number
-        pass
-    raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
 
 
 def token_from_file(path: Optional[str]) -> Optional[str]:
@@ -180,15 +170,10 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
-    """The command that sends what is kept to the same server.
-
-    What a configuration file or the environment says is not repeated, and a token is not shown.
-    """
+    """The command that sends what is kept; it shows no token."""
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
-    given = vars(arguments)
-    words += ["--server", given["server"]] if given["server"] else []
-    words += ["--token", "TOKEN"] if given["token"] else []
-    for name in ("token_file", "ca_file"):
-        if given[name]:
-            words += ["--" + name.replace("_", "-"), os.path.abspath(given[name])]
+    words += ["--server", arguments.server] if arguments.server else []
+    words += ["--token", "TOKEN"] if arguments.token else []
+    words += ["--token-file", os.path.abspath(arguments.token_file)] if arguments.token_file else []
+    words += ["--ca-file", os.path.abspath(arguments.ca_file)] if arguments.ca_file else []
     return shell_words(words)

@@ -13,7 +13,6 @@ from ciphermark_agent import children
 from ciphermark_agent.children import end_children, reap, start
 from ciphermark_agent.common import MIB, TOOL_SECONDS, TryFailed
 
-WORK_PREFIX = "ciphermark-agent-"
 TRY_SECONDS = 60.0
 # Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
 # slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
@@ -39,7 +38,6 @@ class Channel(NamedTuple):
         return " ".join(words + ["compressed"] * self.compression)
 
     def options(self) -> List[str]:
-        """Options of ssh that ask for it."""
         words = ["-o", "Compression=%s" % ("yes" if self.compression else "no")]
         words += ["-c", self.cipher] if self.cipher else []
         return words + (["-m", self.mac] if self.mac else [])
@@ -51,7 +49,6 @@ class Channel(NamedTuple):
         return words + (["-o", "MACs=" + also + self.mac] if self.mac else [])
 
     def difference(self, used: "Negotiated") -> Optional[str]:
-        """In words, what was negotiated instead of what was asked for."""
         for asked, got in ((self.cipher, used.cipher), (self.mac, used.mac)):
             if asked is not None and got != asked:
                 return "%s instead of %s" % (got, asked)
@@ -75,15 +72,12 @@ OLD_KEX_LINE = re.compile(r"kex: client->server %s %s %s" % ((NAME,) * 3))
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Algorithms from `ssh -v`; AEAD ciphers have no MAC of their own (`<implicit>`).
-
-    The last ones: with ProxyJump the log begins with those of the host in between.
-    """
+    """The last of `ssh -v` (before them: a ProxyJump's); AEAD has no MAC (`<implicit>`)."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
-    found = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
-    if not found:
+    lines = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
+    if not lines:
         return Negotiated(kex=kex)
-    cipher, mac, compression = found[-1]
+    cipher, mac, compression = lines[-1]
     return Negotiated(cipher.lower(), None if mac.startswith("<") else mac, kex, compression)
 
 
@@ -120,8 +114,6 @@ def steady_window(source: Any, seconds: float, warm_up: float) -> Tuple[int, flo
 
 
 class Usage(NamedTuple):
-    """Times of one finished connection."""
-
     setup_seconds: float  # from starting ssh to the remote command's first word
     ended_at: float  # perf_counter when the remote command had read everything
     client_cpu: float
@@ -129,17 +121,12 @@ class Usage(NamedTuple):
 
 
 class Transfer:
-    """One ssh connection with its own sshd, from start to the last reaped process.
-
-    Use as a context manager: leaving it ends every process of the connection.
-    """
+    """One ssh connection with its own sshd; leaving it ends every process of the connection."""
 
     def __init__(
         self, server: Any, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
     ) -> None:
-        self.server = server
-        self.channel = channel
-        self.source = source
+        self.server, self.channel, self.source = server, channel, source
         self.cpus = [{cpu} for cpu in cpus] if cpus else [None, None]  # of client and server
         self.received = b""
         self.feeders: Set[int] = set()
@@ -175,7 +162,11 @@ class Transfer:
             listener.bind(("127.0.0.1", 0))
             listener.listen(1)
             self.start_client(str(listener.getsockname()[1]), write_end)
-            connection = self.accept(listener)
+            deadline = time.monotonic() + TOOL_SECONDS
+            while not select.select([listener], [], [], 0.1)[0]:
+                if time.monotonic() > deadline or reap(self.ssh.pid, os.WNOHANG)[0]:
+                    raise self.failure()
+            connection = listener.accept()[0]
         with connection, open(server.path("sshd.log"), "wb") as log:
             command, end = server.server_command(self.channel), connection.fileno()
             sshd = start(command, stdin=end, stdout=end, stderr=log, cpus=self.cpus[1])
@@ -193,16 +184,6 @@ class Transfer:
                 file_bytes=children.LOG_BYTES,
             )
         self.awaited.add(self.ssh.pid)
-
-    def accept(self, listener: socket.socket) -> socket.socket:
-        """The connection of our ssh; TryFailed when it gives up before."""
-        deadline = time.monotonic() + TOOL_SECONDS
-        while time.monotonic() < deadline:
-            if select.select([listener], [], [], 0.1)[0]:
-                return listener.accept()[0]
-            if reap(self.ssh.pid, os.WNOHANG)[0]:
-                break
-        raise self.failure()
 
     def failure(self) -> TryFailed:
         """Ends the connection, so that its logs are complete, and says why it failed."""

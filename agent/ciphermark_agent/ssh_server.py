@@ -17,8 +17,9 @@ from ciphermark_agent.children import become_subreaper, read_text, run_tool
 from ciphermark_agent.common import MIB, Json, TryFailed, cut, explain, one_line
 from ciphermark_agent.conditions import locked
 from ciphermark_agent.environment import parse_ssh_version
-from ciphermark_agent.ssh_connection import WORK_PREFIX, Channel, Negotiated, Transfer, Usage
+from ciphermark_agent.ssh_connection import Channel, Negotiated, Transfer, Usage
 
+WORK_PREFIX = "ciphermark-agent-"
 HOST_ALIAS = "ciphermark"
 DEFAULT_MAC = "default"  # in --macs: what the client chooses
 SSH_BASELINES = ("arcfour", "blowfish-cbc", "3des-cbc")
@@ -29,6 +30,38 @@ SSH_OLD_CIPHERS = tuple(
 )
 CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
 CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
+FAILURES = (
+    ("no matching cipher", "this sshd refuses it"),
+    ("Unknown cipher type", "this ssh does not know it"),
+    ("cipher spec", "this sshd does not know it"),
+    ("mac spec", "this sshd does not know its MAC"),
+    ("account is locked", "the account is locked, and this sshd lets no locked account in"),
+    ("account is currently not available", "the account has no login shell"),
+    ("This account is not available", "the account has no login shell"),
+    ("setgroups: Operation not permitted", "sshd needs a real user, not this container's root"),
+    ("No user exists for uid", "this user id has no account in the passwd file"),
+)
+REMOTE_FAILURES = (
+    (
+        "Permission denied",
+        "the login was refused, and BatchMode asks for no password: set up a key",
+    ),
+    ("Host key verif", "its host key is not known: connect once by hand and accept it"),
+    ("Unknown cipher type", "this ssh does not know it"),
+)
+# ssh takes no IPv6 address in such a one, and before 7.7 none at all.
+SSH_ADDRESS = re.compile(
+    r"ssh://(?:([^\s@/-][^\s@/]*)@)?(\[[0-9a-fA-F:.]+\]|[^\s@:/[\]-][^\s@:/[\]]*)(?::([0-9]{1,5}))?/?$"
+)
+
+
+def address_words(address: str) -> List[str]:
+    match = SSH_ADDRESS.match(address)
+    if match is None:
+        return [address]
+    user, host, port = match.groups()
+    words = ["-l", user] if user else []
+    return words + (["-p", port] if port else []) + [host.strip("[]")]
 
 
 def version_number(text: Optional[str]) -> Tuple[int, int]:
@@ -38,11 +71,15 @@ def version_number(text: Optional[str]) -> Tuple[int, int]:
 
 
 def offered_ciphers(ssh: str) -> List[str]:
-    """What the client can do: `ssh -Q cipher`, or a fixed list for clients without that."""
+    """What the client can do by `ssh -Q cipher`; TryFailed says why it does not tell."""
     answer = run_tool([ssh, "-Q", "cipher"])
     lines = [line.strip().lower() for line in answer.out.splitlines()]
     names = list(dict.fromkeys(filter(CIPHER_NAME.match, lines)))
-    return names[:CIPHERS_LIMIT] if answer.status == 0 and names else list(SSH_OLD_CIPHERS)
+    if answer.status == 0 and names:
+        return names[:CIPHERS_LIMIT]
+    if re.search("(illegal|unknown) option|^usage:", answer.err, re.M):
+        return list(SSH_OLD_CIPHERS)
+    raise TryFailed(explain(answer.err, FAILURES, "ssh -Q cipher failed: " + one_line(answer.err)))
 
 
 def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
@@ -52,8 +89,9 @@ def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool)
         authenticates = "gcm" in cipher or "poly1305" in cipher  # by itself: it uses no MAC
         for mac in (not authenticates and macs) or [DEFAULT_MAC]:
             name = None if mac == DEFAULT_MAC else mac
-            for packed in (False, True)[: 1 + compression]:
-                channels.append(Channel(cipher, name, packed))
+            channels += [
+                Channel(cipher, name, packed) for packed in (False, True)[: 1 + compression]
+            ]
     return channels
 
 
@@ -113,10 +151,10 @@ class SshEnd:
         return read_text(self.path(name)) or ""
 
     def command(self, channel: Channel, port: str) -> List[str]:
-        raise NotImplementedError  # each kind of server has its own
+        raise NotImplementedError
 
     def command_words(
-        self, own: Sequence[str], options: str, channel: Channel, address: str
+        self, own: Sequence[str], options: str, channel: Channel, address: Sequence[str]
     ) -> List[str]:
         """The ssh command of every connection.
 
@@ -126,8 +164,8 @@ class SshEnd:
         words = [self.ssh, *own, "-v", "-T", "-a", "-x"]
         for option in options.split():
             words += ["-o", option]
-        said = "printf R{0}; cat >/dev/null; printf D{0}".format(self.marker)
-        return words + channel.options() + [address, said]
+        script = "printf R{0}; cat >/dev/null; printf D{0}".format(self.marker)
+        return words + channel.options() + [*address, script]
 
     def prepare(self) -> None:
         """What is needed before the first connection; TryFailed says why it is not there."""
@@ -144,19 +182,6 @@ class SshEnd:
         with Transfer(self, Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
-
-
-FAILURES = (
-    ("no matching cipher", "this sshd refuses it"),
-    ("Unknown cipher type", "this ssh does not know it"),
-    ("cipher spec", "this sshd does not know it"),
-    ("mac spec", "this sshd does not know its MAC"),
-    ("account is locked", "the account is locked, and this sshd lets no locked account in"),
-    ("account is currently not available", "the account has no login shell"),
-    ("This account is not available", "the account has no login shell"),
-    ("setgroups: Operation not permitted", "sshd needs a real user, not this container's root"),
-    ("No user exists for uid", "this user id has no account in the passwd file"),
-)
 
 
 def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
@@ -181,13 +206,11 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
         "LogLevel INFO",  # to our own file; tells of locked accounts
         "UseDNS no",
     ]
-    if version < (7, 5):
-        lines.append("UsePrivilegeSeparation no")  # needed by a server that is not root
-    if version >= (6, 9):
-        lines.append("PermitUserRC no")
-    if version >= (7, 8):
-        # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
-        lines.append("SetEnv SHLVL=1")
+    # Needed by a server that is not root.
+    lines += ["UsePrivilegeSeparation no"] if version < (7, 5) else []
+    lines += ["PermitUserRC no"] if version >= (6, 9) else []
+    # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
+    lines += ["SetEnv SHLVL=1"] if version >= (7, 8) else []
     return "\n".join(lines) + "\n"
 
 
@@ -202,12 +225,12 @@ class PrivateServer(SshEnd):
 
     def command(self, channel: Channel, port: str) -> List[str]:
         own = ["-F", "/dev/null", "-i", self.path("user_key"), "-p", port, "-l", self.user]
-        options = (
-            "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes HostKeyAlias=%s "
-            "UserKnownHostsFile=%s GlobalKnownHostsFile=/dev/null ControlMaster=no "
-            "ControlPath=none PreferredAuthentications=publickey"
-        ) % (HOST_ALIAS, self.path("known_hosts"))
-        return self.command_words(own, options, channel, "127.0.0.1")
+        options = "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes ControlMaster=no "
+        options += (
+            "GlobalKnownHostsFile=/dev/null ControlPath=none PreferredAuthentications=publickey"
+        )
+        options += " HostKeyAlias=%s UserKnownHostsFile=%s" % (HOST_ALIAS, self.path("known_hosts"))
+        return self.command_words(own, options, channel, ["127.0.0.1"])
 
     def server_command(self, channel: Channel) -> List[str]:
         command = [self.sshd, "-i", "-e", "-f", self.path("sshd_config")]
@@ -235,11 +258,11 @@ class PrivateServer(SshEnd):
         beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
         keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
         command = [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t"]
-        answer = run_tool(command + ["ed25519"])
-        if answer.status != 0:
-            answer = run_tool(command + ["rsa", "-b", "3072"])
-        if answer.status != 0:
-            raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
+        for kind in (["ed25519"], ["rsa", "-b", "3072"]):
+            answer = run_tool(command + kind)
+            if answer.status == 0:
+                return
+        raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
     def configure(self) -> None:
         """Write sshd_config, and the directory that it wants as root (made at each boot)."""
@@ -264,22 +287,9 @@ class PrivateServer(SshEnd):
         except TryFailed:
             if self.use_pam or "account is locked" not in self.read("sshd.log"):
                 raise
-        self.use_pam = True
+        self.use_pam = True  # which lets in a locked account
         self.configure()
         return self.zero_connect()
-
-
-REMOTE_FAILURES = (
-    (
-        "Permission denied",
-        "the login was refused, and BatchMode asks for no password: set up a key",
-    ),
-    (
-        "Host key verification failed",
-        "its host key is not known: connect once by hand and accept it",
-    ),
-    ("Unknown cipher type", "this ssh does not know it"),
-)
 
 
 class RemoteHost(SshEnd):
@@ -290,10 +300,9 @@ class RemoteHost(SshEnd):
 
     def __init__(self, ssh: str, address: str, shown: str) -> None:
         super().__init__(ssh)
-        self.address = address
+        self.address, self.label = address, shown
         self.client_version = version_number(None)
         self.inherits_orphans = False  # its CPU time cannot be told from here
-        self.label = shown
         if "SSH_AUTH_SOCK" in os.environ:  # the user's ssh agent, of no use to a private sshd
             self.client_env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
         self.target = {"kind": "remote", "name": shown}
@@ -303,13 +312,10 @@ class RemoteHost(SshEnd):
 
     def command(self, channel: Channel, port: str) -> List[str]:
         """The user's configuration, except for what would spoil a measurement."""
-        options = (
-            "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes "
-            "PermitLocalCommand=no"
-        )
-        if self.client_version >= (7, 6):
-            options += " RemoteCommand=none"
-        return self.command_words([], options, channel, self.address)
+        options = "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes "
+        options += "PermitLocalCommand=no"
+        options += " RemoteCommand=none" if self.client_version >= (7, 6) else ""
+        return self.command_words([], options, channel, address_words(self.address))
 
     def explain(self, received: str) -> str:
         """Why it refused, in words; what would name the host only if the run may."""

@@ -9,17 +9,11 @@ import time
 from functools import partial
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from ciphermark_agent import ssh_connection
 from ciphermark_agent.children import start
 from ciphermark_agent.common import MIB, Json, TryFailed, rate, shell_words
 from ciphermark_agent.conditions import ForeignWatch
-from ciphermark_agent.ssh_connection import (
-    SPARSE_BYTES,
-    Channel,
-    Transfer,
-    Usage,
-    sparse_file,
-    steady_window,
-)
+from ciphermark_agent.ssh_connection import Channel, Transfer, Usage, sparse_file, steady_window
 from ciphermark_agent.ssh_server import PrivateServer, SshEnd
 from ciphermark_agent.tries import NOT_REACHED, Plan, Series, failure_of
 
@@ -50,13 +44,11 @@ SAMPLE_FACTS = tuple(
 
 
 def pilot_mib(channel: Channel, remote: bool = False) -> int:
-    """Less where the cipher, or maybe the line, is slow."""
     slow = remote or (channel.cipher or "").startswith(SLOW_CIPHERS)
     return SLOW_PILOT_MIB if slow else PILOT_MIB
 
 
 def sized_mib(bytes_per_second: float, seconds: float) -> int:
-    """MiB for a try of so many seconds at this rate."""
     return max(SLOW_PILOT_MIB, min(PIPELINE_MAX_MIB, round(bytes_per_second * seconds / MIB)))
 
 
@@ -101,40 +93,31 @@ class Reference(NamedTuple):
 
 
 def reference_of(pilots: Sequence[Tried]) -> Reference:
-    client = [pilot.usage.client_cpu for pilot in pilots]
-    server = [pilot.usage.server_cpu for pilot in pilots if pilot.usage.server_cpu is not None]
     median = statistics.median
-    return Reference(pilots[0].total, median(client), median(server) if server else None)
+    server = [pilot.usage.server_cpu for pilot in pilots if pilot.usage.server_cpu is not None]
+    client = median(pilot.usage.client_cpu for pilot in pilots)
+    return Reference(pilots[0].total, client, median(server) if server else None)
 
 
-def cpu_of_bytes(tried: Tried, reference: Reference) -> Tuple[Optional[float], Optional[float]]:
-    """CPU seconds of client and server for the bytes that were timed, in a running stream.
+def ssh_sample(tried: Tried, reference: Reference) -> Json:
+    """A try, with the CPU seconds of its timed bytes in a running stream.
 
-    The slope between the reference and this transfer: neither the connection nor the start of
-    the stream is in it. None where a transfer is too short to tell it within 5 %.
+    They are the slope between the reference and this transfer: neither the connection nor the start
+    of the stream is in it. None where a transfer is too short to tell it within 5 %.
     """
     beyond = tried.total - reference.total
     ends = [tried.usage.client_cpu - reference.client_cpu]
     if tried.usage.server_cpu is not None and reference.server_cpu is not None:
         ends.append(tried.usage.server_cpu - reference.server_cpu)
-    if beyond <= 0 or min(ends) <= 0 or sum(ends) < reference.least_cpu() * len(ends):
-        return None, None
-    share = tried.moved / beyond
-    client, *server = (round(end * share, 6) for end in ends)
-    return client, server[0] if server else None
-
-
-def ssh_sample(tried: Tried, reference: Reference) -> Json:
+    known = beyond > 0 and min(ends) > 0 and sum(ends) >= reference.least_cpu() * len(ends)
+    costs = [round(end * tried.moved / beyond, 6) for end in ends] if known else []
     seconds, setup = round(tried.seconds, 6), round(tried.usage.setup_seconds, 4)
-    ends = cpu_of_bytes(tried, reference)
-    return dict(zip(SAMPLE_FACTS, (tried.moved, seconds, setup, *ends, tried.foreign)))
+    facts = (tried.moved, seconds, setup, *(costs + [None, None])[:2], tried.foreign)
+    return dict(zip(SAMPLE_FACTS, facts))
 
 
 def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
-    """dd if=/dev/zero bs=1M count=N | ssh -c CIPHER ... 'cat >/dev/null', without the set-up.
-
-    The clock runs from the start of dd, once the remote command is ready, to its last word.
-    """
+    """dd | ssh ... 'cat >/dev/null', from the start of dd to the remote command's last word."""
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:
@@ -168,7 +151,7 @@ def steady_try(
             total = source.tell()
     if moved <= 0:
         raise TryFailed("the stream stood still")
-    if total >= SPARSE_BYTES:
+    if total >= ssh_connection.SPARSE_BYTES:
         raise TryFailed("ssh read all of the source before the try was over")
     return Tried(moved, elapsed, total, usage, watch.cores())
 
@@ -187,18 +170,9 @@ class SshPlan(Plan):
         self.where = ("ssh to " + server.label) if server.label else "ssh"
         for channel in channels:
             for method in METHODS:
-                self.series[channel, method] = Series(
-                    "ssh",
-                    **channel._asdict(),
-                    negotiated=None,
-                    method=method,
-                    pinned=False,
-                    target=server.target,
-                    reference_bytes=None,
-                )
-        self.add_steps()
-
-    def add_steps(self) -> None:
+                facts: Json = {"negotiated": None, "method": method, "pinned": False}
+                facts.update(target=server.target, reference_bytes=None)
+                self.series[channel, method] = Series("ssh", **channel._asdict(), **facts)
         self.steps = [(self.where + ", first connection", FIRST_SECONDS, self.connect)]
         for channel in list(self.channels) * self.server.pilots:
             label = "ssh %s: warm-up" % channel.in_words()
@@ -249,7 +223,6 @@ class SshPlan(Plan):
                 facts["server"] = self.server.version
 
     def turn(self, channel: Channel, method: str) -> None:
-        """One try, unless its series needs no more of them."""
         series = self.series[channel, method]
         if channel in self.rates and not series.complete(self.depth.stable):
             tries = partial(self.until_quiet, partial(self.sample, channel, method), series.samples)

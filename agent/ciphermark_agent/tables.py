@@ -1,15 +1,26 @@
-"""A run as tables for the terminal."""
+"""A run for the terminal: one table, the recommended setting, what is doubtful or missing."""
 
 import statistics
-from typing import Any, Dict, List, Sequence
+from typing import Dict, List, Optional, Sequence
 
-from ciphermark_agent.common import Json, printable, rate, reading
+from ciphermark_agent.common import Json, printable, rate
 from ciphermark_agent.openssl import Asked
 from ciphermark_agent.ssh_connection import Channel
 
+METHODS = ("pipeline", "steady")
+# What openssl calls ciphers of ssh, where more than a dash differs.
+OPENSSL_NAMES = {
+    "arcfour": "rc4",
+    "blowfish-cbc": "bf-cbc",
+    "3des-cbc": "des-ede3-cbc",
+    "cast128-cbc": "cast5-cbc",
+}
+# Authenticated encryption: the ciphers that the server's policy `modern` takes, too.
+SOUND = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
+LEAST_GAIN = 1.05  # tries scatter as much
+
 
 def megabytes(bytes_per_second: float) -> str:
-    """Rate in 10^6 bytes per second, three significant digits."""
     value = bytes_per_second / 1e6
     return "%.0f" % value if value >= 100 else "%.1f" % value
 
@@ -18,13 +29,15 @@ def median_rate(measurement: Json) -> float:
     return statistics.median(map(rate, measurement["samples"]))
 
 
-def spread(measurement: Json) -> str:
+def speed(measurement: Optional[Json]) -> str:
+    if measurement is None:
+        return "-"
     rates = sorted(map(rate, measurement["samples"]))
-    return "%s-%s" % (megabytes(rates[0]), megabytes(rates[-1]))
+    median = megabytes(statistics.median(rates))
+    return "%s (%s-%s)" % (median, megabytes(rates[0]), megabytes(rates[-1]))
 
 
 def cpu_per_gb(measurement: Json) -> str:
-    """Median CPU seconds of both ends for 10^9 bytes."""
     costs = []
     for end in ("client_cpu_seconds", "server_cpu_seconds"):
         known = [one[end] / one["bytes"] * 1e9 for one in measurement["samples"] if one.get(end)]
@@ -32,76 +45,78 @@ def cpu_per_gb(measurement: Json) -> str:
     return " + ".join(costs)
 
 
-def grouped(measurements: Sequence[Json], tool: str) -> Dict[str, Dict[Any, Json]]:
-    """The measurements of a tool by row and column of its table; the fastest row first."""
-    rows: Dict[str, Dict[Any, Json]] = {}
+def ssh_rows(measurements: Sequence[Json]) -> Dict[str, Dict[str, Json]]:
+    """The methods of each way to use ssh; the fastest first."""
+    rows: Dict[str, Dict[str, Json]] = {}
     for one in measurements:
-        if one["tool"] != tool:
-            continue
-        if tool == "ssh":
+        if one["tool"] == "ssh":
             channel = Channel(one["cipher"], one.get("mac"), one.get("compression", False))
             far = (one.get("target") or {}).get("name")
             name = channel.in_words() + (" to %s" % far if far else "")
-            column = one.get("method", "pipeline")
-        else:
+            rows.setdefault(name, {})[one.get("method", "pipeline")] = one
+    return dict(sorted(rows.items(), key=lambda row: -max(map(median_rate, row[1].values()))))
+
+
+def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
+    """Each way to use a cipher at its largest block size; the fastest first."""
+    rows: Dict[str, Json] = {}
+    for one in sorted(measurements, key=lambda one: one.get("block_size") or 0):
+        if one["tool"] == "openssl":
             facts = (one.get("acceleration", "default"), one.get("operation", "encrypt"))
-            asked = Asked(one["cipher"], *facts, threads=one.get("threads", 1))
-            name, column = asked.in_words(), one["block_size"]
-        rows.setdefault(printable(name), {})[column] = one
-    fastest = sorted(rows, key=lambda name: -max(map(median_rate, rows[name].values())))
-    return {name: rows[name] for name in fastest}
+            rows[Asked(one["cipher"], *facts).in_words()] = one
+    return dict(sorted(rows.items(), key=lambda row: -median_rate(row[1])))
 
 
-def ssh_rows(measurements: Sequence[Json]) -> List[List[str]]:
-    """MB/s of both methods, CPU seconds a GB of the steady one."""
-    lines = [["ssh, MB/s: median (range)", "pipeline", "steady", "CPU s/GB client + server"]]
-    for name, methods in grouped(measurements, "ssh").items():
-        cells = ["-", "-"]
-        for at, method in enumerate(("pipeline", "steady")):
-            if method in methods:
-                one = methods[method]
-                cells[at] = "%s (%s)" % (megabytes(median_rate(one)), spread(one))
-        lines.append([name, *cells, cpu_per_gb(methods.get("steady") or methods["pipeline"])])
-    return lines
-
-
-def openssl_rows(measurements: Sequence[Json]) -> List[List[str]]:
-    """MB/s by block size, and the range at the largest."""
-    rows = grouped(measurements, "openssl")
-    columns = sorted({size for sizes in rows.values() for size in sizes})
-    lines = [["openssl speed, MB/s: median"] + ["%d B" % size for size in columns] + ["range"]]
-    for name, sizes in rows.items():
-        cells = [megabytes(median_rate(sizes[one])) if one in sizes else "-" for one in columns]
-        lines.append([name, *cells, spread(sizes[max(sizes)])])
-    return lines
-
-
-def table(rows: Sequence[Sequence[str]]) -> List[str]:
-    """Columns aligned, the first to the left, the others to the right; nothing for a head alone."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
+def table(measurements: Sequence[Json]) -> List[str]:
+    """The ciphers of ssh, the same of openssl beside them, the others of openssl below."""
+    openssl = openssl_rows(measurements)
+    lines = [["MB/s: median (range)", "ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]]
+    for name, methods in ssh_rows(measurements).items():
+        cipher = name.split("@")[0].split(" ")[0]
+        same = OPENSSL_NAMES.get(cipher, cipher.replace("aes", "aes-", 1))
+        cost = cpu_per_gb(methods.get("steady") or methods["pipeline"])
+        speeds = [speed(methods.get(method)) for method in METHODS]
+        lines.append([name, *speeds, cost, speed(openssl.pop(same, None))])
+    lines += [[name, "-", "-", "-", speed(one)] for name, one in openssl.items()]
+    cells = [[printable(cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*cells)]
     form = "  ".join(["%%-%ds" % widths[0]] + ["%%%ds" % width for width in widths[1:]])
-    return [(form % tuple(row)).rstrip() for row in rows] + [""] if len(rows) > 1 else []
+    return [(form % tuple(line)).rstrip() for line in cells] + [""] if lines[1:] else []
+
+
+def recommendation(document: Json) -> List[str]:
+    """The Ciphers line for ssh_config and sshd_config, and what it gains on this machine."""
+    rates = {
+        name: median_rate(methods["pipeline"])
+        for name, methods in ssh_rows(document["measurements"]).items()
+        if "pipeline" in methods
+    }
+    order = sorted(filter(rates.__contains__, SOUND), key=lambda name: -rates[name])
+    if not order:
+        return []
+    lines = ["Recommended for ssh_config: Ciphers %s" % ",".join(order)]
+    default = (document["environment"].get("openssh") or {}).get("default_cipher")
+    if default in rates:
+        gain, words = rates[order[0]] / rates[default], (order[0], printable(default))
+        text = "%s is as fast as today's default here, %s: no change is needed" % words
+        if gain >= LEAST_GAIN:
+            text = "%s moves %.2f times what today's default does, %s" % (order[0], gain, words[1])
+        lines.append("  " + text)
+    return lines
 
 
 def result_lines(document: Json) -> List[str]:
-    """A run as tables, conditions and reasons below."""
     cpu = document["environment"]["cpu"].get("model")
     about = (document["host"]["name"], cpu, document["started_at"])
     lines = [", ".join(printable(str(fact)) for fact in about), ""]
-    for rows in (ssh_rows(document["measurements"]), openssl_rows(document["measurements"])):
-        lines += table(rows)
+    lines += table(document["measurements"]) + recommendation(document)
     for entry in document.get("conditions", []):
         words = (entry["code"], str(entry.get("detail")))
         lines.append("Caution (%s): %s" % tuple(map(printable, words)))
     reasons: Dict[str, List[str]] = {}
     for entry in document.get("skipped", []):
         reason = "%s: %s" % (entry["tool"], entry["reason"])
-        reasons.setdefault(reason, []).append(str(entry["cipher"]))
+        reasons.setdefault(reason, []).append(str(entry["cipher"] or "all"))
     for reason, ciphers in reasons.items():
         lines.append("not measured: %s (%s)" % (printable(", ".join(ciphers)), printable(reason)))
     return lines
-
-
-def result_text(document: Json) -> str:
-    """Those lines for the end of a run, which is worth more than they."""
-    return str(reading(lambda: "\n".join(result_lines(document)) + "\n", ""))

@@ -5,16 +5,9 @@ import statistics
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from ciphermark_agent import common
 from ciphermark_agent.children import end_children
-from ciphermark_agent.common import (
-    FOREIGN_LIMIT,
-    Json,
-    Progress,
-    TryFailed,
-    rate,
-    unforeseen,
-    verbose,
-)
+from ciphermark_agent.common import FOREIGN_LIMIT, Json, Progress, TryFailed, rate
 
 # A series is stable when its median is known within the wanted share; fewer tries cannot tell.
 STABLE_MIN_TRIES = 5
@@ -44,14 +37,9 @@ DEPTHS = {depth.name: depth for depth in (QUICK, STANDARD, THOROUGH)}
 
 
 class Series:
-    """One configuration and its tries, as a measurement of the run document."""
-
     def __init__(self, tool: str, cipher: str, acceleration: str = "default", **facts: Any) -> None:
         self.facts: Json = {"tool": tool, "cipher": cipher, "acceleration": acceleration, **facts}
         self.samples: List[Json] = []
-
-    def document(self) -> Json:
-        return {**self.facts, "samples": self.samples}
 
     def median(self) -> float:
         return statistics.median(map(rate, self.samples))
@@ -78,16 +66,13 @@ class Skipped:
     """What was not measured, each with its reason, once."""
 
     def __init__(self) -> None:
-        self.entries: Dict[Tuple[str, str, str], Json] = {}
+        self.entries: Dict[Tuple[str, Optional[str], str], Json] = {}
 
-    def add(self, tool: str, cipher: str, reason: str, part: str = "") -> None:
-        """`part` names what of the cipher was not measured; empty: all of it."""
+    def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
+        """`part` names what of the cipher was not measured; no cipher: all of the tool."""
         text = "%s: %s" % (part, reason) if part else reason
         entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
         self.entries.setdefault((tool, cipher, part), entry)
-
-    def document(self) -> List[Json]:
-        return list(self.entries.values())
 
 
 def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
@@ -98,7 +83,7 @@ def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
         return str(error)
     except Exception as error:  # noqa: BLE001 - a fault of one try must not end the run
         end_children()
-        return unforeseen(error)
+        return common.unforeseen(error)
     return None
 
 
@@ -141,7 +126,7 @@ class Plan:
         self.failures[kind] = self.failures[kind] + 1 if reason else 0
         if reason:
             self.reasons[kind, step] = reason
-            verbose("%s %s: %s" % (kind.in_words(), step, reason))
+            common.verbose("%s %s: %s" % (kind.in_words(), step, reason))
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
         """Adds the sample of one try, and of its repeats if others disturbed it; all are kept."""

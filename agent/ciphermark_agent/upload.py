@@ -11,7 +11,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from ciphermark_agent import __version__, common
 from ciphermark_agent.children import time_limit
-from ciphermark_agent.common import Json, UsageError, dumps, parse_object, printable, verbose
+from ciphermark_agent.common import Json, dumps, parse_object, printable, verbose
 
 EXCHANGE_SECONDS = 60.0  # for a whole request and its answer, however slowly they trickle
 CHECK_SECONDS = 5.0  # the same for the question before the measurement
@@ -28,17 +28,9 @@ ANSWERS = {
     413: "the run is too large for the server",
     429: "the server asks to come back later",
 }
-# What is wrong with a server's TLS, and will be in a minute: words of OpenSSL 1.0 to 3.
-NO_TLS = "does not speak TLS; if the address is right, write http:// for it"
-TLS_FAULTS = (
-    (
-        "CERTIFICATE_VERIFY_FAILED",
-        "shows a certificate that is not trusted here (%s); give that of its authority with "
-        "--ca-file",
-    ),
-    ("WRONG_VERSION_NUMBER", NO_TLS),
-    ("UNKNOWN_PROTOCOL", NO_TLS),
-    ("RECORD_LAYER_FAILURE", NO_TLS),
+NO_TRUST = (
+    "%s: TLS failed: %s; give the certificate of its authority with --ca-file, or write http:// if "
+    "it has none"
 )
 
 
@@ -70,26 +62,6 @@ class Answer(NamedTuple):
     body: str
     retry_after: Optional[str]
 
-    def is_error_of_ciphermark(self) -> bool:
-        """Whether Ciphermark itself says no, and not a proxy before it."""
-        said = parse_object(self.body)
-        return isinstance(said.get("type"), str) and isinstance(said.get("errors"), list)
-
-    def tls_fault(self) -> str:
-        text = self.body.upper().replace(" ", "_") if self.status == 0 else ""
-        return common.explain(text, TLS_FAULTS, "").replace("%s", self.body)
-
-
-def trust_of(ca_file: Optional[str]) -> Optional[ssl.SSLContext]:
-    """Certificates of this file, and only these; UsageError when it holds none."""
-    if ca_file is None:
-        return None
-    try:
-        return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # ssl.SSLError is one
-        reason = "it holds no certificates" if isinstance(error, ssl.SSLError) else error.strerror
-        raise UsageError("--ca-file %s cannot be used: %s" % (ca_file, reason))
-
 
 class PlainAnswers(urllib.request.HTTPErrorProcessor):
     """Every answer as it is: no exception for a status, no redirect followed with our token."""
@@ -119,6 +91,8 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
             found = Answer(answer.status, text, answer.headers.get("Retry-After"))
             location = answer.headers.get("Location")
     except urllib.error.URLError as error:
+        if isinstance(error.reason, ssl.SSLError):  # it will be the same in a minute
+            raise UploadFailed(NO_TRUST % (site.server, error.reason))
         return Answer(0, str(error.reason), None)
     except (OSError, ValueError, http.client.HTTPException) as error:
         return Answer(0, "the answer broke off: %s" % error, None)
@@ -133,22 +107,23 @@ def upload(site: Site, document: Json) -> str:
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
         answer = ask(site, body, EXCHANGE_SECONDS)
-        passes = answer.status in (0, 429) or answer.status >= 500
-        if not delay or not passes or answer.tls_fault():
+        if not delay or (answer.status not in (0, 429) and answer.status < 500):
             break
         wait = pause(answer, delay)
-        said = "does not answer (%s)" % answer.body
-        said = "answered %d" % answer.status if answer.status else said
-        words = "the server %s; trying again in %.0f s, %d of %d"
-        site.say(words % (said, wait, number + 2, len(RETRY_DELAYS) + 1))
+        fault = "answered %d" % answer.status if answer.status else answer.body
+        words = "upload failed (%s); trying again in %.0f s, %d of %d"
+        site.say(words % (fault, wait, number + 2, len(RETRY_DELAYS) + 1))
         time.sleep(wait)
-    if answer.status in REFUSED_FOR_GOOD and answer.is_error_of_ciphermark():
+    receipt = parse_object(answer.body)  # a portal's page names neither run nor errors
+    if answer.status in REFUSED_FOR_GOOD and isinstance(receipt.get("errors"), list):
         raise Refused(explain_answer(site, answer))
-    receipt = parse_object(answer.body)  # a portal's page names no run
     if answer.status not in (200, 201, 202) or receipt.get("run_id") != document["run_id"].lower():
         raise UploadFailed(explain_answer(site, answer))
     # The page for people; the answer's own url is the API's.
-    lines = ["uploaded: " + site.url("/runs/%s/" % document["run_id"])]
+    page = site.url("/runs/%s/" % document["run_id"])
+    if receipt.get("status") == "rejected":
+        raise Refused("the server has rejected this run; %s says why" % page)
+    lines = ["uploaded: " + page]
     if receipt.get("newer_agent"):
         words = "agent %s is out, this is %s: curl -fsO %s"
         lines.append(words % (receipt["newer_agent"], __version__, site.url("/agent.py")))
@@ -162,10 +137,7 @@ def pause(answer: Answer, delay: float) -> float:
 
 
 def foresee_refusal(site: Site) -> Optional[str]:
-    """Why an upload to this site would fail as things are now, asked before minutes of measuring.
-
-    An upload token may read nothing, so 403 is what a good one gets; a bad one gets 401.
-    """
+    """Why an upload would fail; an upload token may not read: a good one gets 403, a bad 401."""
     try:
         answer = ask(site, None, CHECK_SECONDS)
     except UploadFailed as error:
@@ -178,15 +150,15 @@ def foresee_refusal(site: Site) -> Optional[str]:
 
 
 def explain_answer(site: Site, answer: Answer) -> str:
-    """Why an upload failed, with every error that the server names."""
     url = site.url("/api/v1/runs/")
     if answer.status == 0:
-        return "%s %s" % (url, answer.tls_fault() or "cannot be reached: " + answer.body)
-    foreign = answer.status == 400 and not answer.is_error_of_ciphermark()
-    known = ANSWERS.get(200 if foreign or answer.status in (201, 202) else answer.status)
-    lines = ["%s answered %d%s" % (url, answer.status, ": " + known if known else "")]
+        return "%s cannot be reached: %s" % (url, answer.body)
     errors = parse_object(answer.body).get("errors")
-    for error in errors if isinstance(errors, list) else []:
+    errors = errors if isinstance(errors, list) else []
+    foreign = answer.status in (201, 202) or (answer.status == 400 and not errors)
+    known = ANSWERS.get(200 if foreign else answer.status)
+    lines = ["%s answered %d%s" % (url, answer.status, ": " + known if known else "")]
+    for error in errors:
         if isinstance(error, dict):
             lines.append("  %s: %s" % (error.get("attr") or error.get("code"), error.get("detail")))
     return printable("\n".join(lines))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.agent.running import write_program
+from tests.agent.running import STAND_IN, write_program
 
 PROGRAM = """\
 import os, sys
@@ -27,6 +27,7 @@ class Systemctl:
         self.folder.mkdir()
         self._log = home / "systemctl.log"
         write_program(self.folder / "systemctl", PROGRAM.format(log=str(self._log)))
+        (self.folder / "openssl").symlink_to(STAND_IN)  # so that there is something to measure
 
     def changes(self) -> list[str]:
         """What it was told since the last time, without the questions."""

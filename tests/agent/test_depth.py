@@ -1,7 +1,5 @@
 """The three depths: how long they take, what they measure, when a series ends."""
 
-import re
-
 import pytest
 
 from tests.agent import whole as agent
@@ -69,36 +67,3 @@ def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent) -> No
         assert len(tries) == 12
         assert tries["encrypt", 16384] == 5
         assert tries["decrypt", 64] == 1
-
-
-def test_more_processes_are_measured_beside_one(run_agent: RunAgent) -> None:
-    done = run_agent(
-        "run", "--tools", "openssl", "--ciphers", "aes-128-cbc", "--tries", "1", "--threads", "2",
-        "--no-mask",
-    )  # fmt: skip
-    document = sound(done)
-    (both,) = (one for one in document["measurements"] if one["threads"] == 2)
-    assert both["timing"] == "elapsed"
-    assert both["block_size"] == 16384
-    (sample,) = both["samples"]
-    assert sample["derived_from"] == "rate"
-    assert sample["seconds"] == 1.0
-    assert sample["bytes"] > 10e6
-    assert {one["threads"] for one in document["measurements"]} == {1, 2}
-
-
-def test_the_time_that_is_left_never_rises(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Warm-ups that take three times as long as planned say nothing of the tries after them."""
-    clock = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    progress = agent.Progress("live")
-    progress.plan(60, 20 * 0.4 + 40 * 2.0)
-    for number in range(60):
-        progress.step("a try", 0.4 if number < 20 else 2.0)
-        clock[0] += 1.2 if number < 20 else 2.0
-    said = [int(text) for text in re.findall(r"about (\d+) s left", capfd.readouterr().err)]
-    assert len(said) == 60
-    assert said == sorted(said, reverse=True)
-    assert said[-1] <= 3

@@ -124,8 +124,8 @@ agent.{0} = failing
 @pytest.mark.parametrize(
     "names",
     (
-        ("cpu_environment", "virtualization", "container", "memory_bytes", "os_environment",
-         "load_average", "wait_until_quiet", "machine_state"),
+        ("cpu_environment", "virtualization", "memory_bytes", "os_environment",
+         "wait_until_quiet", "machine_state"),
         ("conditions_of_run",),  # alone: it takes what machine_state returns
     ),
 )  # fmt: skip

@@ -113,4 +113,3 @@ def test_a_folder_that_others_can_write_is_not_used(run_agent: RunAgent, lock: P
 def test_what_only_looks_does_not_wait(run_agent: RunAgent, lock: Path) -> None:
     with held(lock):
         assert run_agent("run", "--dry-run").code == 0
-        assert run_agent("doctor", before="agent.SSHD_PLACES = ()").code == 0

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from documents.validation import validate_run_document
+from tests.agent.canned_server import ACCEPTED, Serve, http_answer
 from tests.agent.running import (
     FAST_OPENSSL,
     ONCE,
@@ -17,6 +18,7 @@ from tests.agent.running import (
     STAND_IN,
     TINY,
     RunAgent,
+    configure,
     reasons,
     sound,
     write_program,
@@ -254,8 +256,34 @@ def test_a_dry_run_starts_nothing(run_agent: RunAgent, ssh: str) -> None:
         "OPENSSL_ia32cap=",
     ):
         assert words in done.out
-    shape = json.loads(done.out.split("# the run document\n")[1])
+    shape = json.loads(done.out.split("# The run document\n")[1])
     assert shape["schema"] == "ciphermark/run/1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    (
+        (ACCEPTED, "yes  upload: http://127.0.0.1:"),
+        (http_answer(401, {}), "answered 401: the server does not know this token"),
+    ),
+)
+def test_a_dry_run_says_first_what_can_be_measured_and_how_to_change_that(
+    run_agent: RunAgent, serve: Serve, sshd: str, tmp_path: Path, answer: bytes, said: str
+) -> None:
+    configure(tmp_path, f"server = {serve(answer).url}\ntoken = cmk_x")
+    words = ("run", "--dry-run", "--sshd", sshd, "--openssl", STAND_IN)
+    done = run_agent(*words)
+    assert done.code == 0, done.err
+    first = done.out.split("# Commands")[0]
+    for able in ("ssh: /", f"sshd: {sshd}", f"openssl: {STAND_IN}", "keeping what cannot be"):
+        assert f"\nyes  {able}" in first, first
+    assert said in first
+    assert "cmk_x" not in done.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".config", "temporary"]
+    bare = run_agent("run", "--dry-run", before="agent.SSHD_PLACES = ()", env={"PATH": "/none"})
+    assert bare.code == 3
+    assert "no   ssh: no ssh on this machine: install openssh-client" in bare.out
+    assert "no   openssl: no openssl on this machine: install openssl" in bare.out
 
 
 @pytest.mark.parametrize(

@@ -102,18 +102,6 @@ def test_the_units_are_installed_as_printed(account: Account) -> None:
     assert ("loginctl enable-linger" in said) is bool(account.typed)
 
 
-def test_removing_undoes_it(account: Account) -> None:
-    assert account.schedule("--remove") == f"not installed in {account.units}\n"
-    account.schedule("--install")
-    account.systemctl.changes()
-    assert account.schedule("--remove") == f"removed from {account.units}\n"
-    assert list(account.units.iterdir()) == []
-    assert account.systemctl.changes() == [
-        f"{account.typed}disable --now ciphermark_agent.timer",
-        f"{account.typed}daemon-reload",
-    ]
-
-
 def test_without_systemd_nothing_is_written(root: Account) -> None:
     write_program(root.systemctl.folder / "systemctl", "import sys; sys.exit('no bus')")
     done = root.run("--install")

@@ -85,11 +85,6 @@ V3_0 = agent.SpeedAbilities(seconds=True, providers=True)
             "-seconds 1 -bytes 16384 -decrypt -evp rc4",
         ),
         (V1_1, agent.Asked("rc4", block_size=None), "-seconds 1 -evp rc4"),
-        (
-            V1_1,
-            agent.Asked("rc4", threads=4),
-            "-seconds 1 -bytes 16384 -elapsed -multi 4 -evp rc4",
-        ),
     ),
 )
 def test_each_version_is_told_what_it_understands_and_what_is_asked_for(
@@ -122,19 +117,11 @@ def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> No
     masked = agent.Asked("aes-128-gcm", "masked")
     plan.series[masked] = speed_series("masked", 300e6)
     assert plan.results() == []
-    assert sorted((entry["cipher"], entry["reason"]) for entry in skipped.document()) == [
+    assert sorted((entry["cipher"], entry["reason"]) for entry in skipped.entries.values()) == [
         ("aes-128-cbc", "not tried: interrupted"),
         ("aes-128-cbc", "without AES hardware: not tried: interrupted"),
         ("aes-128-gcm", "not tried: interrupted"),
     ]
-
-
-def test_the_rates_of_all_processes_are_added_and_say_that_bytes_are_derived() -> None:
-    for name, total in (("3.0.19-multi2", 1792212992), ("1.1.1w-multi2", 2846801920)):
-        out = (CAPTURES / f"{name}.mr.out").read_text()
-        facts = {"seconds": 2.0, "derived_from": "rate"}
-        assert agent.parse_multi(out, "aes-128-cbc", 2) == {16384: {"bytes": 2 * total, **facts}}
-        assert agent.parse_multi(out, "aes-256-cbc", 2) == {}
 
 
 @pytest.mark.parametrize(

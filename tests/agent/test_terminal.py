@@ -47,11 +47,53 @@ def at_a_terminal(home: Path, *words: str) -> str:
 
 def test_a_run_at_a_terminal_prints_tables_and_no_json(tmp_path: Path) -> None:
     said = at_a_terminal(tmp_path)
-    assert "openssl speed, MB/s: median" in said
+    assert "MB/s: median (range)" in said
     assert "rc4" in said
-    assert "--output FILE keeps the run" in said
     assert "{" not in said
     assert len(said.splitlines()) < 20
+    (path,) = tmp_path.glob("ciphermark-*.json")
+    assert f"The run is in {path};" in said
+    assert json.loads(path.read_text())["measurements"]
+
+
+def measured(tool: str, cipher: str, rates: tuple[float, ...], **facts: Any) -> dict[str, Any]:
+    samples = [{"bytes": rate, "seconds": 1.0} for rate in rates]
+    return {"tool": tool, "cipher": cipher, "samples": samples, **facts}
+
+
+GCM, CHACHA = "aes128-gcm@openssh.com", "chacha20-poly1305@openssh.com"
+
+
+@pytest.mark.parametrize(
+    ("fast", "words"),
+    (
+        (900e6, f"{GCM} moves 3.00 times what today's default does, {CHACHA}"),
+        (301e6, f"{GCM} is as fast as today's default here, {CHACHA}: no change is needed"),
+    ),
+)
+def test_show_has_ssh_beside_openssl_and_the_recommended_line(
+    run_agent: RunAgent, tmp_path: Path, fast: float, words: str
+) -> None:
+    document = {
+        "schema": agent.SCHEMA, "run_id": "x", "host": {"name": "nas"}, "started_at": "now",
+        "environment": {"cpu": {"model": "x"}, "openssh": {"default_cipher": CHACHA}},
+        "measurements": [
+            measured("ssh", GCM, (fast, fast), method="pipeline"),
+            measured("ssh", CHACHA, (300e6,), method="pipeline"),
+            measured("ssh", "aes128-cbc", (2000e6,), method="pipeline"),
+            measured("openssl", "aes-128-gcm", (4e9,), block_size=16384),
+            measured("openssl", "aes-128-gcm", (3e9,), block_size=8192),
+            measured("openssl", "rc4", (7e8,), block_size=16384),
+        ],
+    }  # fmt: skip
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document))
+    lines = run_agent("show", str(path)).out.splitlines()
+    (row,) = (line for line in lines if line.startswith(GCM))
+    assert row.endswith("4000 (4000-4000)")
+    assert any(line.startswith("rc4 ") and line.endswith("700 (700-700)") for line in lines)
+    assert f"Recommended for ssh_config: Ciphers {GCM},{CHACHA}" in lines
+    assert f"  {words}" in lines
 
 
 BROKEN: tuple[Any, ...] = (

@@ -206,7 +206,7 @@ def test_the_server_is_verified_by_the_given_authority_or_not_at_all_trusted(
     site.scheme, site.socket = "https", tls.wrap_socket(site.socket, server_side=True)
     refused = send(run_agent, site, saved_run)
     assert refused.code == 1
-    assert "a certificate that is not trusted here ([SSL: CERTIFICATE_VERIFY_FAILED]" in refused.err
+    assert "TLS failed: [SSL: CERTIFICATE_VERIFY_FAILED]" in refused.err
     assert "--ca-file" in refused.err
     assert site.requests == []
     words = ("upload", str(saved_run), "--server", site.url, "--ca-file", f"{pem}.crt")

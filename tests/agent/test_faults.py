@@ -1,0 +1,194 @@
+"""Machines on which something is missing, broken or hangs: the agent says what and why."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.agent import whole as agent
+from tests.agent.canned_server import Serve, http_answer
+from tests.agent.running import (
+    FAST_OPENSSL,
+    ONCE,
+    ONE_CIPHER,
+    PROJECT,
+    QUICK_RUN,
+    STAND_IN,
+    TINY,
+    TOKEN,
+    RunAgent,
+    of_openssl,
+    reasons,
+    sound,
+    spool,
+    write_program,
+)
+
+SSH = shutil.which("ssh") or "ssh"
+GCM = "aes128-gcm@openssh.com"
+
+
+def test_without_ssh_its_ciphers_are_skipped_and_not_called_unknown(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    words = ("run", "--openssl", STAND_IN, "--tries", "1", "--ciphers")
+    done = run_agent(*words, f"{GCM},rc4", env={"PATH": str(tmp_path)})
+    document = sound(done)
+    assert {one["cipher"] for one in document["measurements"]} == {"rc4"}
+    assert reasons(document)[GCM] == "no ssh on this machine"
+    assert "ssh is not measured: no ssh on this machine" in done.err
+    done = run_agent(*words, GCM, env={"PATH": str(tmp_path)})
+    assert done.code == 3
+    assert "no ssh on this machine" in done.err
+
+
+def test_an_ssh_that_cannot_list_its_ciphers_says_why(run_agent: RunAgent, tmp_path: Path) -> None:
+    """So it does for a user id without an entry in the passwd file."""
+    code = "import sys; sys.exit('No user exists for uid 12345')"
+    ssh = write_program(tmp_path / "ssh", code)
+    words = ("run", "--ssh", ssh, "--openssl", STAND_IN, "--tries", "1")
+    done = run_agent(*words, "--ciphers", f"{GCM},rc4")
+    assert reasons(sound(done))[GCM] == "this user id has no account in the passwd file"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    (
+        ("sys.exit('config line 3: Bad configuration option: foo')", "Bad configuration option"),
+        ("import time; time.sleep(60)", "no answer within 1 s"),  # a Match exec
+    ),
+)
+def test_an_unknown_default_cipher_is_null_with_the_reason(
+    run_agent: RunAgent, tmp_path: Path, sshd_option: tuple[str, str], code: str, reason: str
+) -> None:
+    code = f"import os, sys\nif '-G' in sys.argv: {code}\nos.execv({SSH!r}, ['ssh'] + sys.argv[1:])"
+    ssh = write_program(tmp_path / "ssh", code)
+    words = ("run", *sshd_option, "--ssh", ssh, "--openssl", STAND_IN, *TINY)
+    before = ONCE + "agent.CONFIGURATION_SECONDS = 1"
+    document = sound(run_agent(*words, "--ciphers", "aes128-ctr", before=before))
+    assert document["environment"]["openssh"]["default_cipher"] is None
+    (entry,) = (one for one in document["skipped"] if one["cipher"] is None)
+    assert entry["reason"].startswith("the default cipher is unknown: ssh -G failed: ")
+    assert reason in entry["reason"]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    (
+        ("ssh://root@[::1]:2226", "-l root -p 2226 ::1 "),
+        ("ssh://nas.example/", "nas.example "),
+        ("root@nas", "root@nas "),
+    ),
+)
+def test_a_target_may_be_an_address_with_a_port(
+    run_agent: RunAgent, target: str, words: str
+) -> None:
+    """ssh itself prints its usage for an IPv6 address in brackets, and knows none before 7.7."""
+    done = run_agent("run", "--dry-run", "--target", target, "--ciphers", "aes128-ctr")
+    assert done.code == 0, done.err
+    assert f"-c aes128-ctr {words}" in done.out
+
+
+@pytest.mark.parametrize("target", ("ssh://", "ssh://root@[::1", "ssh://nas:port", "ssh://-x"))
+def test_an_address_without_a_host_is_no_target(run_agent: RunAgent, target: str) -> None:
+    done = run_agent("run", "--target", target)
+    assert done.code == 2
+    assert "give USER@HOST" in done.err
+
+
+def test_an_openssl_that_hangs_in_a_try_is_ended_soon_after_the_announced_time(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    code = "import sys, time\nif '-evp' in sys.argv: time.sleep(100)\n" + FAST_OPENSSL
+    hanging = write_program(tmp_path / "openssl", code)
+    began = time.monotonic()
+    done = run_agent("run", *of_openssl(hanging), before="agent.LATE_SECONDS = 0.5")
+    assert done.code == 3
+    assert "rc4: openssl speed failed: no answer within 2.6 s" in done.err
+    assert time.monotonic() - began < 30
+
+
+def test_an_openssl_that_never_answers_is_asked_for_no_figure(
+    run_agent: RunAgent, tmp_path: Path
+) -> None:
+    hanging = write_program(tmp_path / "openssl", "import time; time.sleep(100)")
+    began = time.monotonic()
+    done = run_agent("run", *of_openssl(hanging), before="agent.TOOL_SECONDS = 1")
+    assert done.code == 3
+    assert "openssl is not measured: no answer within 1 s" in done.err
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("slow", (1.0, 2.0, 4.0))
+def test_the_time_that_is_left_rises_by_no_more_than_steps_were_late(
+    slow: float, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Warm-ups that take longer say little of the tries; a slow machine is still found out."""
+    clock, took = [0.0], []
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    progress = agent.Progress("live")
+    progress.plan(60, 20 * 0.4 + 40 * 2.0)
+    for number in range(60):
+        planned = 0.4 if number < 20 else 2.0
+        progress.step("a try", planned)
+        took.append((planned, planned * slow))
+        clock[0] += planned * slow
+    said = [int(text) for text in re.findall(r"about (\d+) s left", capfd.readouterr().err)]
+    late = [lasted - planned for planned, lasted in took]
+    assert len(said) == 60
+    for before, after, excess in zip(said, said[1:], late, strict=False):
+        assert after <= before + excess + 1
+    assert abs(said[40] - 20 * 2.0 * slow) <= 5  # it has found the pace
+
+
+def test_a_run_that_the_server_has_rejected_is_not_called_uploaded(
+    run_agent: RunAgent, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(http_answer(200, {"run_id": "RUN_ID", "status": "rejected"}))
+    done = run_agent(*ONE_CIPHER, "--server", server.url, env=TOKEN)
+    assert done.code == 1
+    assert "uploaded:" not in done.out + done.err
+    assert f"the server has rejected this run; {server.url}/runs/" in done.err
+    (kept,) = spool(tmp_path).iterdir()
+    assert kept.name.endswith(".rejected")
+
+
+TRANSLATED = """
+import os
+if os.environ.get('LC_ALL') == 'C' and 'LANGUAGE' not in os.environ:
+    print('Vendor ID: ARM\\nModel name: Cortex-A76')
+else:
+    print('Anbieterkennung: ARM\\nModellname: Cortex-A76')
+"""
+ARM = "processor : 0\nFeatures : fp aes\nCPU implementer : 0x41\nCPU part : 0xd0b\n"
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "model"), ((ARM, "Cortex-A76"), ("processor : 0\nmodel name : Xeon\n", "Xeon"))
+)
+def test_a_translated_lscpu_names_the_cpu_and_the_kernel_comes_first(
+    run_agent: RunAgent, tmp_path: Path, cpuinfo: str, model: str
+) -> None:
+    write_program(tmp_path / "lscpu", TRANSLATED)
+    before = (
+        "known = agent.read_text\n"
+        f"agent.read_text = lambda path: {cpuinfo!r} if path == '/proc/cpuinfo' else known(path)"
+    )
+    env = {"PATH": str(tmp_path), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de", "LANG": "de_DE.UTF-8"}
+    document = sound(run_agent("run", *QUICK_RUN, before=before, env=env))
+    assert document["environment"]["cpu"]["model"] == model
+
+
+def test_the_comparison_with_the_hand_typed_pipeline_starts_as_documented() -> None:
+    command = [sys.executable, "tests/agent/side_by_side.py", "--help"]
+    env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=PROJECT, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tests/agent/side_by_side.py" in (PROJECT / "Makefile").read_text()
