@@ -10,7 +10,6 @@ from uuid import uuid4
 import pytest
 
 from runs import tasks
-from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, accepted
 from tests.sample_documents import run_document, ssh_measurement
 

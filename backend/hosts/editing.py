@@ -4,7 +4,7 @@ The documents of runs stay as they were received; what is derived from changed r
 again in the same transaction (`runs.recompute`). A host is locked before its runs.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -97,7 +97,8 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
         return host
     identity = {"machine_id": host.machine_id, "published": host.published}
     listed = Host.objects.filter(name=name, published=host.published).exclude(pk=host.pk).first()
-    alias = HostAlias.objects.filter(**identity, name=name).select_related("host").first()
+    followed = HostAlias.objects.filter(**identity, followed=True)
+    alias = followed.filter(name=name).select_related("host").first()
     other = listed or (alias.host if alias and alias.host != host else None)
     if other is not None:
         raise EditConflict(
@@ -106,8 +107,9 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
             "name",
         )
     if alias:
-        alias.delete()
-    HostAlias.objects.create(host=host, **identity, name=host.name)
+        _stop_following(alias)
+    if host.runs.filter(host_name=host.name).exists():
+        HostAlias.objects.create(host=host, **identity, name=host.name)
     before, host.name = host.name, name
     host.save(update_fields=["name"])
     record(by, "host.rename", _host_subject(host), {"name": before}, {"name": name})
@@ -167,14 +169,23 @@ def _facts(host: Host) -> dict[str, Any]:
 def remove_alias(alias_pk: int, by: Actor) -> Host:
     """Have later uploads under a merged or former identity make a host of their own.
 
-    Runs that came before stay.
+    Runs that came before stay, and addresses of a merged host still lead to this one.
     """
     alias = HostAlias.objects.select_related("host").get(pk=alias_pk)
     host = Host.objects.select_for_update().get(pk=alias.host_id)
     before = {"name": alias.name, "machine_id": alias.machine_id, "slug": alias.slug}
-    alias.delete()
+    _stop_following(alias)
     record(by, "host.unalias", _host_subject(host), before)
     return host
+
+
+def _stop_following(alias: HostAlias) -> None:
+    """Keep of it what addresses of a merged host need."""
+    if alias.slug:
+        alias.followed = False
+        alias.save(update_fields=["followed"])
+    else:
+        alias.delete()
 
 
 @transaction.atomic
@@ -183,6 +194,8 @@ def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
     text = checked_sentence(text, "text", LONGEST_TEXT)
     if not text:
         raise EditRefused("A note says something.", "text")
+    if at and at > timezone.now() + timedelta(days=1):
+        raise EditRefused("A note is dated at most a day ahead.", "at")
     note = Note.objects.create(
         at=at or timezone.now(), text=text, host_id=host_pk, made_by=by.name[:200]
     )

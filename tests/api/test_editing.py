@@ -166,6 +166,14 @@ def test_a_host_is_found_by_its_number_and_by_its_key(editor: Client, store_run:
         assert editor.get(f"/api/v1/hosts/{nobody}/").status_code == 404
 
 
+def test_a_note_is_not_dated_in_the_future(editor: Client, store_run: StoreRun) -> None:
+    store_run(run_document(host={"name": "nas"}))
+    note = {"text": "x", "host": "nas"}
+    refused = change(editor, "post", "notes/", **note, at="9999-12-31T00:00:00Z")
+    assert (refused.status_code, refused.json()["errors"][0]["attr"]) == (400, "at")
+    assert change(editor, "post", "notes/", **note, at="2026-01-01T00:00:00Z").status_code == 201
+
+
 def test_a_change_needs_the_csrf_token_of_the_session(editor: Client, store_run: StoreRun) -> None:
     run = store_run(run_document())
     strict = Client(enforce_csrf_checks=True)

@@ -78,6 +78,27 @@ def test_a_merge_is_undone_for_later_runs(
     other.refresh_from_db()
     assert other.host_id == kept.host_id
     assert editor.get("/hosts/other/")["Location"] == f"/hosts/{again.pk}/"
+    assert editor.get(f"/hosts/{alias.former_key}/")["Location"] == f"/hosts/{kept.host_id}/"
+
+
+def test_addresses_of_a_merged_host_outlive_its_name(editor: Client, store_run: StoreRun) -> None:
+    old, kept = store_run(named("old")).host_id, store_run(named("new")).host_id
+    editor.post(f"/hosts/{kept}/merge/{old}/")
+    for name in ("old", "third", "fourth"):
+        editor.post(f"/hosts/{kept}/rename/", {"name": name})
+        for address in (f"/hosts/{old}/", "/hosts/old/"):
+            assert editor.get(address)["Location"] == f"/hosts/{kept}/"
+        assert {store_run(named(sent)).host_id for sent in ("old", "new")} == {kept}
+
+
+def test_a_name_that_only_an_editor_gave_is_followed_no_longer(
+    editor: Client, store_run: StoreRun
+) -> None:
+    host = store_run(named("nas", None)).host_id
+    for name in ("a slip", "Cellar"):
+        editor.post(f"/hosts/{host}/rename/", {"name": name})
+    assert store_run(named("a slip", None)).host_id != host
+    assert store_run(named("nas", None)).host_id == host
 
 
 def test_an_editors_name_stays_and_uploads_of_the_old_one_follow(

@@ -239,6 +239,7 @@ class Migration(migrations.Migration):
                 ('machine_id', models.CharField(blank=True, max_length=64, null=True)),
                 ('name', models.CharField(max_length=200)),
                 ('published', models.BooleanField(default=False)),
+                ('followed', models.BooleanField(default=True, help_text='Uploads with this machine id and name go to the host.')),
                 ('slug', models.CharField(blank=True, help_text='Of the merged host.', max_length=220)),
                 ('former_key', models.BigIntegerField(blank=True, help_text='Primary key of the merged host: old addresses lead on.', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -247,7 +248,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'host aliases',
                 'ordering': ['name', 'id'],
-                'constraints': [models.UniqueConstraint(fields=('machine_id', 'name', 'published'), name='one_alias', nulls_distinct=False)],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('followed', True)), fields=('machine_id', 'name', 'published'), name='one_followed_alias', nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(

@@ -30,7 +30,8 @@ class HostQuerySet(models.QuerySet["Host"]):
         """Return the host that documents with this machine id and name belong to."""
         identity = _identity(machine_id, name, published)
         own = self.filter(**identity).first()
-        return own or self.filter(aliases__in=HostAlias.objects.filter(**identity)).first()
+        aliases = HostAlias.objects.filter(**identity, followed=True)
+        return own or self.filter(aliases__in=aliases).first()
 
     def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
         """Return the host of such documents, stored if it is new, locked until the commit."""
@@ -48,16 +49,15 @@ class HostQuerySet(models.QuerySet["Host"]):
         raise IntegrityError(f"no free slug for the host {name!r}")
 
     def free_slug(self, name: str) -> str:
-        """Return a slug that no host has or had; never digits alone, which would be a number."""
+        """Return a slug that leads to no host yet; never digits alone, which would be a number."""
         wanted = slug(name)
         if is_number(wanted):
             wanted = f"host-{wanted}"
+        held = (Host.objects.all(), HostAlias.objects.filter(followed=True))
         taken = {
             one
-            for model in (Host, HostAlias)
-            for one in model._default_manager.filter(slug__startswith=wanted).values_list(
-                "slug", flat=True
-            )
+            for hosts in held
+            for one in hosts.filter(slug__startswith=wanted).values_list("slug", flat=True)
         }
         numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
         return next(free for free in (wanted, *numbered) if free not in taken)
@@ -179,6 +179,10 @@ class Host(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def followed_aliases(self) -> "list[HostAlias]":
+        """Return what else uploads come under."""
+        return [alias for alias in self.aliases.all() if alias.followed]
+
     @property
     def former_names(self) -> list[str]:
         """Return other names under which its runs came or come."""
@@ -186,15 +190,15 @@ class Host(models.Model):
 
 
 class HostAlias(models.Model):
-    """Another machine id and name of a host: of one that was merged into it, or its former name.
-
-    Uploads that come with them go to the host.
-    """
+    """Another machine id and name of a host: of one that was merged into it, or its former name."""
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
     name = models.CharField(max_length=200)
     published = models.BooleanField(default=False)
+    followed = models.BooleanField(
+        default=True, help_text="Uploads with this machine id and name go to the host."
+    )
     slug = models.CharField(max_length=220, blank=True, help_text="Of the merged host.")
     former_key = models.BigIntegerField(
         null=True, blank=True, help_text="Primary key of the merged host: old addresses lead on."
@@ -205,7 +209,10 @@ class HostAlias(models.Model):
         ordering = ["name", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["machine_id", "name", "published"], nulls_distinct=False, name="one_alias"
+                fields=["machine_id", "name", "published"],
+                condition=Q(followed=True),
+                nulls_distinct=False,
+                name="one_followed_alias",
             ),
         ]
         verbose_name_plural = "host aliases"
