@@ -17,7 +17,7 @@ from ciphermark_agent.common import (
     whole,
 )
 from ciphermark_agent.conditions import ForeignWatch
-from ciphermark_agent.tries import NOT_REACHED, Depth, Plan, Series, failure_of
+from ciphermark_agent.tries import MOST_FAILURES, NOT_REACHED, Depth, Plan, Series, failure_of
 
 MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
 MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
@@ -40,7 +40,7 @@ OPENSSL_KNOWN = OPENSSL_QUICK + tuple(
     "aria-128-cbc aria-256-cbc sm4-cbc cast5-cbc".split()
 )
 OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # live in the legacy provider since OpenSSL 3
-LATE_SECONDS = 10.0  # a try is ended so long after twice the announced time
+LATE_SECONDS = 5.0  # a try is ended so long after twice the announced time
 RATE_LIMIT = 1e13  # bytes per second; no machine comes near
 SECONDS_LIMIT = 1e7
 SPEED_FAILURES = (
@@ -135,6 +135,10 @@ def announced_seconds(asked: Asked, seconds: int, able: SpeedAbilities) -> float
     return 0.05 + seconds * (1 if asked.block_size else len(OPENSSL_SIZES))
 
 
+class Hangs(TryFailed):
+    """It will do so again: after two such tries none is made."""
+
+
 def openssl_try(
     openssl: str,
     asked: Asked,
@@ -147,6 +151,8 @@ def openssl_try(
     env = dict([mask]) if mask and asked.acceleration == "masked" else None
     command = speed_command(openssl, asked, seconds, able)
     answer = run_tool(command, 2 * announced_seconds(asked, seconds, able) + LATE_SECONDS, env)
+    if answer.status == TIMED_OUT:
+        raise Hangs("openssl speed hangs: " + answer.err)
     if answer.status != 0:
         failed = "openssl speed failed: " + one_line(answer.err)[:300]
         raise TryFailed(explain(answer.err, SPEED_FAILURES, failed))
@@ -196,6 +202,7 @@ class OpensslPlan(Plan):
     ) -> None:
         super().__init__(*context)
         self.openssl, self.able, self.rounds, self.mask = openssl, able, rounds, mask
+        self.hung: List[str] = []
         for number, order in enumerate(rounds):
             for asked in random.sample(order, len(order)):
                 words = (asked.in_words(), number + 1, len(rounds))
@@ -204,12 +211,18 @@ class OpensslPlan(Plan):
                 self.steps.append((label, cost, partial(self.turn, asked)))
 
     def turn(self, asked: Asked) -> None:
-        if asked not in self.series or not self.series[asked].complete(self.depth.stable):
+        if len(self.hung) >= MOST_FAILURES:
+            self.reasons.setdefault((asked.any_size(), ""), self.hung[0])
+        elif asked not in self.series or not self.series[asked].complete(self.depth.stable):
             self.attempt(asked.any_size(), "", partial(self.measure, asked))
 
     def measure(self, asked: Asked) -> None:
         seconds = self.depth.openssl_seconds
-        samples = openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        try:
+            samples = openssl_try(self.openssl, asked, seconds, self.able, self.mask)
+        except Hangs as error:
+            self.hung.append(str(error))
+            raise
         for block_size, sample in samples.items():
             key = asked._replace(block_size=block_size)
             if key not in self.series:
