@@ -157,7 +157,6 @@ class MachineState(NamedTuple):
 
 
 def machine_state() -> MachineState:
-    """Pages swapped; throttling by heat of all cores, and by the quotas of our control groups."""
     swapped = re.findall(r"^pswp(?:in|out) ([0-9]{1,18})$", read_text("/proc/vmstat") or "", re.M)
     paths = glob.glob(CPU_FOLDER % "[0-9]*" + "thermal_throttle/core_throttle_count")
     throttled = [count for count in map(read_number, paths) if count is not None]

@@ -70,7 +70,6 @@ def remove_sent(path: str) -> None:
 
 
 def set_aside(path: str) -> str:
-    """Rename a refused run, so that it waits no longer; its new path."""
     with contextlib.suppress(OSError):
         os.replace(path, path + ".rejected")
         return path + ".rejected"

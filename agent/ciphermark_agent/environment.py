@@ -113,7 +113,6 @@ def virtualization(flags: Optional[List[str]]) -> Optional[str]:
 
 
 def os_environment() -> Json:
-    """The system by os-release, which quotes its values."""
     if platform.system() == "Darwin":
         release = {"ID": "macos", "NAME": "macOS", "VERSION_ID": platform.mac_ver()[0]}
     else:
@@ -147,7 +146,6 @@ def parse_openssl_version(text: str) -> Json:
 
 
 def machine_id() -> Optional[str]:
-    """SHA-256 of the machine's own id with our salt, so that the id cannot be recovered."""
     raw = read_text("/etc/machine-id") or read_text("/var/lib/dbus/machine-id")
     if raw is None and platform.system() == "FreeBSD":
         raw = sysctl("kern.hostuuid")
@@ -175,7 +173,6 @@ def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
 
 
 def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
-    """environment of the run document; a reading that fails is unknown."""
     cpu = reading(cpu_environment, {})
     client, library = parse_ssh_version(run_tool([ssh, "-V"]).err if ssh else "")
     built = run_tool([openssl, "version", "-a"]).out if openssl else ""

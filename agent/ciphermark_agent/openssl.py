@@ -62,8 +62,6 @@ def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[s
 
 
 class SpeedAbilities(NamedTuple):
-    """What `openssl speed` of this version can be told."""
-
     seconds: bool  # -seconds and -bytes, since 1.1.1
     providers: bool  # -provider, since 3.0
 
@@ -129,7 +127,6 @@ def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
 
 
 def announced_seconds(asked: Asked, seconds: int, able: SpeedAbilities) -> float:
-    """How long a try takes by the options that it is given."""
     if not able.seconds:
         return 5.0 * OPENSSL_OLD_SECONDS
     return 0.05 + seconds * (1 if asked.block_size else len(OPENSSL_SIZES))
@@ -231,13 +228,10 @@ class OpensslPlan(Plan):
                     self.series[key].facts["mask"] = "=".join(self.mask)
             self.series[key].samples.append(sample)
 
-    def show(self, lines: List[str]) -> Series:
+    def show(self, lines: List[str]) -> None:
         lines += ["", "# openssl, the first of %d rounds" % len(self.rounds)]
         for asked in self.rounds[0]:
             failure_of(self.measure, asked)
-        series = openssl_series(self.rounds[0][0])
-        series.samples = [dict.fromkeys(("bytes", "seconds", "foreign_cpu"))]
-        return series
 
     def results(self) -> List[Series]:
         """All series, less masked ones that tell nothing."""

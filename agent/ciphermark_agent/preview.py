@@ -5,7 +5,7 @@ import os
 from typing import List, Optional, Sequence
 
 from ciphermark_agent import children, common
-from ciphermark_agent.conditions import condition, cpus_for_pinning, read_cpu_times
+from ciphermark_agent.conditions import cpus_for_pinning, read_cpu_times
 from ciphermark_agent.delivery import spool_folder, spooled_runs
 from ciphermark_agent.openssl import OPENSSL_KNOWN, SpeedAbilities
 from ciphermark_agent.run import MISSING, Run
@@ -45,24 +45,21 @@ def capabilities(run: Run, site: Optional[Site]) -> List[str]:
 
 
 def dry_run_lines(options: argparse.Namespace, site: Optional[Site]) -> List[str]:
-    """The capabilities, the commands of the real plans, a document without figures."""
+    """The capabilities, and the commands of the real plans."""
     run = Run(options, common.Progress("none"))
     lines = capabilities(run, site)
     run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
     run.openssl = run.openssl or "openssl"
     lines += ["", "# Commands; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"]
     children.shown = lines
-    environment = run.environment()
+    run.environment()
     names = run.openssl_ciphers()
     run.able = SpeedAbilities(seconds=True, providers=True)  # as OpenSSL 3 is asked
     asked = [name for name in options.ciphers or ["CIPHER"] if name not in OPENSSL_KNOWN]
     for plan in run.plans(asked if "ssh" in options.tools else [], names):
-        run.series.append(plan.show(lines))
+        plan.show(lines)
     children.shown = None
-    run.skipped.add("TOOL", "CIPHER", "SENTENCE")
-    document = run.document(environment, [condition("CODE", "SENTENCE")])
-    lines += ["", "# The run document" + (", sent to " + site.server if site else "")]
-    return lines + common.dumps(document).splitlines()
+    return lines
 
 
 def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:

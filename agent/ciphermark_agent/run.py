@@ -40,7 +40,6 @@ HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
 
 
 def own_names(targets: Sequence[str]) -> Set[str]:
-    """Account, home directories and host names of this machine, and names of the far ends."""
     names = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")}
     homes = {os.path.expanduser("~")}
     with contextlib.suppress(KeyError):
@@ -75,8 +74,6 @@ def without_names(value: Any, names: Set[str], member: str = "") -> Any:
 
 
 class Run:
-    """One execution of the agent: collects what becomes the run document."""
-
     def __init__(self, options: argparse.Namespace, progress: common.Progress) -> None:
         self.options = options
         self.progress = progress
@@ -167,7 +164,6 @@ class Run:
         return facts
 
     def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
-        """What is to be measured with each far end, and with openssl."""
         options = self.options
         context = (options.depth, self.skipped, self.progress)
         plans: List[Plan] = []

@@ -70,7 +70,6 @@ def configuration_files() -> List[str]:
 
 
 def configuration() -> Dict[str, Any]:
-    """Settings of the section [agent]; UsageError for a file that says something else."""
     settings: Dict[str, Any] = {}
     for path in configuration_files():
         parser = configparser.ConfigParser(interpolation=None)
@@ -107,7 +106,6 @@ def run_defaults() -> Dict[str, Any]:
 
 
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
-    """What the command line asked the run command for, with the depth that follows."""
     seconds = arguments.seconds
     given = {
         "tries": arguments.tries,

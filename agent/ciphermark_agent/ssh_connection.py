@@ -58,8 +58,6 @@ class Channel(NamedTuple):
 
 
 class Negotiated(NamedTuple):
-    """What client and server agreed on, by the client's own log."""
-
     cipher: Optional[str] = None
     mac: Optional[str] = None
     kex: Optional[str] = None
@@ -210,7 +208,6 @@ class Transfer:
         return now
 
     def finish(self, timeout: float = TRY_SECONDS) -> Usage:
-        """Wait for the end of the stream, reap every process, account for its CPU seconds."""
         ended_at = self.wait_for("D", timeout)
         client, server, complete = 0.0, 0.0, False
         status = None

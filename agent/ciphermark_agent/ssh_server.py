@@ -83,7 +83,6 @@ def offered_ciphers(ssh: str) -> List[str]:
 
 
 def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
-    """Every combination that makes a difference."""
     channels = []
     for cipher in ciphers:
         authenticates = "gcm" in cipher or "poly1305" in cipher  # by itself: it uses no MAC
@@ -105,8 +104,6 @@ def sweep_stale_folders() -> None:
 
 
 class SshEnd:
-    """The server side of ssh connections, and the folder with their logs."""
-
     target: Json = {"kind": "loopback", "name": None}
     label = ""  # what the user calls a remote one
     warm_up_seconds = 0.3
@@ -193,7 +190,6 @@ def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
 
 
 def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> str:
-    """sshd_config of the private server: only our key is let in."""
     lines = [
         "HostKey %s/host_key" % folder,
         "AuthorizedKeysFile %s/authorized_keys" % folder,
@@ -215,8 +211,6 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
 
 
 class PrivateServer(SshEnd):
-    """Keys, configuration and programs for connections to a private sshd."""
-
     def __init__(self, ssh: str, sshd: str) -> None:
         super().__init__(ssh)
         self.sshd = sshd

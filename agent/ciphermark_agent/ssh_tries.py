@@ -38,9 +38,6 @@ LONGEST_TIMES = 2.0  # ... or twice as many after a short pilot, for 3DES on slo
 # Typical wall seconds of a connection, the first one (with the making of the keys) and a warm-up;
 # only for the printed estimate.
 CONNECT_SECONDS, FIRST_SECONDS, PILOT_SECONDS = 0.25, 0.55, 0.4
-SAMPLE_FACTS = tuple(
-    "bytes seconds setup_seconds client_cpu_seconds server_cpu_seconds foreign_cpu".split()
-)
 
 
 def pilot_mib(channel: Channel, remote: bool = False) -> int:
@@ -111,9 +108,14 @@ def ssh_sample(tried: Tried, reference: Reference) -> Json:
         ends.append(tried.usage.server_cpu - reference.server_cpu)
     known = beyond > 0 and min(ends) > 0 and sum(ends) >= reference.least_cpu() * len(ends)
     costs = [round(end * tried.moved / beyond, 6) for end in ends] if known else []
-    seconds, setup = round(tried.seconds, 6), round(tried.usage.setup_seconds, 4)
-    facts = (tried.moved, seconds, setup, *(costs + [None, None])[:2], tried.foreign)
-    return dict(zip(SAMPLE_FACTS, facts))
+    return {
+        "bytes": tried.moved,
+        "seconds": round(tried.seconds, 6),
+        "setup_seconds": round(tried.usage.setup_seconds, 4),
+        "client_cpu_seconds": costs[0] if costs else None,
+        "server_cpu_seconds": costs[1] if len(costs) > 1 else None,
+        "foreign_cpu": tried.foreign,
+    }
 
 
 def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
@@ -157,8 +159,6 @@ def steady_try(
 
 
 class SshPlan(Plan):
-    """All tries of one far end: rounds over its channels in a new random order each."""
-
     def __init__(self, server: SshEnd, channels: Sequence[Channel], *context: Any) -> None:
         super().__init__(*context)
         self.server = server
@@ -256,7 +256,7 @@ class SshPlan(Plan):
         longest = LONGEST_TIMES * seconds * (2 if pilot.is_short() else 1)
         return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
 
-    def show(self, lines: List[str]) -> Series:
+    def show(self, lines: List[str]) -> None:
         lines += ["", "# %s, %d tries of each method" % (self.where, self.depth.tries)]
         failure_of(self.server.prepare)
         lengths = self.depth.pipeline_seconds, self.depth.steady_seconds
@@ -267,9 +267,6 @@ class SshPlan(Plan):
             typed = shell_words(self.server.command(channel, "PORT"))
             feed = shell_words(dd_command("COUNT"))
             lines += ["%s | %s" % (feed, typed), typed + " <SPARSE_FILE"]
-        series = next(iter(self.series.values()))
-        series.samples = [dict.fromkeys(SAMPLE_FACTS)]
-        return series
 
     def results(self) -> List[Series]:
         for channel in self.channels:

@@ -46,7 +46,6 @@ def cpu_per_gb(measurement: Json) -> str:
 
 
 def ssh_rows(measurements: Sequence[Json]) -> Dict[str, Dict[str, Json]]:
-    """The methods of each way to use ssh; the fastest first."""
     rows: Dict[str, Dict[str, Json]] = {}
     for one in measurements:
         if one["tool"] == "ssh":
@@ -58,7 +57,6 @@ def ssh_rows(measurements: Sequence[Json]) -> Dict[str, Dict[str, Json]]:
 
 
 def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
-    """Each way to use a cipher at its largest block size; the fastest first."""
     rows: Dict[str, Json] = {}
     for one in sorted(measurements, key=lambda one: one.get("block_size") or 0):
         if one["tool"] == "openssl":

@@ -63,8 +63,6 @@ class Series:
 
 
 class Skipped:
-    """What was not measured, each with its reason, once."""
-
     def __init__(self) -> None:
         self.entries: Dict[Tuple[str, Optional[str], str], Json] = {}
 
@@ -110,13 +108,13 @@ class Plan:
             self.progress.step(label, seconds)
             step()
 
-    def show(self, lines: List[str]) -> Series:
-        """In a dry run: adds the commands to these lines; a series without figures."""
-        raise NotImplementedError  # each tool has its own
+    def show(self, lines: List[str]) -> None:
+        """In a dry run: adds the commands to these lines."""
+        raise NotImplementedError
 
     def results(self) -> List[Series]:
         """What has been measured, also when the run ends early; notes why the rest has not."""
-        raise NotImplementedError  # each tool has its own
+        raise NotImplementedError
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> None:
         """One try; none after two failures of its kind, one after the other."""

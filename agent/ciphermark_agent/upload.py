@@ -43,8 +43,6 @@ class Refused(UploadFailed):
 
 
 class Site(NamedTuple):
-    """Where to upload, with which token, and whom to believe that it is there."""
-
     server: str
     token: str
     trust: Optional[ssl.SSLContext] = None  # None: the system's certificates

@@ -256,8 +256,6 @@ def test_a_dry_run_starts_nothing(run_agent: RunAgent, ssh: str) -> None:
         "OPENSSL_ia32cap=",
     ):
         assert words in done.out
-    shape = json.loads(done.out.split("# The run document\n")[1])
-    assert shape["schema"] == "ciphermark/run/1"
 
 
 @pytest.mark.parametrize(
