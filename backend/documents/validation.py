@@ -20,7 +20,13 @@ MAX_FAULTS = 50
 """Faults named in one answer: somebody who mends these sees the rest in the next."""
 
 MAX_DETAIL = 300
-"""Characters of one fault's sentence: it may quote what was sent, at most this much of it."""
+"""Characters of one fault's sentence."""
+
+MAX_QUOTED = 100
+"""Characters of what was sent that a fault's sentence quotes."""
+
+QUOTED = "\0"
+"""Stands in the validator's sentences for what was sent."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
 """Keywords that lead to inner places; the walk follows them itself."""
@@ -56,7 +62,7 @@ def run_schema() -> Schema:
 def _compiled(rules: str) -> jsonschema_rs.Draft202012Validator:
     """A validator of a part of the schema, given as JSON text."""
     part = {**json.loads(rules), "$defs": run_schema()["$defs"]}
-    return jsonschema_rs.Draft202012Validator(part, validate_formats=True)
+    return jsonschema_rs.Draft202012Validator(part, validate_formats=True, mask=QUOTED)
 
 
 def _validator(rules: Schema) -> jsonschema_rs.Draft202012Validator:
@@ -67,6 +73,8 @@ def _fault(error: jsonschema_rs.ValidationError, place: Path) -> Fault:
     path = [*place, *(str(step) for step in error.instance_path)]
     code = str(error.schema_path[-1]) if error.schema_path else "invalid"
     detail = error.message
+    if detail.startswith(QUOTED):
+        detail = _quoted(error.instance) + detail.removeprefix(QUOTED)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
         # The rule sits on the object; the reader looks for the field.
         path.append(str(error.kind.property))
@@ -74,6 +82,11 @@ def _fault(error: jsonschema_rs.ValidationError, place: Path) -> Fault:
     if len(detail) > MAX_DETAIL:
         detail = detail[: MAX_DETAIL - 1] + "…"
     return Fault(path=".".join(path), code=code, detail=detail)
+
+
+def _quoted(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
 def _resolved(rules: Schema) -> Schema:
@@ -101,7 +114,7 @@ def _without_inner_places(value: Any) -> Any:
     """The value with nothing inside its members and items: each error carries a copy of it."""
     if isinstance(value, dict):
         return {name: _emptied(inner) for name, inner in value.items()}
-    return [None] * len(value) if isinstance(value, list) else value
+    return [_emptied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _emptied(value: Any) -> Any:
