@@ -96,9 +96,10 @@ def _look(watch: HostWatch) -> None:
     as_seen = HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at)
     if as_seen.exists():  # else another worker was faster
         _store(watch.host_id, list(_joined_with_verdicts(parts)), counted, since)
-        _end_silence(watch.host_id, runs)
-        agent = [_at(run) for run in runs if run.source == Run.Source.AGENT]
-        as_seen.update(due_at=None, silent_after=_silent_after(agent))
+        silent_after = _silent_after([_at(run) for run in runs if run.source == Run.Source.AGENT])
+        if _is_silent(watch.host_id, runs, silent_after):
+            silent_after = None
+        as_seen.update(due_at=None, silent_after=silent_after)
 
 
 def _at(run: Run) -> datetime:
@@ -258,19 +259,24 @@ def _entry(part: _Part) -> FleetChange:
     others = [one for one in words if not one.startswith("kernel:")]
     difference = next(iter(others or words), "")
     alike = {"kind": part.kind, "direction": part.direction, "family": part.family}
-    return _open_entry(part.member.at, TOGETHER, difference=difference, **alike)
+    return _open_entry(part.member, TOGETHER, difference=difference, **alike)
 
 
-def _open_entry(at: datetime, within: timedelta, difference: str, **alike: str) -> FleetChange:
+def _open_entry(member: Member, within: timedelta, difference: str, **alike: str) -> FleetChange:
+    """Return the entry that a member belongs to; one that was decided is new with a new host."""
+    at = member.at
     near = FleetChange.objects.filter(
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
     ).exclude(status=FleetChange.Status.FIXED)
     # Hosts of whose environment nothing differs have nothing in common.
     shared = bool(difference) or alike["kind"] == Kind.SILENT
     found = near.filter(fixed_at=None).first() if shared else None
-    return found or FleetChange.objects.create(
-        **alike, difference=difference, first_at=at, last_at=at
-    )
+    if found is None:
+        return FleetChange.objects.create(**alike, difference=difference, first_at=at, last_at=at)
+    if not found.members.filter(run__host=member.run.host_id).exists():
+        found.status = FleetChange.Status.NEW
+        found.save(update_fields=["status"])
+    return found
 
 
 def _settle(changes: Collection[int]) -> None:
@@ -298,19 +304,25 @@ def _silent_after(times: Sequence[datetime]) -> datetime | None:
     return latest[-1] + max(GAPS * timedelta(seconds=gap), SHORTEST_SILENCE)
 
 
-def _end_silence(host: int, runs: Sequence[Run]) -> None:
-    """End the silence of a host that has later runs; if they only came late there was none."""
+def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:
+    """Bring the entry of a silent host in line with its runs; return whether it is silent.
+
+    Later runs end the silence; if they only came late, or earlier ones are gone, there was none.
+    """
+    is_silent = False
     silent = Member.objects.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
     for member in silent.select_related("run"):
         back = next((_at(run) for run in runs if _at(run) > _at(member.run)), None)
-        if back is None:
-            continue
-        if back > member.at:
+        if back is not None and back > member.at:
             member.ended_at = back
+            member.save()
+        elif back is None and silent_after is not None and silent_after < timezone.now():
+            member.run, member.at, is_silent = runs[-1], silent_after, True
             member.save()
         else:
             member.delete()
         _settle({member.change_id})
+    return is_silent
 
 
 def find_silent(now: datetime | None = None) -> None:
@@ -328,11 +340,12 @@ def _store_silence(watch: HostWatch) -> None:
     as_seen = HostWatch.objects.filter(pk=watch.pk, silent_after=at, due_at=None)
     if run is None or at is None or not as_seen.exists():
         return
-    change = _open_entry(
-        at, SILENT_TOGETHER, "", kind=Kind.SILENT, direction=Direction.SILENT, family=""
+    member = Member(run=run, at=at)
+    member.change = _open_entry(
+        member, SILENT_TOGETHER, "", kind=Kind.SILENT, direction=Direction.SILENT, family=""
     )
-    member = Member.objects.create(change=change, run=run, at=at)
-    _settle({change.pk})
+    member.save()
+    _settle({member.change_id})
     if is_news(at):
         notify_of_parts([member])
     as_seen.update(silent_after=None)

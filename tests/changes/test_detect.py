@@ -148,6 +148,21 @@ def test_hosts_are_joined_within_31_days_by_the_difference_that_they_share(
     assert sorted(joined) == [["a", "b"], ["c"], ["d"], ["e"]]
 
 
+def test_a_host_that_joins_a_decided_entry_makes_it_new_again(at_level: Store) -> None:
+    def changed(name: str) -> None:
+        for day in range(5):
+            at_level(day, 0.8 if day > 2 else 1, NEW if day > 2 else OLD, host={"name": name})
+
+    changed("a")
+    (entry,) = entries()
+    decide(entry, {"status": "ignored", "note": "known"}, COMMAND)
+    at_level(5, 0.8, NEW, host={"name": "a"})
+    assert [one.status for one in entries()] == ["ignored"]
+    changed("b")
+    (entry,) = entries()
+    assert (entry.status, entry.note, entry.members.count()) == ("new", "known", 2)
+
+
 def test_the_tools_and_modes_of_a_family_are_one_entry(store_run: StoreRun) -> None:
     for day in range(6):
         level = 0.8 if day > 3 else 1.0
@@ -285,6 +300,24 @@ def test_a_host_whose_runs_come_late_was_not_silent(at_level: Store) -> None:
     look()
     find_silent(FIRST_DAY + timedelta(days=30))
     at_level(12)
+    assert entries() == []
+
+
+def test_deleted_or_hidden_runs_have_a_silent_host_looked_at_again(at_level: Store) -> None:
+    runs = [at_level(day) for day in (0, 20, 30, 31, 32, 33)]
+    look()
+    find_silent(FIRST_DAY + timedelta(days=40))
+    (entry,) = entries()
+    assert entry.last_at == FIRST_DAY + timedelta(days=36)
+    decide(entry, {"status": "acknowledged"}, COMMAND)
+    set_hidden(runs[-1].pk, True, COMMAND)
+    (entry,) = entries()
+    assert (entry.status, entry.members.get().run) == ("acknowledged", runs[-2])
+    for run in runs[2:4]:  # of days 0, 20, 32: the next is due by day 80
+        remove_run(run.pk, COMMAND)
+    (entry,) = entries()
+    assert entry.last_at == FIRST_DAY + timedelta(days=80)
+    remove_run(runs[0].pk, COMMAND)
     assert entries() == []
 
 
