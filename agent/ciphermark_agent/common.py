@@ -27,8 +27,6 @@ class UsageError(Exception):
 
 
 class OtherAgent(UsageError):
-    """Another agent keeps this machine busy."""
-
     code = EXIT_NOTHING
 
 

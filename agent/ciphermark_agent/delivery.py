@@ -76,12 +76,12 @@ def set_aside(path: str) -> str:
     return path
 
 
-def default_output(document: Json) -> Optional[str]:
-    """Where a run goes that is neither uploaded nor given a file; None: into the spool."""
+def default_output(document: Json) -> str:
+    """Where a run goes that is neither uploaded nor given a file; a person finds it here."""
     if not common.is_terminal(sys.stdout):
         return "-"
-    name = "ciphermark-%s.json" % document["run_id"][:8]
-    return os.path.abspath(name) if os.access(".", os.W_OK) else None
+    folder = "" if os.access(".", os.W_OK) else common.state_folder()
+    return os.path.join(folder, "ciphermark-%s.json" % document["run_id"][:8])
 
 
 def output_fault(document: Json, output: str) -> str:
@@ -132,15 +132,14 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
             text = "earlier runs in the spool: %d; send them: %s\n" % (waiting, site.again)
             say(text if waiting else "", screen)
         elif not faults and target != "-":
-            safe = bool(target or path)
-            say("The run is in %s; `upload` sends it to a server.\n" % (target or path), screen)
+            say("The run is in %s; `upload` sends it to a server.\n" % target, screen)
     except UploadFailed as error:
         faults.append("%s\nmeasured but not uploaded" % error)
         if path and isinstance(error, Refused):
             path, later = set_aside(path), ""
     except Interrupted:
         faults += ["interrupted before it was uploaded"] if site and not safe else []
-    if not safe and (faults or not path):
+    if not safe:
         kept = "the run is kept in %s%s" % (path, later)
         faults.append(kept if path else "here it is, on standard output")
         say("" if path else dumps(document), sys.stdout)

@@ -21,7 +21,7 @@ from tests.agent.running import (
 )
 
 
-def at_a_terminal(home: Path, *words: str) -> str:
+def at_a_terminal(home: Path, before: str = "") -> str:
     """Standard output of a run, a terminal."""
     master, slave = os.openpty()
     read: list[bytes] = []
@@ -35,7 +35,7 @@ def at_a_terminal(home: Path, *words: str) -> str:
 
     reader = threading.Thread(target=keep, daemon=True)
     reader.start()
-    command = agent_command([*ONE_CIPHER, *words])
+    command = agent_command(ONE_CIPHER, before)
     subprocess.run(
         command, stdout=slave, env=agent_environment(home), check=True, timeout=60, cwd=home
     )
@@ -52,8 +52,15 @@ def test_a_run_at_a_terminal_prints_tables_and_no_json(tmp_path: Path) -> None:
     assert "{" not in said
     assert len(said.splitlines()) < 20
     (path,) = tmp_path.glob("ciphermark-*.json")
-    assert f"The run is in {path};" in said
+    assert f"The run is in {path.name};" in said
     assert json.loads(path.read_text())["measurements"]
+    read_only = (
+        "import os\nknown = os.access\n"
+        "os.access = lambda path, mode: path != '.' and known(path, mode)"
+    )
+    said = at_a_terminal(tmp_path, read_only)
+    (path,) = (tmp_path / ".local/state/ciphermark").glob("ciphermark-*.json")
+    assert f"The run is in {path};" in said
 
 
 def measured(tool: str, cipher: str, rates: tuple[float, ...], **facts: Any) -> dict[str, Any]:
