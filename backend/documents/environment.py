@@ -180,9 +180,41 @@ def openssh_release(client: str | None) -> str | None:
     return f"OpenSSH {found['version']}" if found else client
 
 
+_OS_NAMES = {
+    spelling.lower(): name
+    for name, *others in (
+        ("AlmaLinux",),
+        ("Alpine Linux", "Alpine"),
+        ("Amazon Linux", "Amazon Linux AMI", "amzn"),
+        ("Arch Linux", "Arch", "archlinux"),
+        ("CentOS Linux", "CentOS"),
+        ("Debian GNU/Linux", "Debian"),
+        ("Fedora", "Fedora Linux"),
+        ("FreeBSD",),
+        ("Kali GNU/Linux", "Kali", "Kali Linux"),
+        ("Linux Mint", "linuxmint"),
+        ("macOS", "Mac OS X", "OS X", "Mac OS", "Darwin"),
+        ("Manjaro Linux", "Manjaro"),
+        ("Oracle Linux", "Oracle Linux Server", "ol"),
+        ("Raspbian GNU/Linux", "Raspbian"),
+        ("Red Hat Enterprise Linux", "Red Hat Enterprise Linux Server", "RHEL"),
+        ("Rocky Linux", "Rocky"),
+        ("Ubuntu",),
+        ("Windows", "Microsoft Windows"),
+    )
+    for spelling in (name, *others)
+}
+"""What systems are shown as; others are what releases, people and ids call them."""
+
+
+def _one_name(text: str) -> str:
+    return _OS_NAMES.get(text.lower(), text)
+
+
 def os_name(facts: Mapping[str, Any]) -> str | None:
-    """The operating system without its version."""
-    return facts.get("name") or facts.get("id")
+    """Return the operating system without its version, by one name for all of its releases."""
+    stated = facts.get("name") or facts.get("id")
+    return _one_name(stated) if stated else None
 
 
 def os_version(facts: Mapping[str, Any]) -> str | None:
@@ -195,8 +227,6 @@ _OS_TEXT = re.compile(
     r"(?P<name>.*?\S)[ \t]+v?(?P<version>\d[\w.]*)(?P<rest>(?:[ \t]+\S.*)?)", re.S
 )
 _SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
-_OS_NAMES = {"debian": "Debian GNU/Linux", "macos": "macOS", "os x": "OS X", "freebsd": "FreeBSD"}
-"""What people call a system, and what it calls itself in /etc/os-release."""
 
 
 def os_facts(text: str) -> dict[str, str | None]:
@@ -207,4 +237,4 @@ def os_facts(text: str) -> dict[str, str | None]:
     found = _OS_TEXT.fullmatch(text.strip())
     name = found["name"] if found else text.strip()
     version = found["version"] + _SUPPORT_OR_CODENAME.sub("", found["rest"]) if found else None
-    return {"name": _OS_NAMES.get(name.lower(), name), "version": version}
+    return {"name": _one_name(name), "version": version}

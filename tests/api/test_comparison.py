@@ -71,7 +71,7 @@ def test_normalised_by_os_equals_the_worked_example(reader: ApiClient) -> None:
     answer = compare(reader, group_by="os", metric="normalised", cpu="intel-core-i7-2635qm")
     assert medians(answer, "aes128-ctr") == {
         "Fedora": pytest.approx(230.26e6, rel=0.002),
-        "Mac OS X": pytest.approx(121.70e6, rel=0.002),
+        "macOS": pytest.approx(121.70e6, rel=0.002),
     }
     assert answer["profile"] == "2015"
 

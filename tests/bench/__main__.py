@@ -103,7 +103,7 @@ def questions() -> dict[str, list[str]]:
         "split_by": ["virtualization&group_by=cpu"],
         "matched": [f"1&group_by=openssl_series&{of_two}"],
     }
-    kinds |= {"cpu": [cpu], "cpu_vendor": ["amd"], "os": ["debian"], "openssl_series": ["3.0"]}
+    kinds |= {"cpu": [cpu], "cpu_vendor": ["amd"], "os": ["debian-gnu-linux"], "openssl_series": ["3.0"]}
     kinds |= {"host": [host], "virtualization": ["kvm"], "tag": ["site:s3"], "source": ["import"]}
     kinds |= {"since": ["2025-06-01"], "until": ["2025-06-01"]}
     return {

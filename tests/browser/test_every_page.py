@@ -30,7 +30,7 @@ STATES = {
     "split": "/?group_by=cpu_vendor&split_by=os&source=published",
     "matched, nobody": "/?tool=openssl&group_by=openssl&source=published&matched=1",
     "nothing fits": f"/?cpu=no-such-cpu&{CIPHERS}",
-    "no baseline": "/?metric=vs_blowfish&os=debian",
+    "no baseline": "/?metric=vs_blowfish&os=debian-gnu-linux",
     "misspelt filter": "/?source=published&hots=nas",
     "refused": "/?tool=gpg",
     "hosts found": "/hosts/?q=fleet&ordering=name&verdict=hardware&verdict=unknown",
