@@ -103,8 +103,9 @@ def questions() -> dict[str, list[str]]:
         "split_by": ["virtualization&group_by=cpu"],
         "matched": [f"1&group_by=openssl_series&{of_two}"],
     }
-    kinds |= {"cpu": [cpu], "cpu_vendor": ["amd"], "os": ["debian-gnu-linux"], "openssl_series": ["3.0"]}
-    kinds |= {"host": [host], "virtualization": ["kvm"], "tag": ["site:s3"], "source": ["import"]}
+    kinds |= {"cpu": [cpu], "cpu_vendor": ["amd"], "os": ["debian-gnu-linux"]}
+    kinds |= {"openssl_series": ["3.0"], "host": [host], "virtualization": ["kvm"]}
+    kinds |= {"tag": ["site:s3"], "source": ["import"]}
     kinds |= {"since": ["2025-06-01"], "until": ["2025-06-01"]}
     return {
         f"{tool}, {name}": [f"{COMPARISON}?tool={tool}&{name}={value}" for value in values]

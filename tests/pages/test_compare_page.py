@@ -124,6 +124,18 @@ def test_machines_without_a_baseline_are_counted_in_words(
     assert "no baseline" not in text_of(page(member, "/"))
 
 
+def test_a_view_without_figures_of_its_block_size_offers_the_other_sizes(
+    member: Client, store_run: StoreRun
+) -> None:
+    sizes = (openssl_measurement("aes-128-gcm", 1e9, block_size=size) for size in (1024, 16384))
+    store_run(machine("a", *sizes))
+    html = page(member, "/", tool="openssl", host="a")
+    assert "Show 1 KiB blocks Show 16 KiB blocks" in text_of(html)
+    assert "8 KiB blocks" not in text_of(html)
+    assert table_values(page(member, "/", tool="openssl", host="a", block_size="16384"))
+    assert "tool=openssl&amp;host=a&amp;block_size=16384" in html
+
+
 @pytest.mark.usefixtures("published")
 def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
     html = page(member, "/", cpu="no-such-cpu", os="linux")

@@ -1,6 +1,6 @@
 """The compare page, `/`: the view that its address asks for, and the parts around its chart."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,6 +113,9 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         for name, title, value in narrowing(params, query)
     ]
     narrowed = [f"{chip.label} {chip.value}" for chip in chips]
+    other_sizes = [size for size in covered.block_sizes if size != query.block_size]
+    if not viewed.comparison.excluded.get("no_block_size"):
+        other_sizes = []
     chart = ChartRequest(query, viewed.comparison, part, shown, narrowed, address)
     return {
         **_form_context(params, query, shown, known),
@@ -137,19 +140,20 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
         "unmatched_address": address.changed(matched=None),
-        "ways_back": list(_ways_back(params, query, address)),
+        "ways_back": list(_ways_back(params, query, other_sizes, address)),
         **_runs_filters(query),
     }
 
 
 def _ways_back(
-    params: QueryDict, query: ComparisonQuery, address: PageAddress
+    params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
     """From a view without a figure to those without one of its pickers: label and address."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the method {METHODS[0].label}", address.changed(method=None)
-    if query.tool == "openssl" and query.block_size != BLOCK_SIZE:
-        yield f"Show {data_size(BLOCK_SIZE)} blocks", address.changed(block_size=None)
+    for size in other_sizes:
+        wanted = None if size == BLOCK_SIZE else str(size)
+        yield f"Show {data_size(size)} blocks", address.changed(block_size=wanted)
     if params.getlist("cipher"):
         yield "Show the default ciphers", address.changed(cipher=None)
 
