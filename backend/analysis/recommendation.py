@@ -121,7 +121,7 @@ class Rate:
         """Return whether its tries scatter, or something disturbed its run."""
         return self.noisy or bool(self.conditions)
 
-    @property
+    @cached_property
     def speed(self) -> Speed:
         """Return the median with its bounds."""
         tie, noise = min(self.noise, LARGEST_MARGIN), self.noise

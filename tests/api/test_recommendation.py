@@ -210,6 +210,24 @@ def test_a_group_has_one_order_and_each_host_its_loss(
     assert [one["host"] for one in both["hosts"]] == ["arm"]
 
 
+def test_a_group_is_of_hosts_whose_latest_run_passes_the_filters(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    store_run(usual("stays", environment=facts(library="OpenSSL 3.4.0 22 Oct 2024")))
+    store_run(usual("moves"))
+    store_run(usual("moves", tags={"rack": "c1"}) | LATE)
+    of_rack = {rack: {"tag": f"rack:{rack}"} for rack in ("b2", "c1")}
+    for asked, hosts in (
+        (of_rack["b2"], ["stays"]),
+        (of_rack["c1"], ["moves"]),
+        ({**of_rack["b2"], "until": "2025-11-21"}, ["moves", "stays"]),
+        ({"openssl": "openssl-3.4.0"}, ["stays"]),
+        ({"openssl": "openssl-3.0.19"}, ["moves"]),  # not by the program of "stays"
+    ):
+        answer = reader.get(URL, asked).json()
+        assert [host["host"] for host in answer["hosts"]] == hosts, asked
+
+
 def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
     reader: ApiClient, store_run: StoreRun
 ) -> None:

@@ -48,6 +48,7 @@ ADDRESSES = (
     "/api/v1/comparison/?group_by=tag:rack&tag=rack:1&tag=rack:2",
     "/api/v1/comparison/?source=published&disturbed=no&since=2014-01-01",
     "/api/v1/recommendation/?client=box-1&server=box-2",
+    "/api/v1/recommendation/?tag=rack:1&source=agent",
     "/api/v1/exports/comparison.csv?group_by=cpu",
     "/api/v1/exports/measurements.csv?host=box-1",
     "/?group_by=cpu",
