@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Prefetch, QuerySet
 
 from analysis.changes import Observation, Step, find_steps
 from analysis.profiles.reference_profile import PROFILE
@@ -14,7 +14,7 @@ from analysis.tool_changes import ToolBreak, find_breaks, tool_state
 from api.parameters import Choice, Line, Moment, Number, ParameterForm, Switch, Text, fault
 from documents.environment_difference import Difference, environment_difference
 from runs.filters import unmeasured
-from store.models import Host, Measurement, Run, RunDocument, RunSpeedIndex, Series
+from store.models import Environment, Host, Measurement, Run, RunDocument, RunSpeedIndex, Series
 
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
@@ -169,12 +169,17 @@ def history(
         common = sizes.order_by("-runs", "-series__block_size").first()
         asked["block_size"] = common and common[0]
         measured = measured.filter(series__block_size=asked["block_size"])
-    dated = measured.filter(run__started_at__isnull=False).select_related(
-        *(f"run__environment__{name}" for name in ("openssl", "ssh_library", *_NAMED))
+    environments = Environment.objects.select_related("openssl", "ssh_library", *_NAMED)
+    latest = (
+        measured.filter(run__started_at__isnull=False)
+        .select_related("run")
+        .only(*_SHOWN)
+        .prefetch_related(Prefetch("run__environment", environments))
+        .order_by("-run__started_at", "-run_id", "series__pinned")
     )
-    # Of a run there may be two: pinned to a core, and not.
-    latest = dated.order_by("-run__started_at", "-run_id", "series__pinned")
-    rows = {row.run_id: row for row in reversed(list(latest[: 2 * LATEST_POINTS + 2]))}
+    # Of a run there may be two where nobody says which: pinned to a core, and not.
+    most = (LATEST_POINTS + 1) * (1 if "pinned" in asked else 2)
+    rows = {row.run_id: row for row in reversed(list(latest[:most]))}
     cut = len(rows) > LATEST_POINTS
     shown = list(rows.values())[-LATEST_POINTS:]
     points = list(_points(shown, tool, metric))
@@ -209,6 +214,10 @@ def _measured(
 
 
 _NAMED = ("openssh", "os_version", "cpu")
+_SHOWN = (
+    *("n", "median", "spread", "try_seconds", CPU_COST, f"{CPU_COST}_spread"),
+    *(f"run__{name}" for name in ("run_id", "started_at", "conditions", "environment")),
+)
 
 
 def _points(rows: Sequence[Measurement], tool: str, metric: str) -> Iterator[Point]:
