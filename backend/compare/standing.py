@@ -20,6 +20,20 @@ class SeriesStanding:
     standing: Standing | None
 
 
+_LATEST = """
+SELECT arg_max(r.id, r.moment), s.series FROM run r
+JOIN series_of_set s ON s.series_set = r.series_set
+WHERE r.host = $host GROUP BY s.series
+"""
+
+
+def latest_results(host_id: int) -> list[Measurement]:
+    """Return what `Measurement.objects.latest_of` does, without a look at each result of a host."""
+    with questions() as ask:
+        keys = ask(_LATEST, {"host": host_id})
+    return list(Measurement.objects.filter(pk__in=keys).shown())
+
+
 def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
     """The standing of each comparable result among the latest one of every other host.
 

@@ -39,9 +39,9 @@ API = {
     "/api/v1/runs/{run.run_id}/document/": 1,
     "/api/v1/hosts/": 4,
     "/api/v1/hosts/{run.host_id}/": 10,
-    "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 4,
-    "/api/v1/recommendation/?host=m0": 3,
-    "/api/v1/recommendation/?tag=rack:b2": 2,
+    "/api/v1/trends/?host=m0&tool=ssh&cipher=" + GCM: 5,
+    "/api/v1/recommendation/?host=m0": 11,
+    "/api/v1/recommendation/?tag=rack:b2": 9,
     "/api/v1/reference-profiles/": 0,
     "/api/v1/ciphers/": 0,
 }
@@ -54,12 +54,12 @@ PAGES = {
     "/?tool=openssl&cpu=cpu-1": 10,
     "/?tool=openssl&host=m0": 13,
     "/hosts/": 7,
-    "/hosts/{run.host_id}/": 22,
+    "/hosts/{run.host_id}/": 32,
     "/runs/": 4,
     "/runs/{run.run_id}/": 5,
     "/hosts/{run.host_id}/diff/": 6,
     "/runs/{run.run_id}/diff/": 4,
-    "/recommend/?host=m0": 8,
+    "/recommend/?host=m0": 16,
     "/method/": 2,
 }
 """Address -> its statements, besides those for the session."""

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Qu
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from compare.standing import standings
+from compare.standing import latest_results, standings
 from hosts.editing import LONGEST_TEXT
 from hosts.filters import NEWEST, TITLES, HostForm
 from hosts.history_section import history_section
@@ -20,7 +20,7 @@ from pages.setup.first_steps import agent_command
 from recommend.advice import advise
 from recommend.forms import Question
 from runs.filters import VERDICTS
-from store.models import FleetChangeMember, Host, Measurement, Note, Run
+from store.models import FleetChangeMember, Host, Note, Run
 
 LOST = ("hidden", "unused")
 """Verdicts on hosts that have AES hardware and do not use it."""
@@ -103,7 +103,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
     if host is None or host.latest_run is None:
         return host_by_key(request, str(host_id))
     notes = list(Note.objects.filter(host=host_id))
-    latest = list(Measurement.objects.latest_of(host_id).shown())
+    latest = latest_results(host_id)
     past = history_section(host, latest, request.GET, notes)
     charts = tool_charts(latest)
     context = {
