@@ -57,9 +57,9 @@ def test_processing(db: None) -> None:
 
 
 WAYS = {
-    "comparison/": 13,
-    "exports/comparison.csv": 17,
-    "exports/measurements.csv": 12,
+    "comparison/": 12,
+    "exports/comparison.csv": 16,
+    "exports/measurements.csv": 11,
 }
 
 

@@ -1,6 +1,6 @@
 """Parameters of addresses: a form names them, checks them and is their description for OpenAPI."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time
 from difflib import get_close_matches
 from itertools import islice
@@ -12,6 +12,9 @@ from django.utils.datastructures import MultiValueDict
 from django_filters import Filter, FilterSet
 from django_filters.utils import translate_validation
 from drf_spectacular.utils import OpenApiParameter
+
+from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from store.models import Host, Series
 
 MAX_VALUES = 200
 MAX_LENGTH = 260
@@ -50,6 +53,22 @@ def none_of(name: str, known: Collection[str], beside: str = "") -> str:
     # Where all of them are like it, nothing is to be added.
     meant = f"; did you mean {' or '.join(near)}?" if 0 < len(near) < len(known) else "."
     return f"{name[:LONGEST_NAMED]!r} is none of {', '.join(known)}{beside}{meant}"
+
+
+def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
+    """Yield what is said of each cipher that neither the catalogue nor any result has.
+
+    Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm.
+    """
+    catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
+    unknown = set(ciphers) - catalogue
+    measured = set(Series.objects.values_list("tool", "cipher").distinct()) if unknown else set()
+    of_tool = {cipher for own, cipher in measured if own == tool}
+    plain = {name.partition("@")[0]: name for name in sorted(of_tool or catalogue)}
+    for cipher in sorted(unknown - {cipher for _, cipher in measured}):
+        near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
+        meant = f"; did you mean {plain[near[0]]}?" if near else "."
+        yield f"No result has the cipher {cipher[:LONGEST_NAMED]!r}{meant}"
 
 
 class Text(forms.CharField):
@@ -167,6 +186,14 @@ class Values(forms.Field):
         return tuple(filter(None, map(self.item.clean, given)))
 
 
+class Hosts(Values):
+    """Keys or numbers of hosts; a merged one stands for the one that it was merged into."""
+
+    def clean(self, value: list[str] | None) -> tuple[str, ...]:
+        keys = super().clean(value)
+        return Host.objects.present_keys(keys) if keys else ()
+
+
 class ParameterForm(forms.Form):
     """What an address asks: every fault at once; an empty parameter counts as absent.
 
@@ -263,6 +290,10 @@ class ValuesFilter(Filter):
 
     def filter(self, rows: Any, values: tuple[Any, ...]) -> Any:
         return rows.filter(**{f"{self.field_name}__in": values}) if values else rows
+
+
+class HostsFilter(ValuesFilter):
+    field_class = Hosts
 
 
 class MomentFilter(Filter):

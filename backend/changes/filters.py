@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from api.parameters import Choice, MomentFilter, ParameterFilterSet, Tag, ValuesFilter
-from runs.filters import HostsFilter, TagsFilter
+from api.parameters import Choice, HostsFilter, MomentFilter, ParameterFilterSet, Tag, ValuesFilter
+from runs.filters import TagsFilter
 from store.models import FleetChange, FleetChangeMember, Run
 
 FIXED = FleetChange.Status.FIXED

@@ -11,8 +11,8 @@ from django.http import QueryDict
 from analysis.choices import TAG_PREFIX
 from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
 from analysis.groups import UNITS
-from api.parameters import Choice, Number, Switch, Text, Values, fault, none_of
-from runs.filters import FILTERS, NarrowingForm, unmeasured
+from api.parameters import Choice, Number, Switch, Text, Values, fault, none_of, unmeasured
+from runs.filters import FILTERS, NarrowingForm
 from store.models import DimensionValue, Host
 from store.models.dimension import DIMENSIONS
 

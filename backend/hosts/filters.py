@@ -10,8 +10,16 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 
 from analysis.groups import natural_key
-from api.parameters import Choice, MomentFilter, ParameterFilterSet, ParameterForm, Text, Values
-from runs.filters import VERDICTS, HostsFilter
+from api.parameters import (
+    Choice,
+    HostsFilter,
+    MomentFilter,
+    ParameterFilterSet,
+    ParameterForm,
+    Text,
+    Values,
+)
+from runs.filters import VERDICTS
 from store.models import Host, Note, RunSpeedIndex
 from store.models.host import HostQuerySet
 

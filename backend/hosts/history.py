@@ -11,9 +11,18 @@ from analysis.changes import Observation, Step, find_steps
 from analysis.profiles.reference_profile import PROFILE
 from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
 from analysis.tool_changes import ToolBreak, find_breaks, tool_state
-from api.parameters import Choice, Line, Moment, Number, ParameterForm, Switch, Text, fault
+from api.parameters import (
+    Choice,
+    Line,
+    Moment,
+    Number,
+    ParameterForm,
+    Switch,
+    Text,
+    fault,
+    unmeasured,
+)
 from documents.environment_difference import Difference, environment_difference
-from runs.filters import unmeasured
 from store.models import Environment, Host, Measurement, Run, RunDocument, RunSpeedIndex, Series
 
 LATEST_POINTS = 1000

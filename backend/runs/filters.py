@@ -1,6 +1,5 @@
 """Which runs are asked for: the filters of the list of runs, and of whatever is made of runs."""
 
-from collections.abc import Iterable, Iterator
 from datetime import time
 from functools import reduce
 from operator import or_
@@ -8,44 +7,28 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from api.parameters import (
-    LONGEST_NAMED,
-    SURELY_MEANT,
     Choice,
+    HostsFilter,
     MomentFilter,
     ParameterFilterSet,
     RunId,
     Tag,
     TextFilter,
-    Values,
     ValuesFilter,
-    alike,
 )
 from documents.naming import tags_by_key
-from store.models import Host, Run, Series
+from store.models import Run
 from store.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
 """AES verdicts, those first that something can be done about."""
 
 
-class Hosts(Values):
-    """Keys or numbers of hosts; a merged one stands for the one that it was merged into."""
-
-    def clean(self, value: list[str] | None) -> tuple[str, ...]:
-        keys = super().clean(value)
-        return Host.objects.present_keys(keys) if keys else ()
-
-
-class HostsFilter(ValuesFilter):
-    field_class = Hosts
-
-
 class TagsFilter(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
         """Any of each key's values."""
-        for key, wanted in tags_by_key(values).items():
+        for key, wanted in tags_by_key(values).items() if values else ():
             rows = rows.filter(reduce(or_, (Q(tags__contains={key: value}) for value in wanted)))
         return rows
 
@@ -115,19 +98,3 @@ NarrowingForm: Any = NarrowingFilter().get_form_class()
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
 """Filters that may be repeated; each takes a value's key."""
-
-
-def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
-    """Yield what is said of each cipher that neither the catalogue nor any result has.
-
-    Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm.
-    """
-    catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
-    unknown = set(ciphers) - catalogue
-    measured = set(Series.objects.values_list("tool", "cipher").distinct()) if unknown else set()
-    of_tool = {cipher for own, cipher in measured if own == tool}
-    plain = {name.partition("@")[0]: name for name in sorted(of_tool or catalogue)}
-    for cipher in sorted(unknown - {cipher for _, cipher in measured}):
-        near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
-        meant = f"; did you mean {plain[near[0]]}?" if near else "."
-        yield f"No result has the cipher {cipher[:LONGEST_NAMED]!r}{meant}"
