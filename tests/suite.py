@@ -194,7 +194,7 @@ def main(name: str) -> int:
     begun = time.monotonic()
     variables = environment()
     try:
-        variables |= provide(FOLDER, with_pages=name == "test")
+        variables |= provide(FOLDER, with_pages=name in ("test", "portable"))
     except MissingProgram as missing:
         print(missing, file=sys.stderr)
         return 1
