@@ -193,7 +193,7 @@ def published_rows(
 
 
 def _rows_by_table() -> dict[str, set[bytes]]:
-    """The lines of each table that is a model."""
+    """Return the rows of each model's table, as COPY has them."""
     found = {}
     with connection.cursor() as cursor:
         for model in apps.get_app_config("runs").get_models():

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from django.conf import settings
 from psycopg import sql
 
 from access.tokens import PREFIX, digest_of
+from tests.launch.tools import free_port
 from tests.settings import SHARED_DIR, redis_url
 from tests.sign_in import SIGN_IN
 
@@ -117,13 +117,6 @@ def _manage(environment: dict[str, str], *arguments: str) -> str:
     return done.stdout
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _on_the_server(statement: str, **names: str) -> None:
     """A statement about whole databases."""
     composed = sql.SQL(statement).format(**{key: sql.Identifier(one) for key, one in names.items()})
@@ -213,7 +206,7 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 @contextmanager
 def web_server(name: str, environment: dict[str, str], *options: str) -> Iterator[str]:
     """A gunicorn with this environment; its URL, once it answers."""
-    port = _free_port()
+    port = free_port()
     # Several share a data folder here.
     environment = {
         **environment,

@@ -16,7 +16,8 @@ from typing import Any
 
 from django.conf import settings
 
-from tests.live_site import PROJECT, _free_port, wait_for_answer
+from tests.launch.tools import free_port
+from tests.live_site import PROJECT, wait_for_answer
 
 CLIENT_ID, CLIENT_SECRET = "ciphermark", "the-secret-of-the-client-in-tests"
 
@@ -65,7 +66,7 @@ class Provider:
 @contextmanager
 def oidc_provider() -> Iterator[Provider]:
     """Start one; it ends with the context."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, str(PROJECT / "tests/oidc_provider_program.py"), str(port)]
     # Its library wants HTTPS otherwise.
     environment = {**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"}

@@ -17,7 +17,7 @@ def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any
 
 
 def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """An openssl series of 8 KiB blocks whose tries reach `rates` (bytes per second)."""
+    """Return an openssl series of 8 KiB blocks whose tries reach `rates` (bytes per second)."""
     return {
         "tool": "openssl",
         "cipher": cipher,

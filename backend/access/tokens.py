@@ -22,13 +22,7 @@ PREFIX = "cmk_"
 
 
 class OtherHost(Exception):
-    """A token bound to one host brought a run of another; `found` says how that is seen."""
-
-    def __init__(self, token: ApiToken, found: str) -> None:
-        super().__init__(found)
-        self.sentence = (
-            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone; {found}."
-        )
+    """A token bound to one host brought a run of another; the message is for the uploader."""
 
 
 class NameTaken(ValueError):
@@ -103,5 +97,8 @@ def end_read_tokens(person: User, by: Actor) -> None:
 def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
     """Raise `OtherHost` unless a token bound to a host may bring this one of a run document."""
     name = host["name"].strip()
-    if token.host_name != name:
-        raise OtherHost(token, f"this one is of “{name}”")
+    if token.host_name not in ("", name):
+        raise OtherHost(
+            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone;"
+            f" this one is of “{name}”."
+        )

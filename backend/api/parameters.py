@@ -56,7 +56,7 @@ def none_of(name: str, known: Collection[str], beside: str = "") -> str:
 
 
 def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
-    """Yield what is said of each cipher that neither the catalogue nor any result has.
+    """Yield an error for each cipher that neither the catalogue nor any result has.
 
     Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm.
     """
@@ -195,10 +195,10 @@ class Hosts(Values):
 
 
 class ParameterForm(forms.Form):
-    """What an address asks: every fault at once; an empty parameter counts as absent.
+    """The parameters of an address, with all errors at once; an empty one counts as absent.
 
-    `besides`: where given, what is neither among these nor known is a fault too. A misspelt filter
-    that were passed over would answer with the figures of everything.
+    `besides`: where given, a parameter that is neither a field nor among these is an error too. A
+    misspelt filter that is ignored would answer with the figures of everything.
     """
 
     besides: Collection[str] | None = None
@@ -214,7 +214,7 @@ class ParameterForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The values of what the address says, but for faults."""
+        """Return the valid values that the address gives."""
         nothing = (None, "", ())
         return {name: value for name, value in self.cleaned_data.items() if value not in nothing}
 
@@ -246,7 +246,7 @@ class ParameterForm(forms.Form):
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:
-    """Return what is said of a parameter that an address does not take."""
+    """Return the error about a parameter that an address does not take."""
     sentence = f"There is no parameter {name[:LONGEST_NAMED]!r} here"
     if near := alike(name, known):
         return f"{sentence}; did you mean {' or '.join(near)}?"
@@ -315,7 +315,7 @@ def checked(asked: Asked) -> Asked:
 
 
 def described(form: forms.Form) -> list[OpenApiParameter]:
-    """Return what the OpenAPI document says of a form's parameters."""
+    """Return a form's parameters as the OpenAPI document describes them."""
     return [
         OpenApiParameter(
             name, field.schema, required=field.required, description=str(field.help_text)

@@ -55,6 +55,6 @@ def _give_way_to_pages(**_: Any) -> None:
 
 @heartbeat_sent.connect
 def _leave_sign(sender: Any, **_: Any) -> None:
-    """Of those that process runs: the notifier is another one."""
+    """Record a heartbeat of the workers that process runs, not of the notifier."""
     if not sender.eventer.hostname.startswith("notifier@"):
         leave_sign(WORKER)

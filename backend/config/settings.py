@@ -231,7 +231,7 @@ CACHES = {
 
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
-# Nobody waits for a broker that is away: what is to be done stands in PostgreSQL.
+# Do not retry while the broker is away: the work to do is in PostgreSQL.
 CELERY_TASK_PUBLISH_RETRY = False
 # A task is acknowledged when it has ended, so that a killed worker's task is done again.
 CELERY_TASK_ACKS_LATE = True
@@ -251,7 +251,7 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULER = "config.beat:MemoryScheduler"
 # Seconds: how often beat leaves a sign of life.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 60
-# A run that is still accepted then has lost its task, with a broker or a worker.
+# After this time an accepted run has lost its task, with a broker or a worker.
 REQUEUE_AFTER = timedelta(minutes=1)
 CELERY_BEAT_SCHEDULE = {
     "clear-sessions": {

@@ -133,15 +133,8 @@ def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_LIBRARY = re.compile(
-    r"(?P<name>OpenSSL|LibreSSL|BoringSSL|SSLeay)\s+v?(?P<version>\d[\w.+-]*)", re.I
-)
-_SPELLING = {
-    "openssl": "OpenSSL",
-    "libressl": "LibreSSL",
-    "boringssl": "BoringSSL",
-    "ssleay": "SSLeay",
-}
+_SPELLING = {name.lower(): name for name in ("OpenSSL", "LibreSSL", "BoringSSL", "SSLeay")}
+_LIBRARY = re.compile(rf"(?P<name>{'|'.join(_SPELLING)})\s+v?(?P<version>\d[\w.+-]*)", re.I)
 _WITHOUT = re.compile(r"without OpenSSL\b", re.I)
 WITHOUT = "Without OpenSSL"
 """The label of an ssh that has its few ciphers built in."""
@@ -150,7 +143,7 @@ _OPENSSH = re.compile(r"OpenSSH_(?:for_Windows_)?(?P<version>\d+(?:\.\d+)+(?:p\d
 
 
 def openssl_release(version_text: str | None) -> str | None:
-    """ "OpenSSL 3.0.19 27 Jan 2026 (Library: ...)" -> "OpenSSL 3.0.19"; other text as it is."""
+    """Shorten "OpenSSL 3.0.19 27 Jan 2026 (Library: ...)" to "OpenSSL 3.0.19"; keep other text."""
     if not version_text:
         return None
     found = _LIBRARY.search(version_text)
@@ -160,7 +153,7 @@ def openssl_release(version_text: str | None) -> str | None:
 
 
 def openssl_series(version_text: str | None) -> str | None:
-    """The line of releases that keeps one ABI: 3.0, 1.1.1, 0.9.8, LibreSSL 3.8.
+    """Return the series of releases that keeps one ABI: 3.0, 1.1.1, 0.9.8, LibreSSL 3.8.
 
     OpenSSL counts series by two numbers from 3.0 on and by three before.
     """
@@ -175,7 +168,7 @@ def openssl_series(version_text: str | None) -> str | None:
 
 
 def openssh_release(client: str | None) -> str | None:
-    """ "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19" -> "OpenSSH 9.2p1"."""
+    """Shorten "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19" to "OpenSSH 9.2p1"."""
     found = _OPENSSH.search(client or "")
     return f"OpenSSH {found['version']}" if found else client
 
@@ -204,7 +197,7 @@ _OS_NAMES = {
     )
     for spelling in (name, *others)
 }
-"""What systems are shown as; others are what releases, people and ids call them."""
+"""Each spelling that releases, people and ids use -> the name that is shown."""
 
 
 def _one_name(text: str) -> str:
@@ -218,7 +211,7 @@ def os_name(facts: Mapping[str, Any]) -> str | None:
 
 
 def os_version(facts: Mapping[str, Any]) -> str | None:
-    """The operating system with its version, where one is known."""
+    """Return the operating system with its version, where one is known."""
     name = os_name(facts)
     return " ".join(part for part in (name, facts.get("version")) if part) if name else None
 
@@ -230,7 +223,7 @@ _SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
 
 
 def os_facts(text: str) -> dict[str, str | None]:
-    """A system as a person writes it, as a run document's `os`.
+    """Parse a system as a person writes it into the `os` of a run document.
 
     "Debian 12" is the system that agents call "Debian GNU/Linux", version "12".
     """

@@ -1,4 +1,4 @@
-"""Store run documents as received, before anybody is told "accepted"."""
+"""Store run documents as received, before the upload is acknowledged."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def create_run(
 
 
 def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accepted:
-    """Do as `create_run`, and have a new run processed once it is committed.
+    """Store a document as `create_run` does, and queue a new run once it is committed.
 
     While the broker cannot be reached the run waits for `runs.tasks.queue_waiting_runs`.
     """
@@ -72,7 +72,7 @@ def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accep
 
 
 def record_upload(runs: Sequence[Run], person: User) -> None:
-    """Note in the audit log what somebody has just stored; programs are known by their token."""
+    """Record a person's upload in the audit log; a program is known by its token."""
     first, count = runs[0], len(runs)
     more = f" and {count - 1} more" if count > 1 else ""
     name = f"{first.host_name}, run {first.run_id}{more}"

@@ -24,7 +24,7 @@ VERSION = re.compile(r'^__version__ = "([^"]+)"', re.M)
 
 
 def build_agent(package: Path) -> bytes:
-    """`agent.py`, from the folder of the package."""
+    """Return the content of `agent.py`, built from the folder of the package."""
     archive = io.BytesIO()
     archive.write(FIRST_LINE)
     modules = [(f"{package.name}/{path.name}", path) for path in sorted(package.glob("*.py"))]
@@ -46,7 +46,7 @@ class AgentRelease(NamedTuple):
 
 @lru_cache(maxsize=1)
 def agent_release() -> AgentRelease:
-    """The file, its version and its SHA-256 (hexadecimal)."""
+    """Return the file, its version and its SHA-256 (hexadecimal)."""
     package = settings.AGENT_PACKAGE
     found = VERSION.search((package / "__init__.py").read_text("utf-8"))
     if found is None:
@@ -57,7 +57,7 @@ def agent_release() -> AgentRelease:
 
 @require_safe
 def agent_script(request: HttpRequest) -> HttpResponse:
-    """`curl -fsO https://SERVER/agent.py`: one file that Python runs, needing no sign-in."""
+    """Serve the agent without sign-in: `curl -fsO https://SERVER/agent.py`."""
     release = agent_release()
     return HttpResponse(
         release.content,
@@ -72,6 +72,6 @@ def agent_script(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def agent_checksum(request: HttpRequest) -> HttpResponse:
-    """`/agent.py.sha256`: the line that `sha256sum -c` and `shasum -c` read."""
+    """Serve `/agent.py.sha256`, the line that `sha256sum -c` and `shasum -c` read."""
     line = f"{agent_release().sha256}  agent.py\n"
     return HttpResponse(line, content_type="text/plain; charset=utf-8")

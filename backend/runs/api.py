@@ -46,7 +46,7 @@ class RunList(ListView):
 
     @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Runs that are not hidden, newest first."""
+        """Return the runs that are not hidden, newest first."""
         return self.page(request, Run.objects.listed(), RunSummarySerializer)
 
     @extend_schema(
@@ -65,8 +65,7 @@ class RunList(ListView):
         document = parse_document(body)
         add_to_context(run_id=document["run_id"].lower())
         token = cast(ApiToken, request.auth)
-        if token.host_name:
-            check_host(token, document["host"])
+        check_host(token, document["host"])
         try:
             run, created = accept_run(body, document, source=Run.Source.AGENT, token=token)
         except RunConflict:
@@ -98,7 +97,7 @@ def parse_document(body: bytes) -> dict[str, Any]:
 
 
 def stored_run(run: Run, request: Request) -> dict[str, Any]:
-    """Return a run, its state and where it is, as uploads answer."""
+    """Return what an upload is answered: the run, its status and its URL."""
     run_id = str(run.run_id)
     url = reverse("api:run", args=[run_id], request=request)
     return {"run_id": run_id, "status": run.status, "url": url}
@@ -112,7 +111,7 @@ class RunDocumentView(ApiView):
         responses={(200, "application/json"): OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
-        """The run document exactly as received."""
+        """Return the run document exactly as received."""
         run = Run.objects.shown().select_related("document").filter(run_id=run_id).first()
         if run is None:
             raise NotFound(f"There is no run {run_id}.")
@@ -126,7 +125,7 @@ class RunTextView(ApiView):
         operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
-        """The text exactly as received, whatever its encoding."""
+        """Return the text exactly as received, whatever its encoding."""
         run = Run.objects.shown().select_related("imported_text").filter(run_id=run_id).first()
         if run is None or run.imported_text is None:
             raise NotFound(f"No run {run_id} was read from a text.")
@@ -150,5 +149,5 @@ class RunSchemaView(ApiView):
         responses={(200, "application/schema+json"): OpenApiTypes.OBJECT},
     )
     def get(self, request: Request) -> Response:
-        """The JSON Schema of a run document."""
+        """Return the JSON Schema of a run document."""
         return Response(run_schema(), content_type="application/schema+json")

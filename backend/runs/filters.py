@@ -1,4 +1,4 @@
-"""Which runs are asked for: the filters of the list of runs, and of whatever is made of runs."""
+"""Filters of runs: for the list of runs, comparisons, exports and recommendations."""
 
 from datetime import time
 from functools import reduce
@@ -27,15 +27,15 @@ VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
 
 class TagsFilter(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
-        """Any of each key's values."""
         for key, wanted in tags_by_key(values).items() if values else ():
             rows = rows.filter(reduce(or_, (Q(tags__contains={key: value}) for value in wanted)))
         return rows
 
 
 class LibraryFilter(ValuesFilter):
+    """The library of the openssl program, or that of ssh."""
+
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
-        """The library of the openssl program or that of ssh."""
         if not values:
             return rows
         own = str(self.field_name)
@@ -46,7 +46,7 @@ class LibraryFilter(ValuesFilter):
 
 
 class NarrowingFilter(ParameterFilterSet):
-    """What every question to the measurements can be narrowed by."""
+    """The filters of every query of measurements."""
 
     host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
     cpu = ValuesFilter("environment__cpu__key")

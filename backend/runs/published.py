@@ -35,12 +35,12 @@ def _published_runs() -> list[dict[str, Any]]:
 
 
 def _date(page: Mapping[str, Any]) -> str | None:
-    """Midnight of the page's date; None where the page states none."""
+    """Return midnight of the page's date; None where the page states none."""
     return f"{page['date']}T00:00:00Z" if page["date"] else None
 
 
 def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The run document of one entry, without figures whose cipher the page does not name."""
+    """Return the run document of an entry, without figures whose cipher the page does not name."""
     date = _date(entry["page"])
     return {
         "schema": SCHEMA,

@@ -1,7 +1,6 @@
-"""What follows when runs change.
+"""Recompute what depends on a run that is removed, hidden, shown again or moved to another host.
 
-Of a run that is taken away, hidden, shown again or given to another host: the latest run of the
-hosts concerned, and the verdicts of the runs beside it.
+That is the latest run of the hosts concerned, and the verdicts of their other runs.
 """
 
 from collections.abc import Iterable
@@ -16,7 +15,7 @@ Pair = tuple[int, int]
 
 
 def pairs_of(runs: Iterable[Run]) -> set[Pair]:
-    """Return where these runs count; those that were never derived count nowhere."""
+    """Return the pairs that these runs belong to; runs that were never derived have none."""
     pairs = ((run.host_id, run.environment_id) for run in runs)
     return {(host, environment) for host, environment in pairs if host and environment}
 
@@ -25,7 +24,7 @@ def pairs_of(runs: Iterable[Run]) -> set[Pair]:
 def recompute_for(changed: Iterable[Pair]) -> None:
     """Compute again what is derived from the runs of these hosts in these environments.
 
-    Changes of the fleet are found again in the background.
+    The detector looks for changes again in the background.
     """
     pairs = sorted(set(changed))
     hosts = sorted({host for host, _ in pairs})

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 QUEUED_AT_ONCE = 1000
 
 PRUNED_BATCHES = 50
-"""Of one task: ten thousand runs, so that it never nears the time limit."""
+"""Batches of one task: ten thousand runs, well within the time limit."""
 
 
 @shared_task(
@@ -35,8 +35,8 @@ PRUNED_BATCHES = 50
 def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
     """Derive the rows of an accepted run.
 
-    The attempt is committed before: a document may end the process. What the database broke off
-    is no new one.
+    The attempt is committed first, because a document may end the process. A retry after an
+    outage of the database does not count.
     """
     waiting = Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED)
     if not waiting.update(attempts=F("attempts") + int(self.request.retries == 0)):
@@ -60,7 +60,7 @@ def queue_waiting_runs() -> None:
 
 @shared_task
 def prune_old_runs() -> None:
-    """Delete what is older than CIPHERMARK_KEEP_DAYS; an hour later the rest of a great many."""
+    """Delete runs older than CIPHERMARK_KEEP_DAYS; the next call deletes what is left."""
     if settings.CIPHERMARK_KEEP_DAYS is None:
         return
     deleted = sum(islice(prune(settings.CIPHERMARK_KEEP_DAYS), PRUNED_BATCHES))

@@ -14,7 +14,7 @@ from store.models import Measurement, Run
 from store.models.run import RunQuerySet
 
 SIBLINGS = 20
-"""Runs beside it that a run is judged with: the latest."""
+"""Latest runs of the same host and environment that a run is judged with."""
 
 FIELDS = (
     "acceleration",
@@ -37,8 +37,7 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
     beside = _measured(
         Run.objects.filter(host=run.host, environment=run.environment).exclude(pk=run.pk)
     )
-    parts = sorted([*beside, (run, measured)], key=_moment, reverse=True)
-    together = _united(series for _, series in parts)
+    together = _united([*beside, (run, measured)])
     _set_verdict(run, together, facts)
     if is_complete(together):
         for sibling, own in beside:
@@ -50,15 +49,11 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 def judge_again(host_pk: int, environment_pk: int) -> None:
     """Store the verdicts of a host's latest runs in one environment anew.
 
-    After one of them was hidden, shown, removed or moved: others may have been judged with it,
-    but none that has all there is to say itself.
+    Call it after one of them was hidden, shown, removed or moved: the others that are not complete
+    may have been judged with it.
     """
-    parts = sorted(
-        _measured(Run.objects.filter(host=host_pk, environment=environment_pk)),
-        key=_moment,
-        reverse=True,
-    )
-    together = _united(part for _, part in parts)
+    parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))
+    together = _united(parts)
     for run, own in parts:
         if not is_complete(own):
             _set_verdict(run, together, run.document.environment)
@@ -74,7 +69,7 @@ def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[st
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
-    """Whether a telling cipher was measured with its AES instructions and without."""
+    """Return whether a telling cipher was measured with its AES instructions and without."""
     modes: dict[str, set[str]] = {}
     for one in measured:
         if one.series.cipher in TELLING:
@@ -82,17 +77,16 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
     return any(len(found) > 1 for found in modes.values())
 
 
-def _united(parts: Iterable[Sequence[MeasuredSeries]]) -> list[MeasuredSeries]:
-    """Each series once, as the first of the parts that measured it has it."""
+def _united(parts: Iterable[tuple[Run, Sequence[MeasuredSeries]]]) -> list[MeasuredSeries]:
+    """Return each series once, as the run that was made last measured it."""
     united: dict[Series, MeasuredSeries] = {}
-    for part in parts:
-        for one in part:
-            united.setdefault(one.series, one)
+    for _, measured in sorted(parts, key=_made_at, reverse=True):
+        for result in measured:
+            united.setdefault(result.series, result)
     return list(united.values())
 
 
-def _moment(part: tuple[Run, object]) -> tuple[str, str]:
-    """The order in which runs were made, whatever the order in which they came."""
+def _made_at(part: tuple[Run, object]) -> tuple[str, str]:
     run = part[0]
     return (run.started_at.isoformat() if run.started_at else "", str(run.run_id))
 

@@ -1,10 +1,9 @@
-"""What the hand-written statements share: how they run, and in one moment."""
+"""Run hand-written SQL, and read one snapshot of the database."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import orjson
 from django.db import connection, transaction
 
 
@@ -15,14 +14,6 @@ def fetch_rows(
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())
-
-
-def array(values: Iterable[float | None]) -> str:
-    """PostgreSQL's literal of an array of numbers or truth values, spelt as JSON spells them.
-
-    The driver would look at each of them by itself.
-    """
-    return f"{{{orjson.dumps(list(values))[1:-1].decode()}}}"
 
 
 @contextmanager

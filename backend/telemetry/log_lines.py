@@ -21,11 +21,6 @@ def add_to_context(**fields: str) -> None:
     _context.set({**_context.get(), **fields})
 
 
-def log_context() -> Mapping[str, str]:
-    """What the next line says."""
-    return _context.get()
-
-
 SECRETS = re.compile(
     r"cmk_[\w-]{8,}|(?P<kept>shares(?:/|%2F)+)[\w-]{20,}|(?<=[?&]code=)[^\s&\"]+"
     r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
@@ -38,7 +33,7 @@ REMOVED = "[secret]"
 
 
 def without_secrets(text: str) -> str:
-    """The text with every token and share secret replaced."""
+    """Replace every token and share secret in a text."""
     return SECRETS.sub(lambda found: f"{found['kept'] or ''}{REMOVED}", text)
 
 
@@ -71,7 +66,7 @@ class TextFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """Before a traceback, which begins on a line of its own."""
         line = super().formatMessage(record)
-        context = " ".join(f"{name}={value}" for name, value in log_context().items())
+        context = " ".join(f"{name}={value}" for name, value in _context.get().items())
         return f"{line} [{without_secrets(context)}]" if context else line
 
 
@@ -88,7 +83,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
-            **log_context(),
+            **_context.get(),
             **getattr(record, "fields", {}),
         }
         if record.exc_text:

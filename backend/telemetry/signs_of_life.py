@@ -43,7 +43,6 @@ def last_seen() -> dict[str, float]:
 
 
 def count_failed_task() -> None:
-    """Count one more."""
     with suppress(RedisError):
         quick_redis().incr(FAILED)
 

@@ -13,7 +13,6 @@ from django.db import connection
 
 from documents.run_document import DocumentRejected
 from runs import processing
-from runs.acceptance import RunConflict
 from runs.processing import DERIVED_VERSION, derive_run
 from runs.verdicts import judge
 from store.models import Environment, Host, Measurement, Run, RunSpeedIndex
@@ -87,15 +86,6 @@ def test_an_unexpected_failure_leaves_the_run_accepted_and_no_rows(
     run.refresh_from_db()
     assert run.status == Run.Status.ACCEPTED
     assert not Measurement.objects.exists()
-
-
-@pytest.mark.django_db
-def test_a_conflicting_document_leaves_the_first_one_alone() -> None:
-    document = run_document()
-    accepted(document)
-    with pytest.raises(RunConflict):
-        accepted({**document, "skipped": [{"tool": "ssh", "cipher": None, "reason": "x"}]})
-    assert Run.objects.count() == 1
 
 
 def test_a_run_of_an_older_version_is_derived_anew(store_run: StoreRun) -> None:

@@ -11,7 +11,6 @@ from tests.sample_documents import run_document
 
 @pytest.fixture
 def run(db: None) -> Run:
-    """A run that has just been accepted."""
     return accepted(run_document())
 
 

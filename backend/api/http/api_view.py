@@ -19,7 +19,6 @@ from rest_framework.exceptions import (
     UnsupportedMediaType,
     ValidationError,
 )
-from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -215,18 +214,10 @@ def _gunzip(packed: bytes, most: int) -> bytes:
     return body
 
 
-class ListFilter(BaseFilterBackend):
-    """Narrows a list by the `filterset_class` of its view."""
-
-    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: Any) -> Any:
-        return checked(view.filterset_class(request.query_params, queryset, request=request)).qs
-
-
 class ListView(ApiView):
     """An address with a list of things that is read page by page."""
 
     pagination_class = ByCursor
-    filter_backends = (ListFilter,)
 
     def page(
         self,
@@ -238,6 +229,6 @@ class ListView(ApiView):
         """The page that the cursor asks for; `read` makes of its rows what is shown."""
         paginator = self.pagination_class()
         if self.filterset_class is not None:
-            rows = ListFilter().filter_queryset(request, rows, self)
+            rows = checked(self.filterset_class(request.query_params, rows, request=request)).qs
         found = paginator.paginate_queryset(rows, request) or []
         return paginator.get_paginated_response(shape(read(found), many=True).data)

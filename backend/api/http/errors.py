@@ -56,7 +56,7 @@ class Handler(ExceptionHandler):
         if isinstance(exc, SignInRefused):
             return PermissionDenied(str(exc))
         if isinstance(exc, OtherHost):
-            return PermissionDenied(exc.sentence)
+            return PermissionDenied(str(exc))
         if isinstance(exc, Unanswerable):
             return ValidationError({exc.parameter: exc.sentence})
         if isinstance(exc, TooManyFieldsSent):

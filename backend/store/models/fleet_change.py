@@ -22,7 +22,7 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Return them, the newest first, with what all hosts show; the latest ones are `named`."""
+        """Return them, the newest first, with figures of all members; the latest are `named`."""
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
         )
@@ -116,7 +116,7 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
     """Parts of changes."""
 
     def open_on(self, host: int) -> Self:
-        """Return what changed on a host, is not as before, and is not decided to be of no matter.
+        """Return a host's open changes: neither over, ignored nor fixed.
 
         Parts of one change are beside each other, the latest change first.
         """
@@ -171,7 +171,7 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
     """Hosts that are watched for changes."""
 
     def mark_due(self, hosts: Iterable[int]) -> None:
-        """Have changes of these hosts looked for: their runs are others now."""
+        """Queue these hosts for change detection, because their runs changed."""
         known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")
         self.bulk_create(
             [HostWatch(host=host, due_at=timezone.now()) for host in known],

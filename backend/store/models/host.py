@@ -65,7 +65,7 @@ class HostQuerySet(models.QuerySet["Host"]):
     def by_reference(self, references: Iterable[str]) -> "dict[str, Host]":
         """Return the host of each key or number; a merged host's leads to what it became.
 
-        A key goes before a number.
+        A key takes precedence over a number.
         """
         wanted = [one for one in references if one and "\x00" not in one]
         numbers = [int(one) for one in wanted if is_number(one)]

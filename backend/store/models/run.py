@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 
 from store.models.dimension import Environment
-from store.models.host import Host
+from store.models.host import SHOWN_FACTS, Host
 from store.models.imported_text import ImportedText
 from store.models.token import ApiToken
 
@@ -29,26 +29,26 @@ DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
 """SQL: whether something disturbed a run (r), as the filter spells it."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
-"""When a run began; where nobody knows that, when it arrived. Lists go by it (`runs_by_time`)."""
+"""When a run began; where that is unknown, when it arrived. Lists go by it (`runs_by_time`)."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
     """Which runs are shown and count, and their order."""
 
     def shown(self) -> Self:
-        """Return those that nobody has hidden."""
+        """Return the runs that are not hidden."""
         return self.filter(hidden=False)
 
     def counted(self) -> Self:
-        """Return those whose figures count."""
+        """Return the runs whose figures count."""
         return self.shown().filter(status=Run.Status.READY)
 
     def latest_first(self) -> Self:
-        """Order by start, undated runs last; of one moment the one stored later comes first."""
+        """Order by start, newest first and undated last; of equal times by the latest stored."""
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return those with what their rows in lists tell, the latest received first."""
+        """Return the shown runs with all that lists show, the latest received first."""
         measurements: Any = self.model.measurements.rel.related_model
         series = (
             measurements.objects.filter(run=OuterRef("pk"))
@@ -58,14 +58,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
         return (
             self.shown()
-            .select_related(
-                "host",
-                "environment__cpu",
-                "environment__os_version",
-                "environment__openssl",
-                "environment__ssh_library",
-                "environment__openssh",
-            )
+            .select_related("host", *(f"environment__{name}" for name in SHOWN_FACTS))
             .annotate(measurement_count=Coalesce(Subquery(series), 0))
             .order_by("-id")
         )
@@ -75,7 +68,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.listed().filter(host=host).order_by(MEASURED_AT.desc(), "-pk")[:20]
 
     def detailed(self) -> Self:
-        """Return those with all that a page tells of one."""
+        """Return the listed runs with all that the page of a run shows."""
         indices: Any = self.model.speed_indices.rel.related_model
         by_tool = Prefetch("speed_indices", indices.objects.order_by("tool"))
         return self.listed().select_related("document", "imported_text").prefetch_related(by_tool)
@@ -184,9 +177,9 @@ class RunDocument(models.Model):
 
     @cached_property
     def parsed(self) -> Mapping[str, Any]:
-        """Return what it says; of one that cannot be read nothing is known, and the log says so.
+        """Return its JSON; an unreadable document counts as empty, with a warning in the log.
 
-        None is accepted that cannot be read, so it takes another hand in the database to get there.
+        Uploads of those are refused: it was damaged in the database since.
         """
         try:
             found: Mapping[str, Any] = json.loads(self.received)
@@ -197,6 +190,6 @@ class RunDocument(models.Model):
 
     @property
     def environment(self) -> Mapping[str, Any]:
-        """Return what it states of its environment, in its own words."""
+        """Return its `environment`."""
         stated: Mapping[str, Any] = self.parsed["environment"]
         return stated

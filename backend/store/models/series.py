@@ -114,7 +114,7 @@ class Measurement(models.Model):
     """One series of one run with the statistics of its tries; rates in bytes per second.
 
     There are millions of these: no text, no foreign keys that the database checks, and no index
-    but the key. Whoever deletes a run deletes them (`runs.recompute`).
+    but the key. Django deletes them with their run.
     """
 
     pk = models.CompositePrimaryKey("run_id", "series_id")
@@ -152,7 +152,7 @@ class Measurement(models.Model):
 
     @property
     def doubtful(self) -> bool:
-        """Noisy, or of a run that states what disturbed it."""
+        """Return whether it is noisy, or its run states what disturbed it."""
         return self.noisy or bool(self.run.conditions)
 
     @property

@@ -66,7 +66,7 @@ class Command(SiteCommand):
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Yield each line, of one that is too long its beginning; what is packed is unpacked."""
+    """Yield each line, unpacked; of a line that is too long only its beginning."""
     most = settings.RUN_DOCUMENT_MAX_BYTES + 2
     with sys.stdin.buffer if name == "-" else open(name, "rb") as raw:
         is_packed = raw.peek(2).startswith(b"\x1f\x8b")  # type: ignore[union-attr]
