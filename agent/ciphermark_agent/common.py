@@ -177,7 +177,7 @@ class Progress:
         self.planned = self.planned_done = self.current = 0.0  # seconds
         self.left = float("inf")  # seconds, as last said
         self.label = ""
-        self.started = self.step_began = self.next_line = 0.0  # by the monotonic clock
+        self.started = self.next_line = 0.0  # by the monotonic clock
 
     def plan(self, steps: int, seconds: float) -> None:
         self.total += steps
@@ -188,12 +188,11 @@ class Progress:
         self.started = self.started or now
         self.done += bool(self.label)
         self.planned_done += self.current
-        # The planned seconds, corrected by how the plan has held so far. Early steps tell little
-        # of the later ones: what was said rises by no more than the last step was late.
+        self.label, self.current = printable(label), seconds
+        # The planned seconds, corrected by how the plan has held so far. Early steps say little of
+        # the later ones: the estimate may fall, and not rise.
         pace = (now - self.started) / self.planned_done if self.planned_done > 5.0 else 1.0
-        late = max(0.0, now - (self.step_began or now) - self.current)
-        self.left = min(self.left + late, max(0.0, (self.planned - self.planned_done) * pace))
-        self.label, self.current, self.step_began = printable(label), seconds, now
+        self.left = min(self.left, max(0.0, (self.planned - self.planned_done) * pace))
         words = (self.done, self.total, self.label, self.left)
         text = "%d of %d: %s, about %d s left" % words
         if self.mode == "live":
