@@ -97,7 +97,7 @@ def end_read_tokens(person: User, by: Actor) -> None:
 def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
     """Raise `OtherHost` unless a token bound to a host may bring this one of a run document."""
     name = host["name"].strip()
-    if token.host_name not in ("", name):
+    if token.host_name != name:
         raise OtherHost(
             f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone;"
             f" this one is of “{name}”."

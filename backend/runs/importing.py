@@ -131,7 +131,7 @@ def store_import(
     documents = understood.made.documents
     if not documents:
         raise NoFigures(_why_nothing(understood.reading, request.take))
-    if token:
+    if token and token.host_name:
         for document in documents:
             check_host(token, document["host"])
     texts = ImportedText.objects.select_for_update(of=("self",))
