@@ -31,6 +31,7 @@ AES_LOST = 4.0
 """Times that AES is slower without its instructions."""
 
 WEEK, MONTH = 7, 28
+SEED = 19
 
 DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
 """Shares of runs: some tell that the host was busy, some are slow and tell nothing."""
@@ -93,7 +94,7 @@ _FLAGS = (
     " sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl cpuid pni ssse3 fma cx16"
     " sse4_1 sse4_2 x2apic movbe popcnt pclmulqdq avx avx2 bmi1 bmi2"
 )
-"""A whole list: of an excerpt nobody knows what is not there."""
+"""The whole list: an excerpt does not say which flags are missing."""
 
 _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
 """What OpenSSH brings itself: no release of OpenSSL changes it."""
@@ -150,11 +151,11 @@ class KnownFleet:
             yield _document(host, at, slow[host.number], random)
 
 
-def known_fleet(hosts: int = 60, seed: int = 19) -> KnownFleet:
-    """The fleet: half of the hosts are measured every week, half every four weeks."""
-    random = Random(seed)
+def known_fleet() -> KnownFleet:
+    """Return the fleet: half of the hosts are measured every week, half every four weeks."""
+    random = Random(SEED)
     lost = {7: 100, 4: 230, 41: 300}
-    return KnownFleet(seed, tuple(_host(random, number, lost) for number in range(hosts)))
+    return KnownFleet(SEED, tuple(_host(random, number, lost) for number in range(60)))
 
 
 def _host(random: Random, number: int, lost: dict[int, int]) -> KnownHost:

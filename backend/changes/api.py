@@ -82,7 +82,7 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
         fields = ("status", "note")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse an empty decision, another member, and what nobody can read."""
+        """Refuse an empty decision, unknown members and unprintable notes."""
         if not attrs or set(self.initial_data) - set(self.fields):
             raise serializers.ValidationError("Say what to change, and nothing else: status, note.")
         if not attrs.get("note", "").replace("\r", "").replace("\n", " ").isprintable():
@@ -123,7 +123,7 @@ class FleetChangeList(ListView):
 
     @extend_schema(operation_id="changes_list", responses=FleetChangeSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """What changed: speeds, AES verdicts, hosts that went silent; the newest first."""
+        """List changes of speeds and AES verdicts, and silent hosts; the newest first."""
         listed = FleetChange.objects.listed()
         return self.page(request, listed, FleetChangeSerializer, with_members)
 
@@ -142,7 +142,7 @@ class FleetChangeView(ApiView):
 
     @extend_schema(operation_id="changes_read", responses=FleetChangeSerializer)
     def get(self, request: Request, change_id: int) -> Response:
-        """The entry with its hosts."""
+        """Return the entry with its hosts."""
         change = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY).filter(pk=change_id)
         return Response(FleetChangeSerializer(_only(change, change_id)).data)
 
@@ -242,7 +242,7 @@ class TrendSerializer(serializers.Serializer[Any]):
     changes = StepSerializer(many=True)
     breaks = BreakSerializer(many=True)
     cut = serializers.BooleanField(help_text="There are older runs than the latest 1,000.")
-    undated = serializers.IntegerField(help_text="Runs whose time nobody knows.")
+    undated = serializers.IntegerField(help_text="Runs of unknown time.")
     without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
 
 
@@ -253,7 +253,7 @@ class TrendView(ApiView):
 
     @extend_schema(operation_id="trends", responses=TrendSerializer)
     def get(self, request: Request) -> Response:
-        """Its runs, the oldest first, the changes among them, and breaks of the tool."""
+        """Return its runs, the oldest first, the changes among them, and breaks of the tool."""
         asked = self.asked.given
         key = asked.pop("host")
         host = Host.objects.find(key)

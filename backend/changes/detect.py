@@ -58,7 +58,7 @@ class _Part(NamedTuple):
 
 
 def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
-    """What is equal where a later look finds the same part again."""
+    """Return what identifies a part that a later look finds again."""
     return kind, direction, member.run_id, member.tool, member.family
 
 
@@ -84,7 +84,7 @@ def find_due() -> bool:
 
 def _look(watch: HostWatch) -> None:
     """Store what the runs of a host show, and when it is silent without another one."""
-    counted = Run.objects.filter(host=watch.host_id, status=Run.Status.READY, hidden=False)
+    counted = Run.objects.counted().filter(host=watch.host_id)
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
     latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")[:RUNS]
     runs = list(reversed(latest))
@@ -139,9 +139,9 @@ def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
 def _observed(
     runs: Sequence[Run],
 ) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
-    """By tool and family, then by run: what tells of the host's own speed.
+    """Return the host's own speeds, by tool and family, then by run.
 
-    That is nothing with the AES instructions turned off, or over a network to another machine.
+    Series with AES instructions turned off or over a network to another machine are left out.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
     found: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
@@ -183,7 +183,7 @@ _WITH_VERDICT = {Direction.LOST: Direction.SLOWER, Direction.REGAINED: Direction
 
 
 def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """The parts, where the speed of AES belongs to the change of the verdict beside it."""
+    """Yield the parts; the speed of AES joins the change of the verdict beside it."""
     verdicts = [part for part in parts if part.kind == Kind.VERDICT]
     for part in parts:
         for verdict in verdicts:
@@ -238,20 +238,20 @@ def _store(host: int, parts: Sequence[_Part], counted: QuerySet[Run], since: dat
 
 
 def _lock_entries() -> None:
-    """Let nobody else join or make entries until the end of the transaction."""
+    """Keep other workers from joining or making entries until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
 def _differences(*runs: int | None) -> list[str]:
-    """What differs in the environment of two runs, in words."""
+    """Return in words what differs in the environment of two runs."""
     documents = RunDocument.objects.in_bulk(runs)
     found = environment_difference(*(documents[run].environment for run in runs))
     return [one.words[:LONGEST_WORDS] for one in found[:MOST_DIFFERENCES]]
 
 
 def _entry(part: _Part) -> FleetChange:
-    """The open entry of hosts that changed alike with the same difference, or a new one.
+    """Return the open entry of hosts that changed alike with this difference, or a new one.
 
     A kernel is new every few weeks, so it is the difference of those alone that have no other.
     """
@@ -296,7 +296,7 @@ def _settle(changes: Collection[int]) -> None:
 
 
 def _silent_after(times: Sequence[datetime]) -> datetime | None:
-    """When a host with runs at these times is silent; None where nobody can tell."""
+    """Return when a host with runs at these times is silent; None for too few runs."""
     latest = times[-TIMES:]
     if len(latest) < LEAST_RUNS:
         return None
@@ -334,7 +334,7 @@ def find_silent(now: datetime | None = None) -> None:
 
 def _store_silence(watch: HostWatch) -> None:
     _lock_entries()
-    counted = Run.objects.filter(host=watch.host_id, status=Run.Status.READY, hidden=False)
+    counted = Run.objects.counted().filter(host=watch.host_id)
     run = counted.filter(started_at__isnull=False).order_by("-started_at", "-id").first()
     at = watch.silent_after
     as_seen = HostWatch.objects.filter(pk=watch.pk, silent_after=at, due_at=None)

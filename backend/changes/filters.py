@@ -1,4 +1,4 @@
-"""What the list of changes is asked for."""
+"""Filters of the list of changes."""
 
 from datetime import datetime, time
 from typing import Any
@@ -19,7 +19,7 @@ def with_member(**wanted: Any) -> Exists:
 
 class OfRuns(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[Any, ...]) -> QuerySet[Any]:
-        """Changes that begin with a run that passes."""
+        """Keep changes that begin with a run that passes."""
         if not values:
             return rows
         return rows.filter(with_member(run__in=super().filter(Run.objects.all(), values)))

@@ -21,7 +21,7 @@ DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.
 
 @reader_page
 def change_list(request: HttpRequest) -> HttpResponse:
-    """Changes page by page; a filter that cannot be is left out."""
+    """List changes page by page; an invalid filter is left out."""
     params = request.GET
     filters = ChangeFilter(params, FleetChange.objects.listed())
     page = page_of(filters.qs, params, "-last_at", "-id")
@@ -54,7 +54,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
 
 @reader_page
 def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
-    """One entry with all of its hosts."""
+    """Show one entry with all of its hosts."""
     changes = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
     context = {"change": get_object_or_404(changes, pk=change_id), "whole": True, **DECIDING}
     return render(request, "pages/change.html", context)

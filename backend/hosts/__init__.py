@@ -1,1 +1,1 @@
-"""Hosts: who they are, what is said of them."""
+"""Hosts: identity, lists, edits, history, side by side."""

@@ -67,7 +67,7 @@ class HostList(ListView):
 
     @extend_schema(operation_id="hosts_list", responses=HostSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Hosts with their latest environment, AES verdict, its reason and what to do about it."""
+        """List hosts with their latest environment, AES verdict, its reason and the advice."""
         paginator = self.pagination_class()
         hosts = Host.objects.listed_as(paginator.paginate_ids(self.asked.hosts, request))
         return paginator.get_paginated_response(HostSerializer(hosts, many=True).data)
@@ -110,7 +110,7 @@ class HostMerge(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def post(self, request: Request, host_id: str) -> Response:
-        """All runs of the other host move to this one, and later uploads under its identity."""
+        """Move the runs of the other host, and later uploads under its identity, to this one."""
         kept, by = host_of(host_id), actor_of(request)
         other = sent(MergeSerializer, request)["other"]
         host = changed(lambda: editing.merge_hosts(kept.pk, other, by))
@@ -124,7 +124,7 @@ class RunView(ApiView):
 
     @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Its status, statistics and normalised values."""
+        """Return its status, statistics and normalised values."""
         run = get_object_or_404(Run.objects.detailed(), run_id=run_id)
         return Response(RunDetailSerializer(run).data)
 
@@ -163,7 +163,7 @@ class NoteList(ListView):
 
     @extend_schema(operation_id="notes_list", responses=NoteSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """What people noted, the latest date first."""
+        """List notes, the latest date first."""
         return self.page(request, Note.objects.select_related("host"), NoteSerializer)
 
     @extend_schema(

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from access.audit import Actor, Subject, record
-from runs.recompute import Pair, delete_runs, pairs_of, recompute_for
+from runs.recompute import delete_runs, pairs_of, recompute_for
 from store.models import Host, HostAlias, Note, Run
 
 LONGEST_NAME = 200
@@ -87,7 +87,7 @@ def remove_run(run_pk: int, by: Actor) -> None:
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     """Give a host another name; its key in addresses stays, uploads of the old name reach it.
 
-    `EditRefused` for what is no name, `EditConflict` where another host goes by it.
+    `EditRefused` for an invalid name, `EditConflict` for a name that another host has.
     """
     host = Host.objects.select_for_update().get(pk=host_pk)
     name = name.strip()
@@ -133,7 +133,8 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
         raise EditConflict(
             "A published machine stays apart: its figures are somebody else's.", "other"
         )
-    changed = {(kept.pk, environment) for _, environment in _pairs_of_host(other)}
+    moved = pairs_of(other.runs.only("host_id", "environment_id"))
+    changed = {(kept.pk, environment) for _, environment in moved}
     before = {"merged": _facts(other), "kept": _facts(kept)}
     for model in (Run, Note, HostAlias):
         model._default_manager.filter(host=other).update(host=kept)
@@ -148,10 +149,6 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     record(by, "host.merge", _host_subject(kept), before, {"runs": kept.runs.count()})
     recompute_for(changed)
     return kept
-
-
-def _pairs_of_host(host: Host) -> set[Pair]:
-    return pairs_of(host.runs.only("host_id", "environment_id"))
 
 
 def _facts(host: Host) -> dict[str, Any]:
@@ -180,7 +177,7 @@ def remove_alias(alias_pk: int, by: Actor) -> Host:
 
 
 def _stop_following(alias: HostAlias) -> None:
-    """Keep of it what addresses of a merged host need."""
+    """Delete an alias, or keep it for the addresses of a merged host alone."""
     if alias.slug:
         alias.followed = False
         alias.save(update_fields=["followed"])
@@ -191,9 +188,11 @@ def _stop_following(alias: HostAlias) -> None:
 @transaction.atomic
 def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
     """Store a note of now, or of another time; `EditRefused` for an empty one."""
-    text = checked_sentence(text, "text", LONGEST_TEXT)
+    text = text.replace("\r\n", "\n").strip()
     if not text:
         raise EditRefused("A note says something.", "text")
+    if len(text) > LONGEST_TEXT or not text.replace("\n", " ").isprintable():
+        raise EditRefused(f"At most {LONGEST_TEXT} printable characters.", "text")
     if at and at > timezone.now() + timedelta(days=1):
         raise EditRefused("A note is dated at most a day ahead.", "at")
     note = Note.objects.create(
@@ -213,11 +212,3 @@ def remove_note(note_pk: int, by: Actor) -> None:
 
 def _note_facts(note: Note) -> dict[str, object]:
     return {"text": note.text, "at": note.at, "host": note.host_id, "made_by": note.made_by}
-
-
-def checked_sentence(text: str, attr: str, longest: int) -> str:
-    """Return a text of one or more lines without characters that nobody sees; may be empty."""
-    text = text.replace("\r\n", "\n").strip()
-    if len(text) > longest or not text.replace("\n", " ").isprintable():
-        raise EditRefused(f"At most {longest} printable characters.", attr)
-    return text

@@ -1,4 +1,4 @@
-"""Which hosts and notes are asked for."""
+"""Filters of the lists of hosts and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ FACTS = {
     "os": ("os",),
     "openssl_series": ("openssl_series", "ssh_library_series"),
 }
-"""Filter -> the facts of the environment of which one must have the value."""
+"""Filter -> environment facts; one of them must have the value."""
 
 TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL series"}
 
@@ -60,7 +60,7 @@ class Option(NamedTuple):
 class HostForm(ParameterForm):
     """The list of hosts, by their latest runs."""
 
-    q = Text(help_text="Hosts of which a name has this text.")
+    q = Text(help_text="Part of a present or former name of the host.")
     cpu = Values(help_text="Key of a value; may be repeated, any of them matches.")
     os = Values(help_text="Key of a value; may be repeated, any of them matches.")
     openssl_series = Values(help_text="Key of a value; may be repeated, any of them matches.")
@@ -139,7 +139,7 @@ class HostForm(ParameterForm):
 
 
 def _place(name: str, value: Any) -> Any:
-    """Return by what a value is ordered; None for an unknown one."""
+    """Return the sort key of a value; None for an unknown one."""
     if name == "acceleration":
         return VERDICTS.index(value)
     if name in ("cpu", "os", "openssl", "openssh"):

@@ -136,8 +136,8 @@ class BreakChange(Change):
 class History:
     """A host's history of one series, the oldest run first.
 
-    `cut`: there are older runs than the latest 1,000. `undated` runs measured the series at a time
-    that nobody knows, `without_value` have none in this metric: neither is a point.
+    `cut`: there are older runs than the latest 1,000. `undated` runs measured the series at an
+    unknown time, `without_value` have none in this metric: neither is a point.
     """
 
     host: Host
@@ -152,7 +152,6 @@ class History:
 
     @property
     def unit(self) -> str:
-        """Return that of the metric."""
         return METRICS[self.metric]
 
     @property
@@ -186,7 +185,7 @@ def history(
         .prefetch_related(Prefetch("run__environment", environments))
         .order_by("-run__started_at", "-run_id", "series__pinned")
     )
-    # Of a run there may be two where nobody says which: pinned to a core, and not.
+    # Without `pinned` a run may have two rows: pinned to a core, and not.
     most = (LATEST_POINTS + 1) * (1 if "pinned" in asked else 2)
     rows = {row.run_id: row for row in reversed(list(latest[:most]))}
     cut = len(rows) > LATEST_POINTS
@@ -208,7 +207,7 @@ def history(
 def _measured(
     host: Host, series: Mapping[str, Any], since: datetime | None, until: datetime | None
 ) -> QuerySet[Measurement]:
-    """What the host measured of the series, in runs that count."""
+    """Return the measurements of the series in runs that count."""
     chosen = list(Series.objects.filter(**series).values_list("pk", flat=True))
     counted = Measurement.objects.filter(
         run__host=host,
@@ -230,7 +229,7 @@ _SHOWN = (
 
 
 def _points(rows: Sequence[Measurement], tool: str, metric: str) -> Iterator[Point]:
-    """The rows that have a value in the metric."""
+    """Yield a point for each row with a value in the metric."""
     indices: Mapping[int, float] = {}
     if metric == "normalised":
         known = RunSpeedIndex.objects.filter(run__in=[row.run_id for row in rows], tool=tool)
@@ -259,7 +258,7 @@ def _points(rows: Sequence[Measurement], tool: str, metric: str) -> Iterator[Poi
 
 
 def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> list[StepChange]:
-    """The steps between runs that were not disturbed."""
+    """Return the steps between undisturbed runs."""
     calm = [index for index, point in enumerate(points) if not point.run.conditions]
     steps = find_steps(
         [

@@ -107,7 +107,7 @@ def history_section(
 
 
 def _default_series(results: Sequence[Series]) -> Series | None:
-    """What most readers come for: the first of the usual ciphers, ssh before openssl."""
+    """Return the first of the usual ciphers that was measured, ssh before openssl."""
     plain = [one for one in results if one.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
@@ -123,7 +123,7 @@ def _label(series: Series) -> str:
 
 
 def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
-    """The changes, the latest first, each with the entry of `/changes/` that it is part of."""
+    """Return the changes, the latest first, each with its entry of `/changes/`, if any."""
     tool, cipher = found.series["tool"], found.series["cipher"]
     members = FleetChangeMember.objects.filter(
         run__in=[change.point.run for change in found.changes],
@@ -135,7 +135,7 @@ def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
 
 
 def _api_address(found: History) -> str:
-    """The same history as the API gives it."""
+    """Return the address of this history in the API."""
     ssh = ("method", "mac", "target_kind", "target_name", "compression", "pinned")
     names = ssh if found.series["tool"] == "ssh" else ("block_size", "operation", "threads")
     asked = {
@@ -143,16 +143,16 @@ def _api_address(found: History) -> str:
         "metric": found.metric,
         **{name: found.series[name] for name in ("tool", "cipher", "acceleration", *names)},
     }
-    texts = {
-        name: int(value) if value is True or value is False else value
+    query = {
+        name: int(value) if isinstance(value, bool) else value
         for name, value in asked.items()
+        if value not in (None, "")
     }
-    query = urlencode({name: value for name, value in texts.items() if value not in (None, "")})
-    return f"{reverse('api:trends')}?{query}"
+    return f"{reverse('api:trends')}?{urlencode(query)}"
 
 
 def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
-    """What the chart draws (`HistoryView` in frontend/src/history.ts)."""
+    """Return what the chart draws (`HistoryView` in frontend/src/history.ts)."""
     breaks = {change.index for change in found.breaks}
     return {
         "unit": found.unit,
@@ -188,7 +188,7 @@ def _marks(found: History) -> list[dict[str, Any]]:
 
 
 def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
-    """Notes on the time axis; read out with the first run that began after them."""
+    """Return notes on the time axis, each read out with the first run that began after it."""
     times = [point.started_at for point in found.points]
     return [
         {

@@ -1,7 +1,7 @@
 """Pages: two to four runs or hosts side by side, compared with one of them, the baseline."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC
 from itertools import groupby
@@ -97,31 +97,31 @@ def host_side(host: Host) -> Side:
 
 @reader_page
 def runs_side_by_side(request: HttpRequest) -> HttpResponse:
-    """Runs, the oldest first, which is the baseline."""
+    """Compare runs, the oldest first, which is the baseline."""
     return _page(request, "run", request.GET.getlist("run"))
 
 
 @reader_page
 def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
-    """Hosts by their latest results, in the order of the address, the first as the baseline."""
+    """Compare the latest results of hosts, the first in the address as the baseline."""
     return _page(request, "host", request.GET.getlist("host"))
 
 
 @reader_page
 def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
-    """Two runs, the older one as the baseline."""
+    """Compare two runs, the older one as the baseline."""
     return _page(request, "run", [str(run_id), str(other_id)])
 
 
 @reader_page
 def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
-    """Two hosts, the first as the baseline."""
+    """Compare two hosts, the first as the baseline."""
     return _page(request, "host", [str(host_id), str(other_id)])
 
 
 @reader_page
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Runs to compare one with: of the same host, or of hosts whose name is searched for."""
+    """Offer runs to compare with: of the same host, or of hosts found by name."""
     run = get_object_or_404(Run.objects.listed(), run_id=run_id)
     named = search_text(request.GET)
     hosts = Host.objects.named_like(named) if named else [run.host_id]
@@ -132,7 +132,7 @@ def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @reader_page
 def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Hosts to compare one with."""
+    """Offer hosts to compare with."""
     host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
     context = {"kind": "host", "host": host, "hosts": hosts_beside(host, named)}
@@ -216,7 +216,7 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
 
 
 def labels_of(sides: Sequence[Side]) -> list[str]:
-    """Return what sides are called in headings: name and date, and what else tells them apart."""
+    """Return headings: name and date, with time and run id only where needed to differ."""
     labels: list[str] = []
     for pattern in ("%Y-%m-%d", "%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M UTC, run {run}"):
         labels = [
@@ -281,10 +281,6 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
     """Return the changes of the tool between the baseline and others, and the figures of each."""
-    changes: Mapping[str, ToolChange] = {
-        change.id: change for row in rows for cell in row.cells if cell for change in cell.broken
-    }
-    figures = Counter(
-        change.id for row in rows for cell in row.cells if cell for change in cell.broken
-    )
-    return [(change, figures[key]) for key, change in changes.items()]
+    broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
+    figures = Counter(change.id for change in broken)
+    return [(change, figures[key]) for key, change in {one.id: one for one in broken}.items()]

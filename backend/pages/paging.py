@@ -13,7 +13,7 @@ from rest_framework.exceptions import NotFound
 
 from analysis.group_view import page_count
 from api.http.api_view import ByCursor, ByCursorOfIds
-from pages.page_query import PageAddress, page_number
+from pages.page_query import PageAddress, first_page, page_number
 
 R = TypeVar("R")
 M = TypeVar("M", bound=Model)
@@ -39,7 +39,7 @@ class _Asked(NamedTuple):
     query_params: QueryDict
 
     def build_absolute_uri(self) -> str:
-        """Addresses of neighbours are relative."""
+        """Return a relative address."""
         return f"?{self.query_params.urlencode()}"
 
 
@@ -52,12 +52,6 @@ class _ByCursorOfIds(ByCursorOfIds):
     page_size_query_param = None  # type: ignore[assignment]
 
 
-def _first(params: QueryDict) -> QueryDict:
-    params = params.copy()
-    params.pop(CURSOR, None)
-    return params
-
-
 def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
     """Return the page that the cursor asks for, the latest row first; for a wrong one the first."""
     paginator: Any = _ByCursor()
@@ -65,7 +59,7 @@ def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
     try:
         found = paginator.paginate_queryset(rows, _Asked(params))
     except NotFound:
-        return page_of(rows, _first(params), *ordering)
+        return page_of(rows, first_page(params, CURSOR), *ordering)
     return Page(found, paginator.get_previous_link(), paginator.get_next_link())
 
 
@@ -75,7 +69,7 @@ def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[
     try:
         found = paginator.paginate_ids(ids, _Asked(params))
     except NotFound:
-        return page_of_ids(ids, _first(params), by_age=by_age)
+        return page_of_ids(ids, first_page(params, CURSOR), by_age=by_age)
     return Page(found, paginator.get_previous_link(), paginator.get_next_link(), by_age)
 
 

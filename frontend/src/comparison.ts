@@ -1,4 +1,4 @@
-/** The comparison as the API sends it (`/api/v1/comparison/`), and what the page adds to it. */
+/** What charts read of a comparison (`/api/v1/comparison/`), and what the page adds to it. */
 
 /** "relative": ratios to a reference, said in per cent. */
 export type Unit = "B/s" | "s/GB" | "ratio" | "relative";
@@ -48,14 +48,9 @@ export function groupName({ label, split }: Group): string {
 }
 
 export interface Comparison {
-  tool: string;
-  group_by: string;
-  metric: string;
   unit: Unit;
-  profile: string | null;
   ciphers: string[];
   groups: Group[];
-  excluded: Record<string, number>;
 }
 
 /** A network link and the bytes per second that it carries: a line across the chart. */

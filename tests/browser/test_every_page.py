@@ -92,7 +92,7 @@ CLONES = ("clone <script>alert(1)</script>", "clone " + "W" * 190)
 
 
 def clones(site: LiveSite) -> str:
-    """The id of a host that shares its machine id with another."""
+    """Return the id of a host that shares its machine id with another."""
     found = site.get("/api/v1/hosts/?page_size=200")["results"]
     return next(str(one["id"]) for one in found if one["name"] in CLONES)
 

@@ -61,7 +61,7 @@ STATES = (
 
 @pytest.fixture(scope="session")
 def changing(site: LiveSite) -> Changing:
-    """A host with a hostile name: three fast calm runs, three slow ones, a fast one."""
+    """Upload runs of a host with a hostile name, fast, slow, then faster, and another host."""
     token = site.token("upload")
     runs = []
     for day, rate in enumerate(RATES):

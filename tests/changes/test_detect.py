@@ -34,7 +34,7 @@ def look() -> None:
 
 
 def is_true(member: Member, host: KnownHost) -> bool:
-    """Whether it happened, then or up to three runs before or after: some are disturbed."""
+    """Return whether it happened within three runs before or after: some are disturbed."""
     near = timedelta(days=3.5 * host.every)
     if member.change.kind == "verdict":
         return host.aes_lost_at is not None and abs(member.at - host.aes_lost_at) <= near
@@ -116,7 +116,7 @@ def test_a_slower_family_is_listed_from_its_second_run_on(at_level: Store) -> No
 
 
 def test_five_hosts_that_lose_with_one_upgrade_are_one_entry(at_level: Store) -> None:
-    """Two runs before and two after: too few to know the scatter but by the tries."""
+    # With two runs before and two after, only the tries show the scatter.
     for number in range(5):
         for day in (0, 7):
             at_level(day + number, host={"name": f"web-{number}"})

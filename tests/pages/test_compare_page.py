@@ -54,7 +54,6 @@ def test_a_machine_without_sshd_is_led_to_and_told_what_ssh_needs(
 
 @pytest.mark.usefixtures("published")
 def test_table_chart_and_api_have_the_same_numbers(member: Client, reader: ApiClient) -> None:
-    """So have the files: those of a page in test_downloads, those of the API in test_files."""
     html = page(member, "/", group_by="os", source="published")
     view = chart(html)
     drawn = {
@@ -113,15 +112,6 @@ def test_groups_of_several_machines_show_quartiles_and_n(
     assert "200 MB/s 3 of 3 low confidence 150 – 250 MB/s 3" in said
     assert "3 hosts" in said
     assert 'class="whisker"' in html
-
-
-def test_machines_without_a_baseline_are_counted_in_words(
-    member: Client, store_run: StoreRun
-) -> None:
-    store_run(machine("bare", ssh_measurement(GCM, 100e6)))
-    store_run(machine("full", ssh_measurement(GCM, 100e6), ssh_measurement("3des-cbc", 20e6)))
-    assert "Excluded: no baseline: 1 host." in text_of(page(member, "/", metric="normalised"))
-    assert "no baseline" not in text_of(page(member, "/"))
 
 
 def test_a_view_without_figures_of_its_block_size_offers_the_other_sizes(

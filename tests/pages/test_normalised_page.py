@@ -85,6 +85,7 @@ def test_excluded_hosts_are_not_among_those_that_the_header_counts(
     said = text_of(page(member, "/", **ASKED))
     assert "1 group, 1 host," in said
     assert "Excluded: no baseline: 1 host." in said
+    assert "no baseline" not in text_of(page(member, "/", tool="openssl"))
 
 
 def test_levels_of_small_blocks_are_not_compared_with_the_profile(

@@ -23,7 +23,7 @@ OWN_FIELDS = ("source", "verdict")
 
 @reader_page
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Runs, the latest first: by when they were measured; a filter that cannot be is left out."""
+    """List runs, the latest measured first; an invalid filter is left out."""
     params = request.GET
     filters = RunFilter(params, Run.objects.listed())
     page = page_of(filters.qs.annotate(moment=MEASURED_AT), params, "-moment", "-id")

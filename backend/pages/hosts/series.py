@@ -152,26 +152,21 @@ def tool_charts(latest: Iterable[Measurement]) -> tuple[ToolChart, ...]:
         ToolChart(
             f"chart-view-{tool}",
             TOOL_NAMES[tool],
-            _chart_view(tool, [one for one in usual if one.tool == tool]),
+            _chart_view([one for one in usual if one.tool == tool]),
         )
         for tool in TOOL_NAMES
         if any(one.tool == tool for one in usual)
     )
 
 
-def _chart_view(tool: str, of_tool: list[Section]) -> dict[str, Any]:
+def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
     groups = [_chart_group(number, one) for number, one in enumerate(of_tool)]
     ciphers = sorted({name for group in groups for name in group["values"]}, key=cipher_order)
     return {
         "comparison": {
-            "tool": tool,
-            "group_by": "series",
-            "metric": "throughput",
             "unit": "B/s",
-            "profile": None,
             "ciphers": ciphers,
             "groups": groups,
-            "excluded": {},
         },
         **colours_and_names(ciphers),
         "measured_here": [],

@@ -53,7 +53,7 @@ class Heading(NamedTuple):
 
 @reader_page
 def host_list(request: HttpRequest) -> HttpResponse:
-    """Hosts with their latest environment, the verdict on AES, its reason and what to do."""
+    """List hosts with their latest environment, AES verdict, its reason and the advice."""
     params = request.GET
     form = HostForm(params)
     if form.errors:
@@ -86,7 +86,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
 
 
 def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
-    """Each leads to the list by it, best or first on top; once more, the other way round."""
+    """Yield headings that sort the list, best or first on top; again, the other way round."""
     for first, label in COLUMNS.items():
         field = first.removeprefix("-")
         is_sorted = ordering.removeprefix("-") == field

@@ -78,13 +78,13 @@ def schedule_commands(request: HttpRequest, token: str) -> str:
 
 def nobody_measured_yet() -> bool:
     """Whether no agent has uploaded a run that counts."""
-    counted = Run.objects.filter(source=Run.Source.AGENT, status=Run.Status.READY, hidden=False)
+    counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     return not counted.exists()
 
 
 def agents_lack_ssh() -> bool:
     """Return whether the latest runs of agents have openssl alone, as where there is no sshd."""
-    counted = Run.objects.filter(source=Run.Source.AGENT, status=Run.Status.READY, hidden=False)
+    counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     latest = list(counted.order_by("-id").values_list("pk", flat=True)[:LATEST_RUNS])
     series = Measurement.objects.filter(run__in=latest).values("series")
     tools = Series.objects.filter(pk__in=series).values_list("tool", flat=True)

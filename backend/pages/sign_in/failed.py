@@ -16,7 +16,7 @@ def sign_in_failed(request: HttpRequest, words: str, status: int) -> HttpRespons
 def locked_out(
     request: HttpRequest, response: HttpResponse | None = None, credentials: Any = None
 ) -> HttpResponse:
-    """In place of the sign-in form, after five wrong passwords."""
+    """Answer 429 instead of the sign-in form, after five wrong passwords."""
     cool_off = get_cool_off(request)
     seconds = int(cool_off.total_seconds()) if cool_off else 60
     context = {"minutes": -(-seconds // 60)}

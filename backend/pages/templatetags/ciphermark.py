@@ -119,7 +119,7 @@ def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
 
 @register.simple_tag
 def history_address(member: FleetChangeMember) -> str:
-    """Where the evidence of a host's part of a change is: the history of a series that shows it."""
+    """Return the address of the history of a series that shows the change."""
     query = urlencode({"series": series_key(member.series)}) if member.series else ""
     host = member.run.host_id
     return f"{reverse('host-page', args=[host])}?{query}#history"
@@ -133,7 +133,7 @@ def many_machines_section(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU)
 def download_menu(**chosen: Any) -> dict[str, Any]:
-    """Measurements of one host (`host=KEY`) or one run (`run_id=ID`)."""
+    """Offer the measurements of one host (`host=KEY`) or one run (`run_id=ID`)."""
     return {"measurements": urlencode(chosen)}
 
 
@@ -146,7 +146,7 @@ def list_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
-    """The comparison that the page shows: its ciphers and block size, and how it orders groups."""
+    """Offer the comparison of the page: its ciphers, block size and order of groups."""
     params, query = context["asked"].copy(), context["query"]
     params["tool"] = query.tool
     params.setlist("cipher", list(query.ciphers))

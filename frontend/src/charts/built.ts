@@ -26,11 +26,6 @@ export interface BuiltChart {
   marks: Mark[];
 }
 
-/** A configuration as `Chart` takes it. */
-export function configurationOf(configuration: object): Configuration {
-  return configuration as Configuration;
-}
-
 /** Above this height a chart's rows are scrolled inside the figure. */
 export const TALLEST = 3000;
 

@@ -5,7 +5,7 @@ import type { ChartConfiguration, Plugin } from "chart.js";
 import type { ChartView } from "../comparison";
 import { rowLabels, type Reach } from "./rowLabels";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
-import { configurationOf, type BuiltChart, type Mark } from "./built";
+import type { BuiltChart, Configuration, Mark } from "./built";
 import { linkLines } from "./linkLines";
 import { BAR_THICKNESS, layoutRows, type BarRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
@@ -89,7 +89,7 @@ function rowsChart(
     height: layout.height + AXIS_HEIGHT,
     rowsHeight: layout.height,
     marks,
-    configuration: configurationOf({
+    configuration: {
       type: "barWithErrorBars",
       data: { datasets: [shapes.dataset] },
       options: {
@@ -108,7 +108,7 @@ function rowsChart(
         },
       },
       plugins: [rowLabels(layout, unit, theme, { ...shapes, halo: (view.links ?? []).length > 0 }) as Plugin],
-    }),
+    } as object as Configuration,
   };
 }
 

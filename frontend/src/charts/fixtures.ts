@@ -43,14 +43,9 @@ export const server: Group = {
 export function view(changes: Partial<ChartView> = {}): ChartView {
   return {
     comparison: {
-      tool: "ssh",
-      group_by: "cpu",
-      metric: "throughput",
       unit: "B/s",
-      profile: null,
       ciphers: ["aes128-gcm@openssh.com", "aes128-ctr"],
       groups: [laptop, server],
-      excluded: { no_baseline: 0 },
     },
     colours: { "aes128-gcm@openssh.com": "aes-gcm-1", "aes128-ctr": "aes-ctr-1" },
     names: { "aes128-gcm@openssh.com": "aes128-gcm", "aes128-ctr": "aes128-ctr" },

@@ -142,6 +142,7 @@ function tooltip(
   view: HistoryView,
   theme: Theme,
 ): NonNullable<NonNullable<HistoryConfiguration["options"]>["plugins"]>["tooltip"] & object {
+  const words = (item: TooltipItem<"line">): string[] => pointLines(view, item.dataIndex);
   return {
     displayColors: false,
     backgroundColor: theme.text,
@@ -151,14 +152,10 @@ function tooltip(
     bodyFont: { family: theme.fontFamily },
     padding: 10,
     callbacks: {
-      title: ([item]) => (item ? (wordsOf(view, item)[0] ?? "") : ""),
-      label: (item) => wordsOf(view, item).slice(1).map(shorten),
+      title: ([item]) => (item ? (words(item)[0] ?? "") : ""),
+      label: (item) => words(item).slice(1).map(shorten),
     },
   };
-}
-
-function wordsOf(view: HistoryView, item: TooltipItem<"line">): string[] {
-  return pointLines(view, item.dataIndex);
 }
 
 /** What a point says in words: the tooltip's lines, and what a screen reader is told. */

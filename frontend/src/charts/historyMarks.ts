@@ -54,7 +54,7 @@ export function historyMarks(
       for (const { mark, x } of placedMarks(chart, view, whole)) {
         ctx.beginPath();
         ctx.setLineDash(DASHES[mark.kind]);
-        ctx.strokeStyle = mark.kind === "break" || mark.kind === "note" ? theme.accent : theme.muted;
+        ctx.strokeStyle = mark.kind === "change" ? theme.muted : theme.accent;
         ctx.lineWidth = mark.kind === "break" ? 2 : 1;
         ctx.moveTo(x, chartArea.top - 4);
         ctx.lineTo(x, chartArea.bottom);

@@ -61,7 +61,7 @@ export function layoutRows(view: ChartView): RowLayout {
       if (!summary) continue;
       bars.push({
         y: y + ROW_HEIGHT / 2,
-          group: groupName(group),
+        group: groupName(group),
         cipher,
         name: view.names[cipher] ?? cipher,
         slot: view.colours[cipher] ?? "other-2",
