@@ -96,7 +96,7 @@ def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
 
 
 def _step_at(history: Sequence[RunOf[K]], start: int, at: int) -> Step[K] | None:
-    """The step that the runs from `at` on show, if they show one."""
+    """Return the step that the runs from `at` on show, if they show one."""
     window, shown = history[max(start, at - WINDOW) : at], history[at : at + LASTS]
     before = _medians(window, shown[0].keys())
     new = list(_levels(shown, before))
@@ -122,7 +122,7 @@ def _medians(runs: Sequence[RunOf[K]], keys: Iterable[K]) -> dict[K, float]:
 
 
 def _levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[float]:
-    """Each run that has a common series against the level before."""
+    """Yield the ratio of each run that has a common series to the level before."""
     for run in runs:
         ratios = [run[key].median / middle for key, middle in before.items() if key in run]
         if ratios:
@@ -130,7 +130,7 @@ def _levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[flo
 
 
 def _beyond(levels: Sequence[float], threshold: float) -> bool:
-    """Whether all are beyond the threshold on one side."""
+    """Return whether all are beyond the threshold on one side."""
     return min(levels) > 1 + threshold or max(levels) < 1 - threshold
 
 
@@ -139,7 +139,7 @@ def _nearer(run: RunOf[K], before: Mapping[K, float], new: float) -> bool:
 
 
 def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]) -> float:
-    """What tries of another length make of the rates: no change."""
+    """Return how much tries of another length alone change the rates."""
     differences = []
     for key in before:
         lengths = [one[key].seconds for one in window if key in one and one[key].seconds]
@@ -160,7 +160,7 @@ def start_up_difference(seconds: float | None, others: float | None) -> float:
 
 
 def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[Step[K]]:
-    """The steps that last, each with its sides."""
+    """Yield the steps that last, each with its sides."""
     start = 0
     ends = [step.index for step in steps[1:]] + [len(history)]
     for step, end in zip(steps, ends, strict=False):

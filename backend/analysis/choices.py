@@ -1,4 +1,4 @@
-"""What can be compared and by what: names and one-line explanations for people."""
+"""What can be compared and by what: names for people, and explanations of the metrics."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ METRICS = (
         "normalised",
         "Normalised throughput",
         "What this cipher would do on the reference machine: the throughput divided by the "
-        "machine's plain speed, which arcfour, Blowfish and 3DES tell.",
+        "machine's baseline speed, from arcfour, Blowfish and 3DES.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "How many times the machine's own 3DES speed."),
     Choice("vs_blowfish", "Ratio to Blowfish", "How many times the machine's own Blowfish speed."),
@@ -37,10 +37,7 @@ METRICS = (
     ),
 )
 
-TOOLS = (
-    Choice("ssh", "SSH (whole transfer)", "A transfer through ssh: cipher, MAC and protocol."),
-    Choice("openssl", "OpenSSL (cipher alone)", "openssl speed: the cipher alone, in memory."),
-)
+TOOLS = (Choice("ssh", "SSH (whole transfer)"), Choice("openssl", "OpenSSL (cipher alone)"))
 
 GROUP_BY = (
     Choice("cpu", "CPU"),
@@ -57,10 +54,7 @@ GROUP_BY = (
     Choice("host", "Host"),
 )
 
-METHODS = (
-    Choice("pipeline", "Pipeline", "dd into ssh, as everybody types it."),
-    Choice("steady", "Steady", "One long transfer; the set-up of the connection taken off."),
-)
+METHODS = (Choice("pipeline", "Pipeline"), Choice("steady", "Steady"))
 
 
 def choice(choices: tuple[Choice, ...], key: str) -> Choice:
@@ -68,22 +62,22 @@ def choice(choices: tuple[Choice, ...], key: str) -> Choice:
     return next((known for known in choices if known.key == key), Choice(key, key))
 
 
-def groupings(group_by: str = "", *tags: str) -> tuple[Choice, ...]:
-    """What there is to compare by: the tags that exist too, and the one that was asked for."""
+def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
+    """Return all groupings, with these tags and the tag of `group_by`."""
     asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
     every = dict.fromkeys((*tags, *asked))
     return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
 
 
 def grouping(name: str) -> str:
-    """A grouping within a sentence."""
+    """Name a grouping within a sentence."""
     label = choice(groupings(name), name).label
     kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
     return label if kept else label[0].lower() + label[1:]
 
 
 def heading(comparison: Comparison) -> str:
-    """A comparison in words: "SSH throughput by CPU"."""
+    """Describe a comparison: "SSH throughput by CPU"."""
     tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
     metric = choice(METRICS, comparison.metric).label
     metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]

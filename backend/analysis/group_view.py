@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TypeVar
 
+from analysis.choices import METRICS
 from analysis.groups import Comparison, Group
 
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
@@ -16,7 +17,7 @@ CIPHER_SORT = "cipher:"
 OneGroup = TypeVar("OneGroup")
 """A group, or what stands for it."""
 
-LOWER_IS_BETTER = frozenset({"cpu_seconds_per_gb"})
+LOWER_IS_BETTER = frozenset(one.key for one in METRICS if one.lower_is_better)
 MOST_GROUPS = 200
 """Groups on one page, at most: what a browser draws without a pause."""
 

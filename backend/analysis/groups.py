@@ -32,16 +32,6 @@ class GroupSummary(NamedTuple):
     high: float | None = None
 
 
-def interval_rank(n: int) -> int:
-    """Which vote, counted from either end, bounds the median with at least 95 %; 0: none does.
-
-    By the sign test: how many of n votes are below the median is binomial, with half of n as its
-    mean. David and Nagaraja, Order Statistics (2003), section 7.1; the binomial by the normal
-    distribution, which errs to the safe side for every n.
-    """
-    return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
-
-
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
     """Return a percentile of n values from the two whose ranks are closest to it.
 
@@ -118,7 +108,7 @@ NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 
 def group_title(label: str, split_label: str) -> str:
-    """The name of a group: its label, of a comparison that is split with that of the split."""
+    """Return the label of a group, with that of its split if there is one."""
     return f"{label} · {split_label}" if split_label else label
 
 
@@ -149,12 +139,10 @@ class Group:
 
     @property
     def id(self) -> str:
-        """Its key, of a comparison that is split with that of the split."""
         return f"{self.key} {self.split_key}" if self.split_key else self.key
 
     @property
     def name(self) -> str:
-        """Its label, of a comparison that is split with that of the split."""
         return group_title(self.label, self.split_label)
 
 
@@ -193,7 +181,7 @@ _natural_key = natsort_keygen(alg=ns.IGNORECASE)
 
 @lru_cache(maxsize=20_000)
 def natural_key(text: str) -> Any:
-    """What sorts texts as people do: `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
+    """Return the key of natural order: `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
 
     Kept, because the labels of a site are sorted again for every answer.
     """
@@ -201,7 +189,7 @@ def natural_key(text: str) -> Any:
 
 
 def group_order(key: str, label: str) -> tuple[bool, object, str]:
-    """What sorts groups: by natural order of labels, what is unknown last."""
+    """Return what groups are sorted by: natural order of labels, the unknown last."""
     return (key == UNKNOWN_KEY, natural_key(label), key)
 
 
@@ -210,12 +198,12 @@ GroupKey = tuple[str, str]
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
-    """The group of this key as the reference of the others."""
+    """Return the group of this key as the reference of the others."""
     return Reference(key, next((group.label for group in groups if group.key == key), None))
 
 
 def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
-    """The groups with the ratios of their medians to those of this group of their split."""
+    """Add to the groups the ratios of their medians to those of the reference in their split."""
     groups = list(groups)
     bases = {group.split_key: group.values for group in groups if group.key == reference.key}
     return [
@@ -227,7 +215,7 @@ def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
 
 
 def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> Group:
-    """The group with the ratios of its medians to these; `exact` as in `ratio_of_medians`."""
+    """Add to the group the ratios of its medians to these; `exact` as in `ratio_of_medians`."""
     ratios = {
         cipher: ratio
         for cipher, summary in group.values.items()
@@ -249,7 +237,7 @@ def comparison_of(
     relative_to: Reference | None = None,
     matched: bool = False,
 ) -> Comparison:
-    """The comparison that groups make, in natural order, with the machines left out of it."""
+    """Compare the groups, in natural order, with the numbers of hosts left out."""
     ordered = sorted(
         groups,
         key=lambda one: (

@@ -30,7 +30,6 @@ class ToolChange:
     """
 
     id: str
-    tool: str
     summary: str
     effect: str
     modes: frozenset[str]
@@ -60,7 +59,6 @@ def tool_changes() -> tuple[ToolChange, ...]:
     return tuple(
         ToolChange(
             id=one["id"],
-            tool=one["tool"],
             summary=one["summary"],
             effect=one["effect"],
             modes=frozenset(one["modes"]),

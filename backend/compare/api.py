@@ -89,7 +89,7 @@ class ComparisonView(ApiView):
 
     @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
     def get(self, request: Request) -> HttpResponse:
-        """Groups of machines compared: one vote per machine, median and quartiles."""
+        """Compare groups of hosts: one vote per host, median and quartiles."""
         return HttpResponse(
             orjson.dumps(answer(compare(self.asked.query))), content_type="application/json"
         )
@@ -100,7 +100,7 @@ class ComparisonCsv(FileView):
 
     @_file("comparison_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
-        """The comparison as CSV: one row for each group and cipher."""
+        """Return the comparison as CSV: one row for each group and cipher."""
         query = self.asked.query
         comparison = self.asked.view.found(compare(query))
         lines = comparison_csv(query, comparison, excel=self.asked.given.get("excel", False))
@@ -112,7 +112,7 @@ class ComparisonXlsx(FileView):
 
     @_file("comparison_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
-        """The comparison with a chart, the measurements and hosts behind it, the method."""
+        """Return the comparison with a chart, the measurements and hosts behind it, the method."""
         query, view = self.asked.query, self.asked.view
         with questions():
             comparison = view.found(compare(query))
@@ -126,7 +126,7 @@ class MeasurementsCsv(FileView):
 
     @_file("measurements_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
-        """One row for each measurement of runs that count, the latest run first, streamed."""
+        """Stream one row for each measurement of runs that count, the latest run first."""
         given = self.asked.given
         runs, results = chosen_measurements(self.asked)
         lines = measurements_csv(

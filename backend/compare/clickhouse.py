@@ -280,14 +280,14 @@ class _Generator(ClickHouseGenerator):
     }
 
     def bracket_sql(self, expression: exp.Bracket) -> str:
-        """There is NULL beyond a list; tags are a map."""
+        """Return NULL beyond a list, as DuckDB does; tags are a map."""
         if expression.this.name == "tags":
             return super().bracket_sql(expression)
         (place,) = self.bracket_offset_expressions(expression)
         return self.func("arrayElementOrNull", expression.this, place)
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
-        """Rows of the left side that the right side has, or has not."""
+        """Write SEMI and ANTI with their side, LEFT."""
         if expression.kind in ("SEMI", "ANTI") and not expression.side:
             expression = expression.copy()
             expression.set("side", "LEFT")

@@ -6,7 +6,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import reduce
 from heapq import nsmallest
+from operator import or_
 from typing import Any, NamedTuple
 
 from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
@@ -165,7 +167,12 @@ FROM (
 )
 """  # noqa: S608 - constants
 """A group's summary of one slot: the order statistics that `analysis.groups` interpolates, and
-those that bound the median (`analysis.groups.interval_rank`; there are none at 0 and n + 1)."""
+the `rank`s from either end that bound the median with at least 95 %; none does at 0 and n + 1.
+
+By the sign test: how many of n votes are below the median is binomial, with half of n as its mean.
+David and Nagaraja, Order Statistics (2003), section 7.1; the binomial by the normal distribution,
+which errs to the safe side for every n.
+"""
 
 
 class _Figure(NamedTuple):
@@ -212,14 +219,11 @@ def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) ->
     numbers = {(g, s): number for g, s, number in ask(count, {})}
     for key, of_group in figures.items():
         of_group.sort(key=lambda one: one.cipher)
-        sources = 0
-        for one in of_group:
-            sources |= one.sources
         yield Group(
             **names[key]._asdict(),
             hosts=numbers[key],
             values={one.cipher: one.summary for one in of_group},
-            sources=sources_of(sources),
+            sources=sources_of(reduce(or_, (one.sources for one in of_group))),
             uncertainty={
                 one.cipher: one.uncertainty for one in of_group if one.uncertainty is not None
             },

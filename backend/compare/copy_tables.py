@@ -48,19 +48,18 @@ class Table:
 
     @property
     def create(self) -> str:
-        """The statement that makes it."""
         columns = ", ".join(f'"{name}" {kind}' for name, kind in self.columns.items())
         return f'CREATE TABLE "{self.name}" ({columns})'
 
     @property
     def select(self) -> str:
-        """PostgreSQL: the rows of some keys as a JSON text for each column."""
+        """Read from PostgreSQL the rows of some keys, as a JSON text for each column."""
         columns = ", ".join(f"coalesce(json_agg({name}), '[]')::text" for name in self.columns)
         return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608 - constants
 
     @property
     def insert(self) -> str:
-        """DuckDB: those texts stored as rows."""
+        """Store those texts as rows in DuckDB."""
         rows = ", ".join(
             f"""unnest(from_json(?, '["{kind}"]'))""" for kind in self.columns.values()
         )
@@ -68,7 +67,7 @@ class Table:
 
     @property
     def delete(self) -> str:
-        """DuckDB: the rows of some runs removed."""
+        """Remove the rows of some runs from DuckDB."""
         return f'DELETE FROM "{self.name}" WHERE "{self.key}" IN (SELECT unnest(?::INTEGER[]))'  # noqa: S608
 
 

@@ -277,7 +277,7 @@ def _begun(duck: Duck) -> Duck:
 
 
 def _has_written() -> bool:
-    """Whether the caller's transaction has changes of its own, which nobody else sees."""
+    """Return whether the caller's transaction has changes that other transactions cannot see."""
     if not connection.in_atomic_block:
         return False
     with connection.cursor() as cursor:

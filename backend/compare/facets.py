@@ -40,9 +40,6 @@ MOST_TAG_KEYS = 20
 MOST_OPTIONS = 200
 """Values to choose from, at most: nobody reads a list of ten thousand."""
 
-SOURCE_LABELS = {"agent": "Agent", "import": "Import", "published": "Published"}
-LABELS = {**SOURCE_LABELS, "no": "No", "yes": "Yes"}
-
 
 @dataclass(frozen=True)
 class FacetOption:
@@ -72,7 +69,7 @@ class Facet:
 
     @property
     def key(self) -> str:
-        """What tells it from all others, as `name` does not: several are of the parameter `tag`."""
+        """Return a key of this filter alone: several have the name `tag`."""
         return f"{self.name}-{self.tag}" if self.tag else self.name
 
 
@@ -196,7 +193,7 @@ def _dimension_labels(
 
 def _options(name: str, counts: Mapping[str, int], labels: Labels) -> tuple[FacetOption, ...]:
     if name not in DIMENSIONS:
-        labels = {value: (value, LABELS.get(value, value.title())) for value in counts}
+        labels = {value: (value, value.title()) for value in counts}
     return tuple(FacetOption(*labels[value], n) for value, n in counts.items() if value in labels)
 
 
@@ -279,12 +276,11 @@ class SharedHosts:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """Of the two groups."""
         return self.first.key, self.second.key
 
     @property
     def mostly_different(self) -> bool:
-        """Whether most hosts of either are not in both."""
+        """Return whether most hosts of the two groups are in one alone."""
         return 2 * self.shared < self.hosts
 
 

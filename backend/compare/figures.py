@@ -31,7 +31,7 @@ class Slot(NamedTuple):
     block_size: int | None
 
     def is_in(self, query: ComparisonQuery) -> bool:
-        """Whether the query asks for this cipher and, of openssl, for this block size."""
+        """Return whether the query asks for this cipher and, of openssl, for this block size."""
         return (not query.ciphers or self.cipher in query.ciphers) and (
             query.tool != "openssl" or query.block_size in (None, self.block_size)
         )
@@ -90,7 +90,7 @@ class Statement:
 
 
 def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, dict[str, Any]]:
-    """SQL of a run's (r) group, whose environment is e; its parameters, the tag's by this name."""
+    """Return SQL of the group of a run (r, its environment e), and the parameters of a tag."""
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
         return f"coalesce(r.tags[${parameter}], '{UNKNOWN_KEY}')", {parameter: tag}
@@ -106,7 +106,7 @@ def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, 
 def filter_conditions(
     filters: Mapping[str, tuple[str, ...]],
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Filter -> SQL of its condition on runs (r) and their environments (e); all parameters.
+    """Return filter -> SQL of its condition on runs (r) and environments (e); all parameters.
 
     Each tag key is a filter, "tag:KEY"; the n-th key is the parameter `tag_key_n`.
     """
@@ -130,7 +130,7 @@ def filter_conditions(
 
 
 def runs_statement(query: ComparisonQuery) -> Statement:
-    """`runs` of the query's filters: the columns of `run`, group g and split s."""
+    """Select the `runs` of the query's filters: the columns of `run`, group g and split s."""
     group, parameters = group_expression(query.group_by)
     split = "0"
     if query.split_by:
@@ -164,7 +164,7 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
 
 
 def agreed(query: ComparisonQuery, statement: Statement) -> str:
-    """The condition that a result (x) of a series (s) has the query's MAC, asked or negotiated."""
+    """Return the condition that a result (x of series s) asked for or got the query's MAC."""
     if query.tool != "ssh" or query.mac is None:
         return "true"
     ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
@@ -173,7 +173,7 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
 
 
 def is_text(group_by: str) -> bool:
-    """Whether the copy has groups as texts, which are their own keys, and not as ids."""
+    """Return whether the copy has groups as texts, which are their own keys, and not as ids."""
     return group_by == "acceleration" or group_by.startswith(TAG_PREFIX)
 
 
@@ -183,7 +183,7 @@ def group_type(group_by: str | None) -> str:
 
 
 def _numbers(name: str, keys: Iterable[str]) -> dict[str, int]:
-    """Key -> id of the hosts or of the dimension's values that have these keys."""
+    """Return key -> id of the hosts or of the dimension's values that have these keys."""
     if name == "host":
         return dict(Host.objects.filter(slug__in=keys).values_list("slug", "pk"))
     known = DimensionValue.objects.filter(dimension=name, key__in=keys)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from api.parameters import MAX_LENGTH, misspelt
-from compare.question import ComparisonForm, PageForm
+from compare.question import PageForm
 from hosts.filters import HostForm
 from recommend.forms import RecommendationForm
 from runs.filters import RunFilter
@@ -35,10 +35,8 @@ def search_text(params: QueryDict, name: str = "q") -> str:
     return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
-def api_params(
-    params: QueryDict, names: Collection[str] = tuple(ComparisonForm.base_fields)
-) -> QueryDict:
-    """The parameters that the API knows; empty ones, as a form sends them, are not there."""
+def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
+    """Return the parameters of these names; empty ones, as a form sends them, are left out."""
     known = QueryDict(mutable=True)
     for name, values in params.lists():
         filled = [value for value in values if value != ""]

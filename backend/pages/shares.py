@@ -48,7 +48,7 @@ class ShareForm(forms.Form):
 
 @editors("runs.add_share", *FORM)
 def share_list(request: HttpRequest) -> HttpResponse:
-    """The links; a POST makes one and answers with its address, which nothing shows again."""
+    """List the links; a POST makes one and shows its address this once."""
     form = ShareForm(request.POST or None, initial={"view": request.GET.get("view", "")[:4000]})
     made: dict[str, Any] = {}
     if form.is_valid():
@@ -102,7 +102,7 @@ def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBas
             except Unanswerable as error:
                 context = {"sentence": error.sentence}
                 response = render(request, "pages/share_ended.html", context, status=400)
-        # The address is the secret: no other site, no search engine is told.
+        # The address is the secret: keep it from other sites and search engines.
         response["Referrer-Policy"] = "no-referrer"
         response["X-Robots-Tag"] = "noindex, nofollow"
         return response
@@ -112,7 +112,7 @@ def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBas
 
 @_by_secret
 def share_page(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
-    """One comparison view as chart and table, and nothing else; on a private site too."""
+    """Show one comparison view as chart and table alone; on a private site too."""
     query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)
     viewed = compare_in_view(query, shown)
     part = group_page(viewed, shown, params)
@@ -121,23 +121,21 @@ def share_page(request: HttpRequest, share: Share, form: PageForm) -> HttpRespon
     beside = [f"{title} {value}" for title, value in narrowed]
     chart = ChartRequest(query, viewed.comparison, part, shown, beside)
     context = {
-        "alone": True,
         "share": share,
         "query": query,
         "display": shown,
         "metric": choice(METRICS, query.metric),
         "narrowed": narrowed,
         "part": part,
-        **result_context(chart, params),
+        **result_context(chart),
         "csv_address": f"{request.path}comparison.csv",
-        "runs_filter": None,
     }
     return render(request, "pages/share.html", context)
 
 
 @_by_secret
 def share_file(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
-    """The same figures as a file."""
+    """Return the same figures as CSV."""
     query = with_ciphers(form.query)
     comparison = form.view.found(compare(query))
     return csv_response(comparison_csv(query, comparison), comparison_name(query))

@@ -24,12 +24,12 @@ def host(*rates: Rate, name: str = "nas", **facts: Any) -> MeasuredHost:
 
 
 def advised(*hosts: MeasuredHost, policy: str = "modern") -> Recommendation:
-    """What is recommended to one host, or to a group."""
+    """Recommend to one host, or to a group."""
     return recommend([(one, one) for one in hosts], cipher_catalogue().policies[policy])
 
 
 def between(
     client: MeasuredHost, server: MeasuredHost, policy: str = "modern", link: float | None = None
 ) -> Recommendation:
-    """What is recommended to a pair."""
+    """Recommend to a pair."""
     return recommend([(client, server)], cipher_catalogue().policies[policy], link)

@@ -97,7 +97,7 @@ def test_a_minority_of_the_series_makes_no_step() -> None:
 
 
 def test_tries_of_another_length_are_no_change() -> None:
-    """The first 0.1 s of a stream are slow: 0.9 s against 3 s is 7.8 % of the rate."""
+    # The first 0.1 s of a stream are slow: 0.9 s against 3 s is 7.8 % of the rate.
     quick, thorough = [100.0] * 4, [107.0] * 4
     lengths = [0.9] * 4 + [3.0] * 4
     assert len(steps(quick + thorough)) == 1
@@ -120,7 +120,7 @@ def test_constant_noise_has_no_step(seed: int, noise: float) -> None:
 def test_a_lasting_step_of_ten_percent_is_found_with_date_and_size(
     seed: int, before: int, ratio: float
 ) -> None:
-    """In a scatter of 1 %, of which two runs before it tell little, by four series."""
+    # In a scatter of 1 %, of which two runs before it tell little, by four series.
     random = Random(seed)
     history = [
         {

@@ -25,7 +25,7 @@ def comparison(metric: str = "throughput") -> Comparison:
         )
         for name, values in MEDIANS.items()
     )
-    return comparison_of(groups, tool="ssh", group_by="cpu", metric=metric, no_baseline=0)
+    return comparison_of(groups, tool="ssh", group_by="cpu", metric=metric)
 
 
 @each(

@@ -12,13 +12,8 @@ values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=6
 
 def compared(*votes: Vote, metric: str = "throughput") -> Comparison:
     machines = {(one.group_key, one.split_key): 1 for one in votes}
-    return comparison_of(
-        groups_of(votes, machines),
-        tool="ssh",
-        group_by="openssl",
-        metric=metric,
-        no_baseline=0,
-    )
+    groups = groups_of(votes, machines)
+    return comparison_of(groups, tool="ssh", group_by="openssl", metric=metric)
 
 
 def test_quartiles_interpolate_as_postgresql_does() -> None:

@@ -20,7 +20,7 @@ def test_cpu_cost_adds_both_ends() -> None:
 
 
 def test_cpu_cost_has_a_spread_of_its_own() -> None:
-    """1.0, 1.1 and 1.3 s/GB: MAD 0.1, s = 1.4826 * 0.1 / 1.1."""
+    # 1.0, 1.1 and 1.3 s/GB: MAD 0.1, s = 1.4826 * 0.1 / 1.1.
     cost = cpu_seconds_per_gb([sample(1.0, 1.0), sample(1.0, 1.2), sample(1.2, 1.4)])
     assert cost is not None
     assert cost[1] == pytest.approx(0.134782, abs=1e-6)

@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.groups import (
-    GroupSummary,
-    Ratio,
-    interval_rank,
-    ratio_of_medians,
-)
+from analysis.groups import GroupSummary, Ratio, ratio_of_medians
 from tests.cases import each
-from tests.results.comparison_reference import summarise_group
+from tests.results.comparison_reference import interval_rank, summarise_group
 
 
 def bounded(group: GroupSummary, base: GroupSummary) -> tuple[float, float, float]:

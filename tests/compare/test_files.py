@@ -201,7 +201,7 @@ def test_what_cannot_be_is_a_400_that_names_it(
 def test_a_file_that_breaks_off_does_not_end_as_if_it_were_whole(
     reader: ApiClient, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error reaches the web server, which closes the connection without the last chunk."""
+    # The error reaches the web server, which closes the connection without the last chunk.
     store_run(run_document())
     response = reader.get(MEASUREMENTS)
 

@@ -1,5 +1,6 @@
 """Comparisons by their definition: every run and result that counts, in plain Python."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,6 @@ from analysis.groups import (
     GroupSummary,
     comparison_of,
     interpolated,
-    interval_rank,
     ratio_of_hosts,
     reference_among,
     relative,
@@ -34,18 +34,18 @@ class Counted(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The latest last, of those without a date the one received later."""
+        """Return what sorts results: the latest last, without a date the last one received."""
         return (*run_order(self.run), *self.within_run)
 
     @property
     def within_run(self) -> tuple[Any, ...]:
-        """Of one run the series that votes first last."""
+        """Return what sorts results of one run: the series that votes first comes last."""
         series = self.row.series
         return (not series.pinned, _backwards(series.target_name), -series.pk)
 
 
 def run_order(run: Run, ciphers: int = 0) -> tuple[Any, ...]:
-    """The latest last. `ciphers` asked for that it has decide among runs without a date."""
+    """Sort the latest last; without a date by the number of `ciphers` asked for."""
     if run.started_at is None:
         return (0, ciphers, run.pk)
     return (1, run.started_at.timestamp(), run.pk)
@@ -56,7 +56,7 @@ def _backwards(text: str) -> tuple[int, ...]:
 
 
 def environment_seen(tool: str, run: Run) -> int:
-    """The environment of a run as the tool sees it: ssh does not see the openssl program."""
+    """Return the environment as the tool sees it: ssh does not see the openssl program."""
     assert run.environment is not None
     of_ssh = run.environment.ssh_environment if tool == "ssh" else None
     return run.environment.pk if of_ssh is None else of_ssh
@@ -118,7 +118,7 @@ def votes_in_python(query: ComparisonQuery) -> Asked:
 
 
 def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
-    """Those by which one host votes in one group."""
+    """Return those by which one host votes in one group."""
     ciphers: defaultdict[Run, set[str]] = defaultdict(set)
     for one in results:
         ciphers[one.run].add(one.row.series.cipher)
@@ -191,7 +191,7 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
 
 
 def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
-    """The votes, one for each (group, host, cipher), grouped and each group summarised.
+    """Group the votes, one for each (group, host, cipher), and summarise each group.
 
     `hosts` says how many hosts each group has. Votes without a value do not count.
     """
@@ -237,14 +237,18 @@ def _group(votes: list[Vote], hosts: int) -> Group:
 
 
 def percentile(ordered: Sequence[float], fraction: float) -> float:
-    """Linear interpolation between the closest ranks, as PostgreSQL's `percentile_cont`."""
+    """Interpolate between the closest ranks, as PostgreSQL's `percentile_cont`."""
     below = int(fraction * (len(ordered) - 1))
     above = min(below + 1, len(ordered) - 1)
     return interpolated(len(ordered), fraction, ordered[below], ordered[above])
 
 
+def interval_rank(n: int) -> int:
+    """Return which vote from either end bounds the median with at least 95 %; 0: none does."""
+    return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
+
+
 def summarise_group(votes: Sequence[float]) -> GroupSummary:
-    """Median, quartiles and range of the votes."""
     ordered = sorted(votes)
     rank = interval_rank(len(ordered))
     return GroupSummary(

@@ -14,7 +14,6 @@ from analysis.group_view import CIPHER_SORT, SCALES, GroupView, drawable
 from analysis.groups import Comparison, Group, answer
 from analysis.profiles.baselines import only
 from analysis.recommendation import LINKS, link_payload
-from compare.facets import SOURCE_LABELS
 from compare.question import ComparisonQuery
 from pages.compare.table import GroupPage, ShownGroup, after_a_break, matrix, shown_groups
 from pages.formatting import data_size, throughput
@@ -153,17 +152,16 @@ def _ratios(group: Group) -> Collection[str]:
 
 
 def _picture_words(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
-    """What a downloaded picture of the chart says of itself; its file's name without an ending."""
+    """Describe the chart in a downloaded picture; `file`: its name without an ending."""
     comparison, date = asked.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
     title = heading(asked.comparison)
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
     sources = {source for group in comparison.groups for source in group.sources}
-    named = [SOURCE_LABELS[source].lower() for source in sorted(sources)]
     how = (_measured_how(asked.query), *profile, *asked.narrowed)
     return {
         "title": title,
         "subtitle": "; ".join(how)[:MOST_LETTERS],
-        "source": f"Figures: {', '.join(named)}",
+        "source": f"Figures: {', '.join(sorted(sources))}",
         "date": date,
         "file": f"ciphermark-{slugify(title)[:80]}-{date}",
         "groups": PICTURE_GROUPS,
@@ -172,7 +170,7 @@ def _picture_words(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
 
 
 def _measured_how(query: ComparisonQuery) -> str:
-    """The series in words: "method pipeline", "encrypt, 8 KiB blocks, 1 thread"."""
+    """Describe the series: "method pipeline", "encrypt, 8 KiB blocks, 1 thread"."""
     if query.tool == "ssh":
         return f"method {query.method}"
     size = f", {data_size(query.block_size)} blocks" if query.block_size else ""
@@ -180,7 +178,7 @@ def _measured_how(query: ComparisonQuery) -> str:
 
 
 def rows_height(bars: Sequence[int], *, links: bool = False) -> int:
-    """CSS pixels of a chart of groups with so many bars, with a line for names of network links."""
+    """Return the CSS pixels of groups with so many bars; `links`: with a line for their names."""
     rows = links * LINKS_HEIGHT + HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
     return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
 

@@ -74,7 +74,7 @@ FIND = "find-"
 
 
 def searches(params: QueryDict) -> dict[str, str]:
-    """Key of a filter -> the text that its values are searched for."""
+    """Return by key of a filter the text that its values are searched for."""
     names = (name for name in params if name.startswith(FIND))
     return {name.removeprefix(FIND): search_text(params, name) for name in names}
 
@@ -116,7 +116,7 @@ class ShownFacet:
 def shown_facets(
     known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]], params: QueryDict
 ) -> list[ShownFacet]:
-    """The filters that have values, and tags asked for that no machine has: the form keeps them."""
+    """Return the filters that have values, and chosen tags without a host: the form keeps them."""
     tags = {facet.tag for facet in known}
     lost = tuple(value for value in chosen.get("tag", ()) if value.partition(":")[0] not in tags)
     shown = [_shown(facet, chosen.get(facet.name, ()), params) for facet in known]

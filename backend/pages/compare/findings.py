@@ -18,7 +18,7 @@ Found = Sequence[tuple[str, float]]
 
 
 def finding(comparison: Comparison) -> str:
-    """In words; empty where nothing is relative to anything, or nobody can tell."""
+    """Return the sentence; empty without a reference or without an interval."""
     related = [group for group in comparison.groups if group.ratios]
     named = len({group.key for group in related}) > 1
     found = [

@@ -12,7 +12,7 @@ from analysis.ciphers.palette import cipher_order
 from analysis.group_view import MOST_GROUPS, GroupView
 from compare.comparison import compare_in_view
 from compare.engine import questions
-from compare.facets import SOURCE_LABELS, Facet, coverage, facets
+from compare.facets import Facet, coverage, facets
 from compare.question import BLOCK_SIZE, ComparisonQuery, PageForm
 from pages.access import reader_page
 from pages.compare.chart import ChartRequest, chart_context
@@ -85,7 +85,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 @questions()  # all of it from one state of the data
 def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
-    """The context of a valid query, not split where it would be by too many values."""
+    """Return the context of a valid query, not split where that makes too many values."""
     query, shown, passed_over = form.query, form.view, form.passed_over
     asked = form.faultless(params)
     covered = coverage(query)
@@ -129,7 +129,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "facets": shown_facets(known, query.filters, params),
         "chips": chips,
         "part": part,
-        **result_context(chart, params),
+        **result_context(chart),
         **relating_context(query, params, viewed.comparison, address),
         "finding": finding(viewed.comparison),
         "grouping": grouping(query.group_by),
@@ -140,6 +140,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
         "unmatched_address": address.changed(matched=None),
+        "unsearched_address": address.changed(q=None),
         "ways_back": list(_ways_back(params, query, other_sizes, address)),
         **_runs_filters(query),
     }
@@ -178,7 +179,7 @@ def _form_context(
     }
 
 
-def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
+def result_context(asked: ChartRequest) -> dict[str, Any]:
     """Table, chart and the sentence over them."""
     comparison = asked.comparison
     sources = {source for group in asked.part.comparison.groups for source in group.sources}
@@ -187,8 +188,7 @@ def result_context(asked: ChartRequest, params: QueryDict) -> dict[str, Any]:
         **chart_context(asked),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
         "host_count": counted_hosts(comparison.hosts),
-        "sources": [label.lower() for key, label in SOURCE_LABELS.items() if key in sources],
-        "unsearched_address": PageAddress(params).changed(q=None, page=None),
+        "sources": sorted(sources),
         "tool_breaks": tool_breaks(comparison),
         "no_baseline": comparison.excluded["no_baseline"],
         "no_block_size": comparison.excluded.get("no_block_size", 0),

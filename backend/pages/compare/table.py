@@ -126,7 +126,6 @@ class ShownGroup:
 
 
 def shown_groups(comparison: Comparison, *, logarithmic: bool) -> tuple[ShownGroup, ...]:
-    """The groups of the table."""
     here = measured_here(comparison)
     scale = scale_of(comparison.groups, logarithmic=logarithmic)
     ciphers = sorted(comparison.ciphers, key=cipher_order)

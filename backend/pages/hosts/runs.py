@@ -6,7 +6,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
-from compare.facets import SOURCE_LABELS
 from pages.access import reader_page
 from pages.compare.filters import FILTER_TITLES
 from pages.hosts.environment_facts import environment_facts
@@ -38,7 +37,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "verdicts": VERDICTS,
         "runs": page.rows,
         "page": page,
-        "sources": SOURCE_LABELS,
+        "sources": dict(Run.Source.choices),
         "statuses": Run.Status.values,
         "dates": {name: params.get(name, "")[:10] for name in ("since", "until")},
         "chips": _chips(params, filters.given),

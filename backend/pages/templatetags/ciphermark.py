@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from analysis.ciphers import palette
 from analysis.profiles import baselines
-from compare.question import GroupsForm
+from compare.question import ComparisonForm, GroupsForm
 from hosts.history_section import series_key
 from pages import formatting
 from pages.hosts import series
@@ -154,7 +154,7 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
         params["block_size"] = str(query.block_size)
     return {
         "comparison": api_params(params, GroupsForm.base_fields).urlencode(),
-        "measurements": api_params(params).urlencode(),
+        "measurements": api_params(params, ComparisonForm.base_fields).urlencode(),
     }
 
 
