@@ -1,7 +1,7 @@
-# Everything begins in backend/launch/bootstrap.py; make only finds a Python.
+# Everything begins in backend/config/launch/bootstrap.py; make only finds a Python.
 # Settings: PYTHON=, PORT=, MEASURE=, CIPHERMARK_DATA_DIR= ... see docs/operations.md.
 
-LAUNCH = @python=$$(sh backend/launch/find_python.sh) && exec "$$python" backend/launch/bootstrap.py
+LAUNCH = @python=$$(sh backend/config/launch/find_python.sh) && exec "$$python" backend/config/launch/bootstrap.py
 
 UV = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --custom-compile-command 'make requirements'
 

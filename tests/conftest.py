@@ -21,14 +21,14 @@ from django.test import Client
 from psycopg import sql
 from pytest_django import DjangoDbBlocker
 
-from access.tokens import create_token
+from accounts.tokens import create_token
 from ciphermark_agent import ssh_server
 from ciphermark_agent.ssh_server import PrivateServer
+from core import signs_of_life
 from runs.acceptance import create_run
+from runs.models import Run
 from runs.processing import derive_run
 from runs.published import load_published
-from store.models import Run
-from telemetry import signs_of_life
 from tests.launch.tools import free_port, is_listening, within
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 def let_audit_log_be_emptied() -> None:
     """For tests with real transactions, which empty every table when they end."""
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE runs_auditentry DISABLE TRIGGER audit_is_never_emptied")
+        cursor.execute("ALTER TABLE accounts_auditentry DISABLE TRIGGER audit_is_never_emptied")
 
 
 def signed_in(name: str, role: str = "") -> Client:

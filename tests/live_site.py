@@ -22,7 +22,7 @@ import psycopg
 from django.conf import settings
 from psycopg import sql
 
-from access.tokens import PREFIX, digest_of
+from accounts.tokens import PREFIX, digest_of
 from tests.launch.tools import free_port
 from tests.settings import SHARED_DIR, redis_url
 from tests.sign_in import SIGN_IN
@@ -35,7 +35,7 @@ READY_WITHIN = 120
 """Seconds; the machines that run the tests are shared and slow at times."""
 
 SHARE = """
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from compare.shares import make_share
 query = "group_by=os&source=published"
 print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
@@ -43,7 +43,7 @@ print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
 
 
 NEW_TOKEN = """
-INSERT INTO runs_apitoken (name, scope, digest, host_name, created_at)
+INSERT INTO accounts_apitoken (name, scope, digest, host_name, created_at)
 VALUES (%s, %s, %s, '', now())
 """
 """As `create_token` does it, which takes seconds to start."""

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from launch import frontend, node
+from config.launch import frontend, node
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from analysis.groups import UNITS
+from cipherspeed.groups import UNITS
 from compare.question import GROUPINGS, ComparisonQuery
 from tests.sample_documents import (
     environment,

@@ -8,8 +8,8 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from runs import pruning
+from runs.models import Run
 from runs.tasks import prune_old_runs
-from store.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
 from tests.sample_documents import ssh_measurement

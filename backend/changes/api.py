@@ -12,13 +12,14 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from access.audit import Actor, Subject, actor_of, record
-from api.http.api_view import ApiView, ByCursor, ListView
-from api.http.permissions import MayDecideChanges
+from accounts.audit import Actor, Subject, actor_of, record
 from changes.filters import ChangeFilter
+from changes.models import FleetChange, FleetChangeMember
+from core.api_view import ApiView, ByCursor, ListView
+from core.permissions import MayDecideChanges
 from hosts.history import METRICS, HistoryForm, history
+from runs.models import Host
 from runs.serializers import NULLABLE
-from store.models import FleetChange, FleetChangeMember, Host
 
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
 """Parts of hosts that are named: the latest."""

@@ -12,13 +12,20 @@ from django.db import connection, transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
-from analysis.changes import WINDOW, Observation, find_steps, taken_back, verdict_changes
-from analysis.ciphers.cipher_catalogue import cipher_family
-from analysis.tool_changes import ToolState, tool_state
-from documents.environment_difference import environment_difference
-from notifications.outbox import is_news, notify_of_parts
-from store.models import FleetChange, FleetChangeMember, HostWatch, Measurement, Run, RunDocument
-from store.outage import UNREACHABLE
+from changes.models import FleetChange, FleetChangeMember
+from changes.outbox import is_news, notify_of_parts
+from cipherspeed.changes import (
+    WINDOW,
+    Observation,
+    find_steps,
+    taken_back,
+    verdict_changes,
+)
+from cipherspeed.cipher_catalogue import cipher_family
+from cipherspeed.environment_difference import environment_difference
+from cipherspeed.tool_changes import ToolState, tool_state
+from core.outage import UNREACHABLE
+from runs.models import HostWatch, Measurement, Run, RunDocument
 
 logger = logging.getLogger(__name__)
 

@@ -5,9 +5,17 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from api.parameters import Choice, HostsFilter, MomentFilter, ParameterFilterSet, Tag, ValuesFilter
+from changes.models import FleetChange, FleetChangeMember
+from core.parameters import (
+    Choice,
+    HostsFilter,
+    MomentFilter,
+    ParameterFilterSet,
+    Tag,
+    ValuesFilter,
+)
 from runs.filters import TagsFilter
-from store.models import FleetChange, FleetChangeMember, Run
+from runs.models import Run
 
 FIXED = FleetChange.Status.FIXED
 

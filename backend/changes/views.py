@@ -7,14 +7,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from rest_framework.exceptions import ValidationError
 
-from access.audit import actor_of
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from accounts.audit import actor_of
 from changes.api import MEMBERS_OF_AN_ENTRY, decide, with_members
 from changes.filters import ChangeFilter
-from pages.access import editors, reader_page
-from pages.page_query import PageAddress, first_page
-from pages.paging import CURSOR, page_of
-from store.models import FleetChange
+from changes.models import FleetChange
+from cipherspeed.cipher_catalogue import cipher_catalogue
+from core.access import editors, reader_page
+from core.page_query import PageAddress, first_page
+from core.paging import CURSOR, page_of
 
 DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.LONGEST_NOTE}
 
@@ -49,7 +49,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         **DECIDING,
     }
     status = 400 if filters.errors else 200
-    return render(request, "pages/changes.html", context, status=status)
+    return render(request, "changes/changes.html", context, status=status)
 
 
 @reader_page
@@ -57,10 +57,10 @@ def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
     """Show one entry with all of its hosts."""
     changes = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
     context = {"change": get_object_or_404(changes, pk=change_id), "whole": True, **DECIDING}
-    return render(request, "pages/change.html", context)
+    return render(request, "changes/change.html", context)
 
 
-@editors("runs.change_fleetchange", "POST")
+@editors("changes.change_fleetchange", "POST")
 def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
     """Set status and note of an entry; back to where the form stood."""
     change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)
@@ -70,7 +70,7 @@ def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
     except ValidationError as error:
         faults: Any = error.detail
         sentence = " ".join(str(fault) for of_field in faults.values() for fault in of_field)
-        return render(request, "pages/change_refused.html", {"sentence": sentence}, status=400)
+        return render(request, "core/change_refused.html", {"sentence": sentence}, status=400)
     if request.POST.get("whole"):
         return redirect("change-page", change_id)
     back = QueryDict(request.POST.get("list", "")[:4000]).urlencode()

@@ -13,10 +13,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from analysis.group_view import GroupView
-from analysis.groups import answer
-from api.http.api_view import ApiView
-from api.parameters import Choice, ParameterForm, RunId, Switch, Text, Values
+from cipherspeed.group_view import GroupView
+from cipherspeed.groups import answer
 from compare.comparison import compare
 from compare.engine import questions
 from compare.files import (
@@ -31,7 +29,9 @@ from compare.question import ComparisonForm, GroupsForm
 from compare.serializers import ComparisonSerializer
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
-from store.models import Run
+from core.api_view import ApiView
+from core.parameters import Choice, ParameterForm, RunId, Switch, Text, Values
+from runs.models import Run
 
 Get = TypeVar("Get", bound=Callable[..., Any])
 

@@ -28,8 +28,8 @@ from sqlglot.generators.clickhouse import ClickHouseGenerator
 from compare import engine
 from compare.copy_tables import OF_RUNS, SHARED, Table
 from compare.engine import Ask, Rows, Seen, changes_since
-from store.outage import AnalyticsUnavailable
-from store.statements import one_moment
+from core.outage import AnalyticsUnavailable
+from core.statements import one_moment
 
 logger = logging.getLogger(__name__)
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from analysis.groups import FEW_VOTES, NEEDS_PROFILE, Comparison
-from analysis.profiles.baselines import only
+from cipherspeed.baselines import only
+from cipherspeed.groups import FEW_VOTES, NEEDS_PROFILE, Comparison
 from compare.question import ComparisonQuery
-from store.models.dimension import DIMENSIONS
+from runs.models.dimension import DIMENSIONS
 
 UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
 """How a unit reads at the end of a column's name; `cpu_seconds_per_gb` has its own."""

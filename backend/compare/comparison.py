@@ -1,6 +1,6 @@
 """Comparisons from the analytics copy, whole or of one page.
 
-`tests/results/comparison_reference.py` says in Python what they mean.
+`tests/compare/comparison_reference.py` says in Python what they mean.
 """
 
 from collections import defaultdict
@@ -11,8 +11,8 @@ from heapq import nsmallest
 from operator import or_
 from typing import Any, NamedTuple
 
-from analysis.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
-from analysis.groups import (
+from cipherspeed.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
+from cipherspeed.groups import (
     FEW_VOTES,
     NEEDS_BASELINE,
     Comparison,
@@ -30,14 +30,14 @@ from analysis.groups import (
     reference_among,
     relative,
 )
-from analysis.tool_changes import ToolState, differ, tool_changes, tool_state
+from cipherspeed.naming import UNKNOWN_KEY
+from cipherspeed.tool_changes import ToolState, differ, tool_changes, tool_state
 from compare.engine import Ask, questions
 from compare.figures import Slot, is_text, member
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
-from documents.naming import UNKNOWN_KEY
-from store.models import DimensionValue, Host
-from store.outage import AnalyticsUnavailable, Unanswerable
+from core.outage import AnalyticsUnavailable, Unanswerable
+from runs.models import DimensionValue, Host
 
 
 def compare(query: ComparisonQuery) -> Comparison:
@@ -166,7 +166,7 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""A group's summary of one slot: the order statistics that `analysis.groups` interpolates, and
+"""A group's summary of one slot: the order statistics that `cipherspeed.groups` interpolates, and
 the `rank`s from either end that bound the median with at least 95 %; none does at 0 and n + 1.
 
 By the sign test: how many of n votes are below the median is binomial, with half of n as its mean.

@@ -10,9 +10,9 @@ question first finds the sets that have what it asks for, then the runs by their
 
 from dataclasses import dataclass
 
-from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
-from store.models.dimension import DIMENSIONS, OF_LIBRARIES
-from store.models.run import COUNTED, DISTURBED_TEXT
+from cipherspeed.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
+from runs.models.run import COUNTED, DISTURBED_TEXT
 
 DISTURBED_RUN, NOISY, NOISY_CPU_COST = 1, 2, 4
 

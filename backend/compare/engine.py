@@ -33,9 +33,9 @@ from django.db import connection, connections
 from django.db.backends.utils import CursorWrapper
 
 from compare.copy_tables import OF_RUNS, SHARED, Table
-from store.models.run import COUNTED
-from store.outage import AnalyticsUnavailable
-from store.statements import one_moment
+from core.outage import AnalyticsUnavailable
+from core.statements import one_moment
+from runs.models.run import COUNTED
 
 logger = logging.getLogger(__name__)
 

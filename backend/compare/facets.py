@@ -7,16 +7,16 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from analysis.choices import TAG_PREFIX
-from analysis.groups import group_order, natural_key
+from cipherspeed.choices import TAG_PREFIX
+from cipherspeed.groups import group_order, natural_key
+from cipherspeed.naming import UNKNOWN_KEY
 from compare.comparison import GroupName, group_names
 from compare.engine import questions
 from compare.figures import filter_conditions, member, runs_statement
 from compare.question import ComparisonQuery
 from compare.votes import counted, slots_of_sets
-from documents.naming import UNKNOWN_KEY
-from store.models.dimension import DIMENSIONS
-from store.statements import fetch_rows
+from core.statements import fetch_rows
+from runs.models.dimension import DIMENSIONS
 
 FACETS = {
     "cpu": "CPU",

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from analysis.choices import TAG_PREFIX
-from analysis.groups import Group
+from cipherspeed.choices import TAG_PREFIX
+from cipherspeed.groups import Group
+from cipherspeed.naming import UNKNOWN_KEY, tags_by_key
 from compare.question import ComparisonQuery
-from documents.naming import UNKNOWN_KEY, tags_by_key
-from store.models import DimensionValue, Host, Negotiated, Series
-from store.models.dimension import DIMENSIONS
+from runs.models import DimensionValue, Host, Negotiated, Series
+from runs.models.dimension import DIMENSIONS
 
 OF_TOOL = {
     "ssh": ("method", "compression", "target_kind"),

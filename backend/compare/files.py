@@ -16,9 +16,9 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.text import slugify
 
-from analysis.groups import Comparison
-from analysis.profiles.baselines import only
-from analysis.profiles.reference_profile import PROFILE
+from cipherspeed.baselines import only
+from cipherspeed.groups import Comparison
+from cipherspeed.reference_profile import PROFILE
 from compare.columns import (
     FIELDS,
     MEASUREMENT_COLUMNS,
@@ -31,10 +31,10 @@ from compare.columns import (
     value_name,
 )
 from compare.question import ComparisonForm, ComparisonQuery
+from core.statements import one_moment
 from runs.filters import RunFilter
-from store.models import DimensionValue, Measurement, Negotiated, Run, Series
-from store.models.dimension import DIMENSIONS, OF_LIBRARIES
-from store.statements import one_moment
+from runs.models import DimensionValue, Measurement, Negotiated, Run, Series
+from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
 
 RUNS_AT_ONCE = 1000
 LINES_AT_ONCE = 200

@@ -8,13 +8,22 @@ from typing import Any
 
 from django.http import QueryDict
 
-from analysis.choices import TAG_PREFIX
-from analysis.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
-from analysis.groups import UNITS
-from api.parameters import Choice, Number, Switch, Text, Values, fault, none_of, unmeasured
+from cipherspeed.choices import TAG_PREFIX
+from cipherspeed.group_view import CIPHER_SORT, MOST_GROUPS, SCALES, SORTS, GroupView
+from cipherspeed.groups import UNITS
+from core.parameters import (
+    Choice,
+    Number,
+    Switch,
+    Text,
+    Values,
+    fault,
+    none_of,
+    unmeasured,
+)
 from runs.filters import FILTERS, NarrowingForm
-from store.models import DimensionValue, Host
-from store.models.dimension import DIMENSIONS
+from runs.models import DimensionValue, Host
+from runs.models.dimension import DIMENSIONS
 
 TOOLS = ("ssh", "openssl")
 METRICS = tuple(UNITS)

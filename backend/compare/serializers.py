@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of a comparison's JSON, which `analysis.groups.answer` makes."""
+"""A comparison's JSON for the OpenAPI document; `cipherspeed.groups.answer` makes it."""
 
 from typing import Any
 

@@ -14,15 +14,15 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from access.audit import Actor, Subject, actor_of, record
-from access.tokens import digest_of
-from api.http.api_view import ApiView, sent
-from api.http.permissions import MayShare
-from api.parameters import misspelt
+from accounts.audit import Actor, Subject, actor_of, record
+from accounts.tokens import digest_of
 from compare.comparison import check_splits
+from compare.models import Share
 from compare.question import ComparisonForm
-from store.models import Share
-from store.outage import Unanswerable
+from core.api_view import ApiView, sent
+from core.outage import Unanswerable
+from core.parameters import misspelt
+from core.permissions import MayShare
 
 LONGEST_DAYS = 365
 """A link that never ends would be forgotten."""

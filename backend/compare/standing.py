@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from analysis.percentile import Standing, standing
-from analysis.tool_changes import tool_state
+from cipherspeed.percentile import Standing, standing
+from cipherspeed.tool_changes import tool_state
 from compare.engine import Ask, questions
 from compare.figures import PLACES, add_series, class_series, runs_statement
 from compare.question import ComparisonQuery
-from store.models import DimensionValue, Measurement
+from runs.models import DimensionValue, Measurement
 
 
 @dataclass(frozen=True)

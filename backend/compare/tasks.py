@@ -5,7 +5,7 @@ import logging
 from celery import shared_task
 from django.db import connection
 
-from store.outage import AnalyticsUnavailable
+from core.outage import AnalyticsUnavailable
 
 logger = logging.getLogger(__name__)
 

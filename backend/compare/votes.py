@@ -14,13 +14,14 @@ It votes with Fedora, of its latest run: GCM 328 from the first run and CTR 231 
 statements below are the steps: `eligible` are all three runs, `environments` says Fedora, and
 `deciding` are the first and third (the latest of each set of series); `latest` has both results.
 
-`tests/results/comparison_reference.py` says the same in Python.
+`tests/compare/comparison_reference.py` says the same in Python.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from analysis.groups import NEEDS_BASELINE, Group
+from cipherspeed.groups import NEEDS_BASELINE, Group
+from cipherspeed.naming import UNKNOWN_KEY
 from compare.copy_tables import DISTURBED_RUN, NOISY, NOISY_CPU_COST, RUNS_BEYOND
 from compare.engine import Ask, questions
 from compare.figures import (
@@ -37,7 +38,6 @@ from compare.figures import (
     runs_statement,
 )
 from compare.question import ComparisonQuery
-from documents.naming import UNKNOWN_KEY
 
 
 @dataclass(frozen=True)

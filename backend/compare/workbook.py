@@ -15,11 +15,11 @@ from xlsxwriter.utility import xl_range_formula
 from xlsxwriter.workbook import Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from analysis.choices import heading
-from analysis.ciphers.palette import cipher_order, colour, short_names
-from analysis.group_view import GroupView, drawable
-from analysis.groups import Comparison, Group
-from analysis.profiles.reference_profile import PROFILE
+from cipherspeed.choices import heading
+from cipherspeed.group_view import GroupView, drawable
+from cipherspeed.groups import Comparison, Group
+from cipherspeed.palette import cipher_order, colour, short_names
+from cipherspeed.reference_profile import PROFILE
 from compare.columns import (
     HOST_SHEET,
     MEASUREMENT_COLUMNS,
@@ -31,8 +31,8 @@ from compare.columns import (
 )
 from compare.files import Key, host_rows, measurement_rows
 from compare.question import ComparisonQuery
-from store.models import Measurement
-from store.statements import one_moment
+from core.statements import one_moment
+from runs.models import Measurement
 
 HOW_TO_READ = (
     "Throughput is bytes divided by seconds; MB/s are 10⁶ bytes per second.",

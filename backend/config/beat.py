@@ -4,7 +4,7 @@ from typing import Any
 
 from celery.beat import Scheduler
 
-from telemetry.signs_of_life import BEAT, leave_sign
+from core.signs_of_life import BEAT, leave_sign
 
 
 class MemoryScheduler(Scheduler):

@@ -14,8 +14,8 @@ from celery.signals import (
 )
 from django.conf import settings
 
-from telemetry.log_lines import start_context
-from telemetry.signs_of_life import WORKER, count_failed_task, leave_sign
+from core.log_lines import start_context
+from core.signs_of_life import WORKER, count_failed_task, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # `manage.py migrate` has checked the code; here that would load every page, for nearly a second.
@@ -23,7 +23,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("ciphermark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["access", "changes", "runs", "compare", "notifications"])
+app.autodiscover_tasks(["accounts", "changes", "runs", "compare"])
 
 
 @setup_logging.connect

@@ -13,7 +13,7 @@ from config.embedded import celery_url, start_services
 from config.env import Env, address, clickhouse_address, postgres_address, redis_address, refuse
 from config.production import development_secret_key, weaknesses
 from config.sign_in import roles_of_groups, sign_in_faults
-from telemetry.log_lines import FORMATS, LEVELS, logging_config
+from core.log_lines import FORMATS, LEVELS, logging_config
 
 env = Env()
 env.add_parser("roles", roles_of_groups)
@@ -125,7 +125,7 @@ FORCE_SCRIPT_NAME = CIPHERMARK_PATH or None
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{CIPHERMARK_PATH}/"
 
 INSTALLED_APPS = [
-    "access.admin_config.SiteAdminConfig",
+    "accounts.admin_config.SiteAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -137,26 +137,26 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "csp",
     "axes",
-    "store",
-    "access",
-    "runs.apps.RunsConfig",
+    "runs",
+    "hosts",
     "compare",
-    "monitoring",
-    "pages",
-    "launch",
+    "changes",
+    "recommend",
+    "core",
+    "accounts",
 ]
 
 MIDDLEWARE = [
-    "monitoring.middleware.RequestMiddleware",
+    "core.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "monitoring.middleware.TextGZipMiddleware",
+    "core.middleware.TextGZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "pages.sign_in.proxy.ProxySignInMiddleware",
+    "accounts.middleware.ProxySignInMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -165,7 +165,7 @@ MIDDLEWARE = [
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
-    *(["access.sign_in.oidc_backend.ProviderBackend"] if CIPHERMARK_OIDC_ISSUER else []),
+    *(["accounts.sign_in.oidc_backend.ProviderBackend"] if CIPHERMARK_OIDC_ISSUER else []),
 ]
 # Five wrong passwords for one name from one network (an IPv6 customer has a /64) shut that pair
 # out for a quarter of an hour: a stranger elsewhere cannot shut out the owner of a name. Counted in
@@ -176,8 +176,8 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_CALLABLE = "pages.sign_in.failed.locked_out"
-AXES_CLIENT_IP_CALLABLE = "monitoring.middleware.client_network"
+AXES_LOCKOUT_CALLABLE = "accounts.views.failed.locked_out"
+AXES_CLIENT_IP_CALLABLE = "core.middleware.client_network"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 AXES_ENABLE_ADMIN = False
@@ -240,7 +240,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_SOFT_TIME_LIMIT = 90
 # Of receivers that may answer slowly or never: workers of their own send to them.
-CELERY_TASK_ROUTES = {"notifications.tasks.*": {"queue": "notifications"}}
+CELERY_TASK_ROUTES = {"changes.tasks.send_*": {"queue": "notifications"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # However long a broker is away, a worker goes on looking for it.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
@@ -255,7 +255,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 60
 REQUEUE_AFTER = timedelta(minutes=1)
 CELERY_BEAT_SCHEDULE = {
     "clear-sessions": {
-        "task": "access.tasks.clear_sessions",
+        "task": "accounts.tasks.clear_sessions",
         "schedule": crontab(hour=4, minute=0),
     },
     "queue-waiting-runs": {"task": "runs.tasks.queue_waiting_runs", "schedule": REQUEUE_AFTER},
@@ -265,7 +265,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5.0},
     },
-    "send-notifications": {"task": "notifications.tasks.send_notifications", "schedule": 10.0},
+    "send-notifications": {"task": "changes.tasks.send_notifications", "schedule": 10.0},
     "forget-old-changes": {"task": "compare.tasks.forget_old_changes", "schedule": 3600.0},
 }
 if CIPHERMARK_ANALYTICS_URL:
@@ -306,7 +306,7 @@ STORAGES = {
 RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 # Files come by the upload page alone, which takes them with bounds of its own; Django would
 # write to the disk whatever anybody sends with the form of the sign-in.
-FILE_UPLOAD_HANDLERS = ["pages.upload.receiving.NoFiles"]
+FILE_UPLOAD_HANDLERS = ["runs.views.receiving.NoFiles"]
 # Its preview sends the text back with a tick box for each line of results, 5,000 a text.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
@@ -316,27 +316,27 @@ AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "api.http.permissions.BearerTokenAuthentication",
+        "core.permissions.BearerTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["api.http.permissions.MayRead"],
+    "DEFAULT_PERMISSION_CLASSES": ["core.permissions.MayRead"],
     "DEFAULT_THROTTLE_CLASSES": [
-        "api.http.permissions.TokenThrottle",
-        "api.http.permissions.AddressThrottle",
+        "core.permissions.TokenThrottle",
+        "core.permissions.AddressThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
         "token": f"{CIPHERMARK_TOKEN_RATE}/min" if CIPHERMARK_TOKEN_RATE else None,
         "address": f"{CIPHERMARK_ADDRESS_RATE}/min" if CIPHERMARK_ADDRESS_RATE else None,
     },
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["api.http.json_parser.StrictJsonParser"],
-    "DEFAULT_SCHEMA_CLASS": "api.http.openapi.Schema",
+    "DEFAULT_PARSER_CLASSES": ["core.json_parser.StrictJsonParser"],
+    "DEFAULT_SCHEMA_CLASS": "core.openapi.Schema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
     # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.
     "URL_FORMAT_OVERRIDE": None,
 }
 
-DRF_STANDARDIZED_ERRORS = {"EXCEPTION_HANDLER_CLASS": "api.http.errors.Handler"}
+DRF_STANDARDIZED_ERRORS = {"EXCEPTION_HANDLER_CLASS": "core.errors.Handler"}
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Ciphermark API",
@@ -344,21 +344,21 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["api.http.permissions.MayRead"],
+    "SERVE_PERMISSIONS": ["core.permissions.MayRead"],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVERS": [{"url": CIPHERMARK_PATH}] if CIPHERMARK_PATH else [],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "api.http.openapi.complete",
+        "core.openapi.complete",
     ],
     # Runs and ciphers both have a status.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": ["accepted", "ready", "rejected"],
-        "CipherStatusEnum": "analysis.ciphers.cipher_catalogue.STATUSES",
+        "CipherStatusEnum": "cipherspeed.cipher_catalogue.STATUSES",
         "ToolEnum": ["ssh", "openssl"],
-        "ChangeStatusEnum": "store.models.FleetChange.Status",
+        "ChangeStatusEnum": "changes.models.FleetChange.Status",
     },
 }
 

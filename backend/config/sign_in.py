@@ -5,7 +5,7 @@ from typing import Any
 
 from environs import ValidationError
 
-from store.roles import EVERYBODY, ROLES
+from accounts.roles import EVERYBODY, ROLES
 
 
 def roles_of_groups(text: str) -> dict[str, str]:

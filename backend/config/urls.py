@@ -1,14 +1,44 @@
-"""Every address of the site but the probes (`monitoring.probes`): API, agent, admin, pages."""
+"""Every address of the site but the probes (`core.probes`): API, agent, admin, pages."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
 
+from accounts import urls as accounts
+from changes import urls as changes
+from compare import urls as compare
+from core import urls as core
+from core.views.api_docs import DocsView, NoSuchAddress
+from hosts import urls as hosts
+from recommend import urls as recommend
+from runs import urls as runs
 from runs.agent import agent_checksum, agent_script
+
+api: list[URLPattern] = [
+    *runs.api,
+    *hosts.api,
+    *compare.api,
+    *recommend.api,
+    *changes.api,
+    path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+]
+
+below_api: list[URLPattern | URLResolver] = [
+    path("v1/", include(api)),
+    path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),
+    re_path(r"[\s\S]", NoSuchAddress.as_view(), name="no-such-address"),  # line breaks too
+]
 
 urlpatterns = [
     path("agent.py", agent_script, name="agent-script"),
     path("agent.py.sha256", agent_checksum, name="agent-checksum"),
-    path("api/", include("api.urls")),
+    path("api/", include((below_api, "api"))),
     path("admin/", admin.site.urls),
-    path("", include("pages.urls")),
+    *compare.pages,
+    *hosts.pages,
+    *runs.pages,
+    *recommend.pages,
+    *changes.pages,
+    *accounts.pages,
+    *core.pages,
 ]

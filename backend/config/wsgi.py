@@ -44,7 +44,7 @@ from compare.engine import prepare  # noqa: E402 - Django's settings come first
 prepare()
 
 # gunicorn's access log has addresses in it, and the address of a share is its secret.
-from telemetry.log_lines import RedactSecrets  # noqa: E402 - Django's settings come first
+from core.log_lines import RedactSecrets  # noqa: E402 - Django's settings come first
 
 for name in ("gunicorn.access", "gunicorn.error"):
     logging.getLogger(name).addFilter(RedactSecrets())

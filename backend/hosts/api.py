@@ -12,10 +12,10 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from access.audit import actor_of
-from api.http.api_view import ApiView, ByCursor, ByCursorOfIds, ListView, sent
-from api.http.errors import Conflict
-from api.http.permissions import (
+from accounts.audit import actor_of
+from core.api_view import ApiView, ByCursor, ByCursorOfIds, ListView, sent
+from core.errors import Conflict
+from core.permissions import (
     MayAddNotes,
     MayChangeHosts,
     MayChangeRuns,
@@ -24,6 +24,7 @@ from api.http.permissions import (
 )
 from hosts import editing
 from hosts.filters import HostForm, NoteFilter
+from hosts.models import Note
 from hosts.serializers import (
     ChangedHostSerializer,
     ChangedRunSerializer,
@@ -32,8 +33,8 @@ from hosts.serializers import (
     MergeSerializer,
     NoteSerializer,
 )
+from runs.models import Host, Run
 from runs.serializers import RunDetailSerializer
-from store.models import Host, Note, Run
 
 T = TypeVar("T")
 

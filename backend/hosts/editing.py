@@ -10,9 +10,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from access.audit import Actor, Subject, record
+from accounts.audit import Actor, Subject, record
+from hosts.models import Note
+from runs.models import Host, HostAlias, Run
 from runs.recompute import delete_runs, pairs_of, recompute_for
-from store.models import Host, HostAlias, Note, Run
 
 LONGEST_NAME = 200
 LONGEST_TEXT = 500

@@ -9,8 +9,8 @@ from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 
-from analysis.groups import natural_key
-from api.parameters import (
+from cipherspeed.groups import natural_key
+from core.parameters import (
     Choice,
     HostsFilter,
     MomentFilter,
@@ -19,9 +19,10 @@ from api.parameters import (
     Text,
     Values,
 )
+from hosts.models import Note
 from runs.filters import VERDICTS
-from store.models import Host, Note, RunSpeedIndex
-from store.models.host import HostQuerySet
+from runs.models import Host, RunSpeedIndex
+from runs.models.host import HostQuerySet
 
 ENVIRONMENT = "latest_run__environment__"
 FACTS = {

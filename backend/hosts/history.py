@@ -7,11 +7,12 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet
 
-from analysis.changes import Observation, Step, find_steps
-from analysis.profiles.reference_profile import PROFILE
-from analysis.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
-from analysis.tool_changes import ToolBreak, find_breaks, tool_state
-from api.parameters import (
+from cipherspeed.changes import Observation, Step, find_steps
+from cipherspeed.environment_difference import Difference, environment_difference
+from cipherspeed.reference_profile import PROFILE
+from cipherspeed.summary import NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from cipherspeed.tool_changes import ToolBreak, find_breaks, tool_state
+from core.parameters import (
     Choice,
     Line,
     Moment,
@@ -22,8 +23,15 @@ from api.parameters import (
     fault,
     unmeasured,
 )
-from documents.environment_difference import Difference, environment_difference
-from store.models import Environment, Host, Measurement, Run, RunDocument, RunSpeedIndex, Series
+from runs.models import (
+    Environment,
+    Host,
+    Measurement,
+    Run,
+    RunDocument,
+    RunSpeedIndex,
+    Series,
+)
 
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50

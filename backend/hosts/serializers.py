@@ -6,6 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from hosts.editing import LONGEST_NAME, LONGEST_TEXT
+from hosts.models import Note
+from runs.models import Host, Measurement, Run
 from runs.serializers import (
     NULLABLE,
     SSH_LIBRARY,
@@ -13,7 +15,6 @@ from runs.serializers import (
     RunSummarySerializer,
     label,
 )
-from store.models import Host, Measurement, Note, Run
 
 
 class HostSerializer(serializers.ModelSerializer[Host]):

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.utils import timezone
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
-from analysis.recommendation import MeasuredHost, Recommendation, recommend
-from analysis.ssh_configuration import ssh_config, sshd_config
-from pages.formatting import percent, throughput
+from cipherspeed.cipher_catalogue import cipher_catalogue
+from cipherspeed.recommendation import MeasuredHost, Recommendation, recommend
+from cipherspeed.ssh_configuration import ssh_config, sshd_config
+from core.formatting import percent, throughput
 from recommend.evidence import measured_hosts
 from recommend.forms import Question
-from store.models import Host
+from runs.models import Host
 
 NAMED_AT_MOST = 3
 """Hosts or runs in a sentence."""

@@ -9,10 +9,10 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.ciphers.cipher_catalogue import STATUSES, cipher_catalogue
-from api.http.api_view import ApiView
-from api.parameters import Choice, ParameterForm
+from cipherspeed.cipher_catalogue import STATUSES, cipher_catalogue
 from compare.question import TOOLS
+from core.api_view import ApiView
+from core.parameters import Choice, ParameterForm
 from recommend.advice import UnknownHosts, advise
 from recommend.forms import RecommendationForm
 from runs.serializers import NULLABLE

@@ -6,12 +6,12 @@ from dataclasses import replace
 from django.db.models import Func, JSONField
 from django.utils.datastructures import MultiValueDict
 
-from analysis.recommendation import MeasuredHost, Rate
+from cipherspeed.recommendation import MeasuredHost, Rate
 from compare.engine import questions
 from compare.question import METHODS, ComparisonForm, ComparisonQuery
 from compare.votes import counted, votes
 from recommend.forms import OF_PERIOD, Question
-from store.models import Measurement, Run
+from runs.models import Measurement, Run
 
 MOST_CONDITIONS = 3
 """Named of what disturbed a run."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlencode
 
-from analysis.ciphers.cipher_catalogue import Policy, cipher_catalogue
-from analysis.recommendation import LINKS
-from api.parameters import LONGEST_NAMED, Choice, Text, fault
+from cipherspeed.cipher_catalogue import Policy, cipher_catalogue
+from cipherspeed.recommendation import LINKS
+from core.parameters import LONGEST_NAMED, Choice, Text, fault
 from runs.filters import FILTERS, NarrowingFilter, NarrowingForm
-from store.models import Host, Run
+from runs.models import Host, Run
 
 POLICIES = cipher_catalogue().policies
 DEFAULT_POLICY = "modern"

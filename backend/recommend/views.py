@@ -7,15 +7,15 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 
-from analysis.groups import natural_key
-from analysis.recommendation import Place
-from analysis.ssh_configuration import CLIENT_DECIDES
-from pages.access import HOSTS, reader_page
-from pages.compare.filters import FILTER_TITLES
-from pages.compare.page import DATES
-from pages.compare.table import Bar
-from pages.page_query import PageAddress, api_params
-from pages.setup.first_steps import agent_command, nobody_measured_yet
+from cipherspeed.groups import natural_key
+from cipherspeed.recommendation import Place
+from cipherspeed.ssh_configuration import CLIENT_DECIDES
+from compare.views.compare import DATES
+from compare.views.filters import FILTER_TITLES
+from compare.views.table import Bar
+from core.access import HOSTS, reader_page
+from core.first_steps import agent_command, nobody_measured_yet
+from core.page_query import PageAddress, api_params
 from recommend.advice import Advice, advise
 from recommend.forms import (
     DEFAULT_POLICY,
@@ -25,7 +25,7 @@ from recommend.forms import (
     RecommendationForm,
 )
 from runs.filters import FILTERS
-from store.models import DimensionValue, Host, Measurement
+from runs.models import DimensionValue, Host, Measurement
 
 KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
@@ -56,7 +56,7 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
         else:
             result = _result_context(advise(form.question, page))
     context = {**_form_context(params), **result, "agent_command": agent_command(request)}
-    return render(request, "pages/recommend.html", context, status=status)
+    return render(request, "recommend/recommend.html", context, status=status)
 
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:

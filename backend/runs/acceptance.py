@@ -8,10 +8,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from access.audit import Subject, by_person, record
-from documents.json_text import canonical_json
+from accounts.audit import Subject, by_person, record
+from accounts.models import ApiToken
+from cipherspeed.json_text import canonical_json
+from runs.models import ImportedText, Run, RunDocument
 from runs.tasks import process_run
-from store.models import ApiToken, ImportedText, Run, RunDocument
 from texts.types import PARSER_VERSION
 
 

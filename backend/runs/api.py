@@ -16,18 +16,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from access.tokens import check_host
-from api.http.api_view import ApiView, ListView, read_body
-from api.http.errors import Conflict, invalid_document
-from api.http.permissions import MayUpload
-from documents.json_text import JsonError, parse_json
-from documents.validation import Fault, date_faults, run_schema, validate_run_document
+from accounts.models import ApiToken
+from accounts.tokens import check_host
+from cipherspeed.json_text import JsonError, parse_json
+from cipherspeed.validation import Fault, date_faults, run_schema, validate_run_document
+from core.api_view import ApiView, ListView, read_body
+from core.errors import Conflict, invalid_document
+from core.log_lines import add_to_context
+from core.permissions import MayUpload
 from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
 from runs.filters import RunFilter
+from runs.models import Run
 from runs.serializers import RunSummarySerializer
-from store.models import ApiToken, Run
-from telemetry.log_lines import add_to_context
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):

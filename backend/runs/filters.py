@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from api.parameters import (
+from cipherspeed.naming import tags_by_key
+from core.parameters import (
     Choice,
     HostsFilter,
     MomentFilter,
@@ -17,9 +18,8 @@ from api.parameters import (
     TextFilter,
     ValuesFilter,
 )
-from documents.naming import tags_by_key
-from store.models import Run
-from store.models.dimension import OF_LIBRARIES
+from runs.models import Run
+from runs.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
 """AES verdicts, those first that something can be done about."""

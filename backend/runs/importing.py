@@ -14,10 +14,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from access.tokens import check_host
-from documents.json_text import canonical_json
+from accounts.models import ApiToken
+from accounts.tokens import check_host
+from cipherspeed.json_text import canonical_json
 from runs.acceptance import RunConflict, accept_run, record_upload
-from store.models import ApiToken, ImportedText, Run
+from runs.models import ImportedText, Run
 from texts.documents import Corrections, Documents, Take, run_documents
 from texts.read import read_text
 from texts.received import received_text

@@ -10,11 +10,12 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.http.api_view import ApiView, read_body
-from api.http.errors import Conflict
-from api.http.json_parser import TooLarge
-from api.http.permissions import MayUpload
-from api.parameters import Choice, Line, Number, ParameterForm
+from accounts.models import ApiToken
+from core.api_view import ApiView, read_body
+from core.errors import Conflict
+from core.json_parser import TooLarge
+from core.parameters import Choice, Line, Number, ParameterForm
+from core.permissions import MayUpload
 from runs.api import StoredRunSerializer, stored_run
 from runs.importing import (
     CIPHER_CHARACTERS,
@@ -29,7 +30,6 @@ from runs.importing import (
     store_import,
     understand,
 )
-from store.models import ApiToken
 from texts.documents import Corrections, is_taken
 from texts.received import MAX_BYTES, NotAText, TextTooLarge
 from texts.types import Hints

@@ -7,20 +7,19 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.profiles.baselines import MeasuredSeries, baseline_levels, speed_of_run
-from analysis.summary import (
+from cipherspeed import types
+from cipherspeed.baselines import MeasuredSeries, baseline_levels, speed_of_run
+from cipherspeed.environment import dimensions, fingerprint, ssh_environment, ssh_library
+from cipherspeed.run_document import DocumentRejected, parse_run_document
+from cipherspeed.summary import (
     cpu_seconds_per_gb,
     highest_plausible,
     median_of_sorted,
     summarise,
     throughput,
 )
-from documents import types
-from documents.environment import dimensions, fingerprint, ssh_environment, ssh_library
-from documents.run_document import DocumentRejected, parse_run_document
-from notifications.outbox import notify_of_rejection
-from runs.verdicts import judge
-from store.models import (
+from core.log_lines import add_to_context
+from runs.models import (
     BaselineLevel,
     DimensionValue,
     Environment,
@@ -32,8 +31,9 @@ from store.models import (
     RunSpeedIndex,
     Series,
 )
-from store.models.dimension import OF_LIBRARIES
-from telemetry.log_lines import add_to_context
+from runs.models.dimension import OF_LIBRARIES
+from runs.signals import run_rejected
+from runs.verdicts import judge
 
 MAX_ATTEMPTS = 5
 
@@ -84,7 +84,7 @@ def _derive(run: Run) -> None:
     except ValueError as error:
         run.status, run.rejection = Run.Status.REJECTED, str(error)
         run.save(update_fields=["status", "rejection"])
-        notify_of_rejection(run)
+        run_rejected.send(Run, run=run)
     else:
         _store(run, document)
 

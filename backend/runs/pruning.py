@@ -6,8 +6,8 @@ from datetime import timedelta
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from store.models import Run
-from store.models.run import MEASURED_AT
+from runs.models import Run
+from runs.models.run import MEASURED_AT
 
 BATCH_RUNS = 200
 

@@ -9,11 +9,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 from django.db import transaction
 
-from documents.run_document import SCHEMA
+from cipherspeed.run_document import SCHEMA
 from runs.acceptance import content_digest, create_run
+from runs.models import Run
 from runs.processing import derive_run
 from runs.recompute import delete_runs
-from store.models import Run
 
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:published")
 PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")

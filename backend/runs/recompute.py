@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
+from runs.models import Host, HostWatch, Run
 from runs.verdicts import judge_again
-from store.models import Host, HostWatch, Run
 
 Pair = tuple[int, int]
 """Primary keys of a host and of an environment."""

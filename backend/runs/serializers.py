@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from store.models import Measurement, Run
+from runs.models import Measurement, Run
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 

@@ -11,10 +11,10 @@ from django.db import IntegrityError
 from django.db.models import F
 from django.utils import timezone
 
+from core.outage import UNREACHABLE
 from runs import processing
+from runs.models import Run
 from runs.pruning import prune
-from store.models import Run
-from store.outage import UNREACHABLE
 
 logger = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ one environment are then judged together: the order in which they arrive changes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from analysis.acceleration import TELLING_CIPHERS, acceleration_verdict
-from analysis.profiles.baselines import MEMBERS, MeasuredSeries
-from documents.types import Series
-from store.models import Measurement, Run
-from store.models.run import RunQuerySet
+from cipherspeed.acceleration import TELLING_CIPHERS, acceleration_verdict
+from cipherspeed.baselines import MEMBERS, MeasuredSeries
+from cipherspeed.types import Series
+from runs.models import Measurement, Run
+from runs.models.run import RunQuerySet
 
 SIBLINGS = 20
 """Latest runs of the same host and environment that a run is judged with."""

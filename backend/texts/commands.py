@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from documents.types import Operation, TargetKind, Tool
+from cipherspeed.types import Operation, TargetKind, Tool
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
 from texts.prompts import PROGRAMS, SOURCES, STARTERS, is_typed
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from analysis.summary import highest_plausible
-from documents.types import Acceleration, Tool
+from cipherspeed.summary import highest_plausible
+from cipherspeed.types import Acceleration, Tool
 from texts.ciphers import ONLY_SSH, ssh_cipher
 from texts.commands import Command, mask_turns_aes_off
 from texts.events import PLAIN

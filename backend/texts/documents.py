@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 from uuid import UUID, uuid5
 
-from documents.environment import os_facts, os_name
-from documents.run_document import SCHEMA, TIMES_OF_IMPORT
+from cipherspeed.environment import os_facts, os_name
+from cipherspeed.run_document import SCHEMA, TIMES_OF_IMPORT
 from texts.facts import merged
 from texts.types import Figure, Reading, Remark, Section
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from documents.types import Tool
+from cipherspeed.types import Tool
 from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from documents.types import Acceleration, Operation, TargetKind, Tool
+from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """What printed the figures; `sbc-bench` reports hold tables of `openssl speed`."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from documents.validation import validate_run_document
+from cipherspeed.validation import validate_run_document
 from runs.agent import build_agent
 from tests.agent.forked import Finished
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from documents.validation import validate_run_document
+from cipherspeed.validation import validate_run_document
 from tests.agent.running import ONCE, RunAgent, spool, started
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

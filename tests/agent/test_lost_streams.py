@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from documents.validation import validate_run_document
+from cipherspeed.validation import validate_run_document
 from tests.agent.canned_server import ACCEPTED, Serve
 from tests.agent.forked import Finished
 from tests.agent.running import (

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from documents.validation import validate_run_document
+from cipherspeed.validation import validate_run_document
 from tests.agent.forked import Finished
 from tests.agent.running import (
     AGENT,

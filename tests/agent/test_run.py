@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from documents.validation import validate_run_document
+from cipherspeed.validation import validate_run_document
 from tests.agent.canned_server import ACCEPTED, Serve, http_answer
 from tests.agent.running import (
     FAST_OPENSSL,

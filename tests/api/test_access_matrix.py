@@ -20,20 +20,14 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from access.audit import COMMAND
-from access.tokens import create_token
+from accounts.audit import COMMAND
+from accounts.models import ApiToken, AuditEntry
+from accounts.tokens import create_token
+from changes.models import FleetChange, FleetChangeMember, NotificationChannel
 from compare.shares import make_share
-from monitoring import probes
-from store.models import (
-    ApiToken,
-    AuditEntry,
-    FleetChange,
-    FleetChangeMember,
-    HostAlias,
-    Note,
-    NotificationChannel,
-    Run,
-)
+from core import probes
+from hosts.models import Note
+from runs.models import HostAlias, Run
 from tests.conftest import StoreRun, signed_in
 from tests.sample_documents import run_document
 
@@ -168,12 +162,12 @@ DECISIONS: dict[str, Rights] = {
 LOOK: Rights = {"GET": ADMINISTRATORS}
 LOOKED_AT = (
     "auth_group",
-    "runs_apitoken",
-    "runs_auditentry",
+    "accounts_apitoken",
+    "accounts_auditentry",
     "runs_host",
     "runs_hostalias",
     "runs_run",
-    "runs_share",
+    "compare_share",
 )
 ADMIN_ANY: Rights = dict.fromkeys(METHODS, ADMINISTRATORS)
 ADMIN_FORM: Rights = {"GET": ADMINISTRATORS, "POST": ADMINISTRATORS}

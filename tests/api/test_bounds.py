@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from api.parameters import MAX_VALUES
+from core.parameters import MAX_VALUES
 from runs.filters import FILTERS
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
+from cipherspeed.cipher_catalogue import cipher_catalogue
 from tests.conftest import ApiClient
 
 URL = "/api/v1/ciphers/"

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from compare import comparison
 from hosts.editing import merge_hosts
-from store.models import Host
+from runs.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import (

@@ -11,7 +11,7 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
-from access.tokens import create_token
+from accounts.tokens import create_token
 from config.wsgi import application
 
 SCOPES = ("upload", "read")

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from store.models import AuditEntry, Host, Run, RunDocument
+from accounts.models import AuditEntry
+from runs.models import Host, Run, RunDocument
 from tests.conftest import StoreRun
 from tests.sample_documents import run_document
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from access.tokens import create_token
+from accounts.tokens import create_token
+from runs.models import ImportedText, Measurement, Run
 from runs.processing import derive_run
-from store.models import ImportedText, Measurement, Run
 from tests.cases import each
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document

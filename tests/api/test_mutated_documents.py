@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from documents.validation import run_schema, validate_run_document
+from cipherspeed.validation import run_schema, validate_run_document
+from runs.models import Run
 from runs.processing import derive_run
-from store.models import Run
 from tests.conftest import ApiClient
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 

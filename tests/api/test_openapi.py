@@ -6,7 +6,7 @@ from io import StringIO
 from django.core.management import call_command
 from django.test import Client
 
-from documents.validation import run_schema
+from cipherspeed.validation import run_schema
 from tests.api.test_access_matrix import ROUTES
 from tests.conftest import ApiClient
 

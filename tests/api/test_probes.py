@@ -5,7 +5,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
-from monitoring import probes
+from core import probes
 
 
 @pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from store.models import Run
+from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import (
     environment,

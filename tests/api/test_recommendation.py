@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from hosts.editing import set_hidden
-from store.models import HostAlias
+from runs.models import HostAlias
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement

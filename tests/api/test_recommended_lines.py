@@ -4,9 +4,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from analysis.ciphers.cipher_catalogue import cipher_catalogue
 from ciphermark_agent.children import run_tool
 from ciphermark_agent.ssh_server import PrivateServer
+from cipherspeed.cipher_catalogue import cipher_catalogue
 from tests.api.test_recommendation import URL, facts, machine, series
 from tests.conftest import ApiClient, StoreRun
 

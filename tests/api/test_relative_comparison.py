@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.models import Host
+from runs.models import Host
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.upgraded_fleet import AES, DES, EPYC, HOSTS, XEON, upgraded_fleet

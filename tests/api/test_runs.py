@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.models import Run
+from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 

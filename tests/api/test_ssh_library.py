@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.models import Environment
+from runs.models import Environment
 from tests.api.test_comparison import compare
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.sample_documents import (

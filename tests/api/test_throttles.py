@@ -8,8 +8,8 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.throttling import SimpleRateThrottle
 
-from access.tokens import create_token
-from monitoring.middleware import client_address
+from accounts.tokens import create_token
+from core.middleware import client_address
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from api.http.api_view import ApiView
-from api.urls import urlpatterns
+from config.urls import api
+from core.api_view import ApiView
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document, ssh_measurement
@@ -72,9 +72,7 @@ def test_every_operation_of_the_api_knows_its_parameters() -> None:
     """A view that somebody adds on another base would pass misspelt filters over."""
     others = ("openapi", "docs", "no-such-address")
     views: list[Any] = [
-        getattr(pattern.callback, "cls", None)
-        for pattern in urlpatterns
-        if pattern.name not in others
+        getattr(pattern.callback, "cls", None) for pattern in api if pattern.name not in others
     ]
     assert len(views) > 20
     assert [view for view in views if not issubclass(view, ApiView)] == []

@@ -11,9 +11,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from access.tokens import create_token
+from accounts.models import ApiToken
+from accounts.tokens import create_token
 from runs.agent import agent_release
-from store.models import ApiToken, Run
+from runs.models import Run
 from tests.conftest import ApiClient
 from tests.sample_documents import run_document
 

@@ -36,12 +36,12 @@ from django.db import connection
 from django.db.models import Count
 from django.test import Client
 
-from access.tokens import create_token
+from accounts.tokens import create_token
 from compare import engine
 from compare.engine import Ask
 from runs.acceptance import create_run
+from runs.models import Host, Run
 from runs.processing import derive_run
-from store.models import Host, Run
 from tests.bench import fleet
 from tests.live_site import environment_of, web_server
 

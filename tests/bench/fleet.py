@@ -23,8 +23,8 @@ from django.db.models import Model
 from psycopg import sql
 
 from runs.acceptance import create_run
+from runs.models import Host, Run
 from runs.processing import derive_run
-from store.models import Host, Run
 from tests.live_site import url_of
 from tests.sample_documents import environment, run_document
 from tests.sample_documents import openssl_measurement as of_openssl
@@ -104,7 +104,10 @@ def connect(**options: Any) -> "psycopg.Connection[Any]":
 def use_fleet(size: str) -> None:
     """Have everything in this process work on the fleet of this size, made now if need be."""
     name = f"bench_{size.replace('.', '_')}"
-    made_by = (Path(__file__), *sorted((settings.PROJECT_DIR / "backend/store").rglob("*.py")))
+    made_by = (
+        Path(__file__),
+        *sorted((settings.PROJECT_DIR / "backend/runs/models").rglob("*.py")),
+    )
     version = sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as server:
         said = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"

@@ -72,9 +72,9 @@ SIGNED_IN = (
     *EDITED,
 )
 AWAY = """
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from hosts.editing import remove_run
-from store.models import Run
+from runs.models import Run
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
 """

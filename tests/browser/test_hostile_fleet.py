@@ -46,9 +46,9 @@ MADE = """
 import json
 from django.contrib.auth.models import User
 from django.http import QueryDict
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from compare.shares import make_share
-from access.tokens import create_token
+from accounts.tokens import create_token
 names = json.loads(NAMES)
 root = User.objects.filter(username="root").first() or User.objects.create_superuser("root")
 secrets = []
@@ -62,9 +62,11 @@ print(json.dumps(secrets))
 """
 
 AWAY = """
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from hosts.editing import remove_run
-from store.models import ApiToken, Run, Share
+from accounts.models import ApiToken
+from runs.models import Run
+from compare.models import Share
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)
 for model in (ApiToken, Share):

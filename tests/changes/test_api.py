@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from accounts.models import AuditEntry
+from changes.models import FleetChange
 from changes.tasks import find_changes
-from store.models import AuditEntry, FleetChange, Host, Run
+from runs.models import Host, Run
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day, with_openssl

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from changes import detect
 from changes.api import decide
 from changes.detect import find_due, find_silent
+from changes.models import FleetChange, FleetChangeMember
 from changes.tasks import find_changes
 from hosts.editing import merge_hosts, remove_run, set_hidden
-from store.models import FleetChange, FleetChangeMember, Host, HostWatch, Run
+from runs.models import Host, HostWatch, Run
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl
 from tests.known_fleet import KnownFleet, KnownHost, known_fleet

@@ -6,8 +6,11 @@ import re
 import pytest
 from django.test import Client
 
+from accounts.models import AuditEntry
+from changes.models import FleetChange
 from changes.tasks import find_changes
-from store.models import AuditEntry, FleetChange, Host, Note, Run
+from hosts.models import Note
+from runs.models import Host, Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page

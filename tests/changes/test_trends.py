@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.models import Run
+from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.sample_documents import environment, openssl_measurement, ssh_measurement

@@ -10,11 +10,11 @@ from django.db import OperationalError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from access.audit import COMMAND
+from accounts.audit import COMMAND
 from compare import files
 from compare.files import CsvLines
 from hosts.editing import set_hidden
-from store.models import Measurement
+from runs.models import Measurement
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement

@@ -19,7 +19,7 @@ ASK_ALL_THREE = """
 import django
 django.setup()
 from django.core.cache import cache
-from telemetry.signs_of_life import quick_redis
+from core.signs_of_life import quick_redis
 from celery import current_app
 asked = current_app.connection_for_read().ensure_connection
 for ask in (quick_redis().ping, lambda: cache.set("tls", 1, 5), lambda: asked(max_retries=1)):

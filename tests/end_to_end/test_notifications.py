@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 from typing import Any
 
-from notifications.sending import DEADLINE, NO_END
+from changes.sending import DEADLINE, NO_END
+from tests.changes.receivers import receiver
 from tests.histories import FIRST_DAY, run_of_day
 from tests.live_site import READY_WITHIN, LiveSite, notifier
-from tests.notifications.receivers import receiver
 from tests.sample_documents import openssl_measurement
 
 MAKE = """

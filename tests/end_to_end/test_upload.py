@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from monitoring.probes import KEPT_SECONDS
+from core.probes import KEPT_SECONDS
 from tests.live_site import READY_WITHIN, LiveSite, wait_for_answer, web_server
 from tests.sample_documents import run_document, ssh_measurement
 

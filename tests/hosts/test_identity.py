@@ -4,8 +4,9 @@ from typing import Any
 
 from django.test import Client
 
-from access.tokens import create_token
-from store.models import AuditEntry, Host, HostAlias, Run
+from accounts.models import AuditEntry
+from accounts.tokens import create_token
+from runs.models import Host, HostAlias, Run
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
 

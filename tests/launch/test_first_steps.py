@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from launch import bootstrap, frontend, node
+from config.launch import bootstrap, frontend, node
 from tests.launch.tools import PROJECT, MakeProgram
 
 
 def found_python(**variables: str) -> "subprocess.CompletedProcess[str]":
-    script = PROJECT / "backend" / "launch" / "find_python.sh"
+    script = PROJECT / "backend" / "config" / "launch" / "find_python.sh"
     settings = {"PATH": os.environ["PATH"], **variables}
     return subprocess.run(["sh", script], env=settings, capture_output=True, text=True, check=False)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from launch.processes import MARK, end_leftovers, leftovers
+from config.launch.processes import MARK, end_leftovers, leftovers
 from tests.launch.tools import PROJECT, free_port, private_folder, servers_of, within
 
 START_SECONDS = 180
@@ -191,7 +191,7 @@ def test_what_a_killed_start_left_is_ended_by_the_next(data_dir: Path) -> None:
             process.wait()
 
 
-BOOTSTRAP = ("backend/launch/bootstrap.py", "run")
+BOOTSTRAP = ("backend/config/launch/bootstrap.py", "run")
 
 
 def test_a_second_start_and_a_taken_or_impossible_port_are_one_sentence(data_dir: Path) -> None:

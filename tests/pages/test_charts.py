@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from pages.compare.chart import TYPICAL_WINDOW, rows_height
+from compare.views.chart import TYPICAL_WINDOW, rows_height
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of
 from tests.pages.test_compare_page import chart, machine

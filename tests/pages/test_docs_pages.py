@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from pages.docs.views import library
+from core.views.docs import library
 from tests.browser.docs_pictures import VIEWS, pasted
 from tests.conftest import ApiClient
 from tests.pages.conftest import page

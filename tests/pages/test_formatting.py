@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pages import formatting
+from core import formatting
 from tests.cases import each
 
 CASES = json.loads((Path(__file__).parent / "format_cases.json").read_text("utf-8"))

@@ -4,7 +4,7 @@ import re
 
 from django.test import Client
 
-from store.models import Run
+from runs.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of

@@ -16,11 +16,12 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from access.tokens import create_token
+from accounts.models import ApiToken
+from accounts.tokens import create_token
 from runs.importing import ImportRequest, store_import
+from runs.models import Host, Run
 from runs.processing import derive_run
 from runs.published import load_published
-from store.models import ApiToken, Host, Run
 from tests.conftest import StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 

@@ -9,14 +9,14 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from access.tokens import create_token
-from store.models import AuditEntry, ExternalIdentity
+from accounts.models import AuditEntry, ExternalIdentity
+from accounts.tokens import create_token
 from tests.conftest import ApiClient
 from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, Provider, oidc_provider
 from tests.pages.conftest import page, text_of
 
 PASSWORD = "correct-horse-battery"
-BACKEND = "access.sign_in.oidc_backend.ProviderBackend"
+BACKEND = "accounts.sign_in.oidc_backend.ProviderBackend"
 ROLES = {"bench-admins": "administrator", "bench-editors": "editor", "bench": "viewer"}
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from store.models import Run
+from runs.models import Run
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day
@@ -115,7 +115,7 @@ def test_runs_are_listed_by_when_they_were_measured_page_by_page(
     member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They arrive in another order; of one moment the later arrival is on top."""
-    monkeypatch.setattr("api.http.api_view.ByCursor.page_size", 2)
+    monkeypatch.setattr("core.api_view.ByCursor.page_size", 2)
     for number, day in ((2, 3), (5, 9), (0, 1), (3, 5), (4, 5), (1, 2)):
         store_run(run_of_day(day, ssh_measurement(GCM, 1e8), host={"name": f"host {number}"}))
     address: str | None = ""
@@ -167,7 +167,7 @@ def test_a_fault_of_the_server_is_a_page_of_the_site(
     def broken(*_: Any) -> None:
         raise RuntimeError("the disk is on fire")
 
-    monkeypatch.setattr("pages.hosts.views.agent_command", broken)
+    monkeypatch.setattr("hosts.views.hosts.agent_command", broken)
     member.raise_request_exception = False
     html = page(member, "/hosts/", expect=500)
     assert "Something went wrong on the server" in text_of(html)
@@ -175,7 +175,7 @@ def test_a_fault_of_the_server_is_a_page_of_the_site(
 
 
 def test_the_method_page_explains_every_metric(member: Client) -> None:
-    from analysis.choices import METRICS
+    from cipherspeed.choices import METRICS
 
     html = page(member, "/method/")
     for metric in METRICS:

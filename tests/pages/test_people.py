@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import Group, User
 
-from access.tokens import create_token
-from store.models import ApiToken, AuditEntry
+from accounts.models import ApiToken, AuditEntry
+from accounts.tokens import create_token
 from tests.conftest import ApiClient, signed_in
 from tests.pages.conftest import page, text_of
 

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from access.tokens import create_token
-from store.models import ApiToken, AuditEntry, ExternalIdentity
+from accounts.models import ApiToken, AuditEntry, ExternalIdentity
+from accounts.tokens import create_token
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
-from store.models import Run
+from runs.models import Run
 from tests.api.test_recommendation import CHACHA, GCM256, facts, machine, series, usual
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, text_of

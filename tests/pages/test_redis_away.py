@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from runs import tasks
-from store.models import Run
+from runs.models import Run
 from tests.conftest import ApiClient
 from tests.pages.test_hostile_strings import addresses
 from tests.sample_documents import run_document

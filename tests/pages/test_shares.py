@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.test import Client
 from django.utils import timezone
 
+from compare.models import Share
 from compare.question import MOST_SPLITS
-from store.models import Share
 from tests.cases import each
 from tests.conftest import StoreRun
 from tests.pages.conftest import page, table_values, text_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from store.models import Host, Run
+from runs.models import Host, Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of

@@ -16,9 +16,9 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from pytest_django.fixtures import Settings
 
-from access.tokens import create_token
-from store.models import AuditEntry
-from telemetry.log_lines import RedactSecrets, without_secrets
+from accounts.models import AuditEntry
+from accounts.tokens import create_token
+from core.log_lines import RedactSecrets, without_secrets
 from tests.conftest import ApiClient
 from tests.pages.conftest import text_of
 from tests.sample_documents import run_document

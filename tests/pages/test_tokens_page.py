@@ -5,8 +5,8 @@ import re
 
 from django.test import Client
 
-from access.tokens import create_token
-from store.models import ApiToken
+from accounts.models import ApiToken
+from accounts.tokens import create_token
 from tests.cases import each
 from tests.conftest import ApiClient
 from tests.pages.conftest import page, text_of

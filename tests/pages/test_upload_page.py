@@ -10,10 +10,11 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from pages.upload.receiving import pack
+from accounts.models import AuditEntry
 from runs.importing import ImportRequest, store_import
+from runs.models import ImportedText, Run
 from runs.processing import derive_run
-from store.models import AuditEntry, ImportedText, Run
+from runs.views.receiving import pack
 from tests.cases import each
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document

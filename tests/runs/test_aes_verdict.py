@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.models import Host, Run
+from runs.models import Host, Run
 from tests.conftest import StoreRun
 from tests.sample_documents import openssl_measurement, run_document
 

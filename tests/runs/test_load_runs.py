@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from store.models import Run
+from runs.models import Run
 from tests.histories import run_of_day
 from tests.sample_documents import run_document, ssh_measurement
 

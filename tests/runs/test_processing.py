@@ -11,11 +11,11 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from documents.run_document import DocumentRejected
+from cipherspeed.run_document import DocumentRejected
 from runs import processing
+from runs.models import Environment, Host, Measurement, Run, RunSpeedIndex
 from runs.processing import DERIVED_VERSION, derive_run
 from runs.verdicts import judge
-from store.models import Environment, Host, Measurement, Run, RunSpeedIndex
 from tests.conftest import StoreRun, accepted
 from tests.sample_documents import environment, run_document, ssh_measurement
 

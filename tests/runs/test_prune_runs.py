@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from runs import pruning, tasks
-from store.models import Environment, Measurement, Run, RunDocument
+from runs.models import Environment, Measurement, Run, RunDocument
 from tests.conftest import StoreRun
 from tests.histories import run_of_day
 from tests.sample_documents import run_document, ssh_measurement

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from runs import published
-from store.models import Host, Measurement, Run
+from runs.models import Host, Measurement, Run
 
 FIGURES = json.loads(
     (Path(published.__file__).parent / "data" / "published.json").read_text("utf-8")

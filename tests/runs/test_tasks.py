@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError
 
 from runs import processing, tasks
-from store.models import Run
+from runs.models import Run
 from tests.conftest import accepted
 from tests.sample_documents import run_document
 

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 
-from store.models import Run, RunDocument
+from runs.models import Run, RunDocument
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import run_document
 

@@ -6,8 +6,8 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from documents.run_document import parse_run_document
-from documents.validation import validate_run_document
+from cipherspeed.run_document import parse_run_document
+from cipherspeed.validation import validate_run_document
 from tests.cases import each
 from texts.documents import MAX_MEASUREMENTS, MAX_SAMPLES, Corrections, Documents, run_documents
 from texts.read import read_text

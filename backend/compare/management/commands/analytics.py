@@ -6,8 +6,8 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
-from store.outage import AnalyticsUnavailable
-from store.site_command import SiteCommand
+from core.outage import AnalyticsUnavailable
+from core.site_command import SiteCommand
 
 
 class Command(SiteCommand):

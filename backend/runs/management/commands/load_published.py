@@ -4,8 +4,8 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
+from core.site_command import SiteCommand
 from runs.published import load_published
-from store.site_command import SiteCommand
 
 
 class Command(SiteCommand):

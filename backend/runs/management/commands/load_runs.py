@@ -12,12 +12,12 @@ from django.core.management.base import CommandError
 from django.db import DataError, transaction
 from django.utils import timezone
 
-from documents.json_text import JsonError, parse_json
-from documents.validation import date_faults, validate_run_document
+from cipherspeed.json_text import JsonError, parse_json
+from cipherspeed.validation import date_faults, validate_run_document
+from core.site_command import SiteCommand
 from runs.acceptance import RunConflict, create_run
+from runs.models import Run
 from runs.processing import derive_run
-from store.models import Run
-from store.site_command import SiteCommand
 
 TOLD_EVERY = 1000
 FAULTS_NAMED = 3

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
+from core.site_command import SiteCommand
 from runs.pruning import old_runs, prune
-from store.site_command import SiteCommand
 
 MOST_DAYS = 100_000
 

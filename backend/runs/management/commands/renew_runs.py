@@ -4,10 +4,10 @@ from typing import Any
 
 from django.template.defaultfilters import pluralize
 
+from core.outage import UNREACHABLE
+from core.site_command import SiteCommand
+from runs.models import Environment, Host, HostWatch, Run
 from runs.processing import DERIVED_VERSION, renew_run
-from store.models import Environment, Host, HostWatch, Run
-from store.outage import UNREACHABLE
-from store.site_command import SiteCommand
 
 
 class Command(SiteCommand):

@@ -1,0 +1,1 @@
+"""People: who may do what, tokens, sign-in, the audit log."""

@@ -1,0 +1,157 @@
+"""The administrator's view of the tables. Runs and hosts are edited on their own pages."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+
+from accounts.admin_audit import AuditedAdmin, ModelAdmin
+from accounts.audit import actor_of
+from accounts.models import ApiToken, AuditEntry
+from accounts.tokens import end_read_tokens
+from compare.models import Share
+from runs.models import Host, HostAlias, Run
+
+if TYPE_CHECKING:
+    DjangoUserAdmin = UserAdmin[User]
+else:
+    DjangoUserAdmin = UserAdmin  # subscriptable for the type checker only
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+class LookOnlyAdmin(ModelAdmin):
+    """Rows that are made and changed elsewhere, each way with its checks and its audit entry."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Not here."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Not here."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Not here."""
+        return False
+
+
+@admin.register(User)
+class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
+    """People and their roles. Only a superuser makes or changes a superuser."""
+
+    list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
+    list_select_related = ("external_identity",)
+    list_filter = ("is_active", "groups")
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        ("Role", {"fields": ("signs_in", "is_active", "groups", "is_superuser")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    filter_horizontal = ("groups",)
+    readonly_fields = ("signs_in", "last_login", "date_joined")
+
+    @admin.display(description="Signs in")
+    def signs_in(self, person: User) -> str:
+        """By what; a provider gives the role too, anew at each sign-in."""
+        identity = getattr(person, "external_identity", None)
+        return (
+            f"through {identity.issuer}, with the role of their groups"
+            if identity
+            else "by password"
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        """`is_superuser` too for whoever is none."""
+        fields = tuple(super().get_readonly_fields(request, obj))
+        return fields if request.user.is_superuser else (*fields, "is_superuser")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A superuser's password is not reset by somebody below."""
+        return self._reaches(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nor is a superuser deleted by somebody below."""
+        return self._reaches(request, obj) and super().has_delete_permission(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Superusers are seen by superusers alone: the list's bulk actions act on what it shows."""
+        people = super().get_queryset(request)
+        return people if request.user.is_superuser else people.filter(is_superuser=False)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Somebody who may not sign in any more reads by no token either."""
+        super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            end_read_tokens(obj, actor_of(request))
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Nor does somebody who is deleted."""
+        end_read_tokens(obj, actor_of(request))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """The same of several people."""
+        for person in queryset:
+            end_read_tokens(person, actor_of(request))
+        super().delete_queryset(request, queryset)
+
+    @staticmethod
+    def _reaches(request: HttpRequest, obj: Any) -> bool:
+        return bool(request.user.is_superuser or obj is None or not obj.is_superuser)
+
+
+@admin.register(Group)
+class RoleAdmin(LookOnlyAdmin, GroupAdmin):
+    """The roles, with what each may do; `accounts.roles` decides that."""
+
+
+@admin.register(Host)
+class HostAdmin(LookOnlyAdmin):
+    """Hosts; renamed and merged on their own pages."""
+
+    list_display = ("name", "slug", "published", "created_at")
+    search_fields = ("name", "slug")
+
+
+@admin.register(HostAlias)
+class HostAliasAdmin(LookOnlyAdmin):
+    """Former names, and what was merged."""
+
+    list_display = ("name", "machine_id", "host", "created_at")
+    list_select_related = ("host",)
+
+
+@admin.register(Run)
+class RunAdmin(LookOnlyAdmin):
+    """Runs, hidden ones too; hidden, shown and removed on their own pages."""
+
+    list_display = ("host_name", "run_id", "status", "source", "hidden", "received_at")
+    list_filter = ("status", "source", "hidden")
+    search_fields = ("host_name", "run_id")
+    fields = ("hidden", "host_name", "run_id", "status", "rejection", "source", "received_at")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(LookOnlyAdmin):
+    """Tokens; made and revoked at /tokens/."""
+
+    list_display = ("name", "scope", "host_name", "created_at", "expires_at", "revoked_at")
+
+
+@admin.register(Share)
+class ShareAdmin(LookOnlyAdmin):
+    """Unlisted links; made and revoked at /shares/."""
+
+    list_display = ("name", "created_at", "expires_at", "revoked_at")
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(LookOnlyAdmin):
+    """The audit log; /audit/ shows it page by page."""
+
+    list_display = ("at", "actor", "action", "object_name")

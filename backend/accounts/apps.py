@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class AccountsConfig(AppConfig):
+    """The last of the apps, so that all permissions exist when the roles are made."""
+
+    name = "accounts"
+
+    def ready(self) -> None:
+        """Make the roles after `migrate`; note lock-outs in the audit log."""
+        from accounts.lock_outs import note_lock_outs
+        from accounts.roles import make_roles
+
+        post_migrate.connect(make_roles, sender=self, dispatch_uid="accounts.make_roles")
+        note_lock_outs()

@@ -1,0 +1,24 @@
+"""Too many wrong passwords (how many: `config.settings`): noted in the audit log, once a time."""
+
+from typing import Any
+
+from axes.signals import user_locked_out
+from django.conf import settings
+from django.http import HttpRequest
+
+from accounts.audit import NOBODY, Subject, record
+
+
+def note_lock_outs() -> None:
+    """Listen for lock-outs."""
+    user_locked_out.connect(_record, dispatch_uid="accounts.lock_outs")
+
+
+def _record(
+    sender: object, request: HttpRequest, username: str | None, ip_address: str | None, **_: Any
+) -> None:
+    # The library says it again at every further try; those find the door shut already.
+    if getattr(request, "axes_failures_since_start", None) != settings.AXES_FAILURE_LIMIT:
+        return
+    who = username or "unknown"
+    record(NOBODY, "sign-in.lock-out", Subject("account", who, who), after={"address": ip_address})

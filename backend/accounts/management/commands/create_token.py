@@ -1,0 +1,45 @@
+"""manage.py create_token NAME --scope upload|read [--expires-days N] [--host NAME]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from accounts.models import ApiToken
+from accounts.tokens import NameTaken, create_token
+from core.site_command import SiteCommand
+
+MOST_DAYS = 36_500
+
+
+class Command(SiteCommand):
+    """Print a new token, alone, once."""
+
+    help = "Create an API token and print it, alone. It cannot be shown again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Name, scope and expiry."""
+        parser.add_argument("name", help="What the token is for, such as the host's name.")
+        parser.add_argument("--scope", required=True, choices=ApiToken.Scope.values)
+        parser.add_argument(
+            "--expires-days", type=int, help="Days until it expires; default never."
+        )
+
+        parser.add_argument(
+            "--host", default="", metavar="NAME", help="Uploads of any other host are refused."
+        )
+
+    def handle(
+        self, *, name: str, scope: str, expires_days: int | None, host: str, **_: Any
+    ) -> None:
+        """Create and print."""
+        if expires_days is not None and not 1 <= expires_days <= MOST_DAYS:
+            raise CommandError(f"--expires-days must be between 1 and {MOST_DAYS}.")
+        if not 0 < len(name) <= 100:
+            raise CommandError("NAME must have 1 to 100 characters.")
+        if len(host) > 200 or (host and scope != ApiToken.Scope.UPLOAD):
+            raise CommandError("--host NAME is for upload tokens; at most 200 characters.")
+        try:
+            self.stdout.write(create_token(name, scope, expires_days, host_name=host.strip()))
+        except NameTaken as refusal:
+            raise CommandError(str(refusal)) from None

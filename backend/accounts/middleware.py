@@ -1,0 +1,48 @@
+"""Requests that an authenticating reverse proxy has signed in."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import MiddlewareNotUsed
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import SimpleLazyObject
+
+from accounts.sign_in.accounts import SignInRefused
+from accounts.sign_in.proxy import person_of_proxy
+from accounts.views.failed import sign_in_failed
+
+
+class ProxySignInMiddleware:
+    """Whom the proxy names is signed in for this request, without a session of ours.
+
+    Whoever has signed in by password stays who they are: so a local account can be used.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        if not settings.CIPHERMARK_PROXY_USER_HEADER:
+            raise MiddlewareNotUsed
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on; the account is looked for when somebody asks for it."""
+        by_session = request.user
+        request.user = SimpleLazyObject(lambda: _signed_in(request, by_session))  # type: ignore[assignment]  # as Django's own
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The page for people whom the proxy signs in and this site does not."""
+        if isinstance(error, SignInRefused):
+            request.user = AnonymousUser()
+            return sign_in_failed(request, str(error), status=403)
+        return None
+
+
+def _signed_in(request: HttpRequest, by_session: User | AnonymousUser) -> User | AnonymousUser:
+    if by_session.is_authenticated:
+        return by_session
+    person = person_of_proxy(request)
+    if person is None:
+        return by_session
+    request.signed_in_by_proxy = True  # type: ignore[attr-defined]  # ours, read by base.html
+    return person

@@ -1,0 +1,70 @@
+"""What people may do: three groups, each with all that the one before it has.
+
+Whoever has an account reads; it is deactivated to end that. Groups decide about changes.
+"""
+
+from typing import Any
+
+from django.apps import AppConfig
+
+VIEWER, EDITOR, ADMINISTRATOR = "viewer", "editor", "administrator"
+
+_VIEWS = frozenset(f"runs.view_{model}" for model in ("run", "host"))
+_EDITS = frozenset(
+    {
+        "runs.add_run",
+        "runs.change_run",
+        "runs.delete_run",
+        "runs.change_host",
+        "changes.change_fleetchange",
+        "hosts.add_note",
+        "hosts.delete_note",
+        "compare.add_share",
+        "compare.change_share",
+        "compare.view_share",
+        "accounts.add_apitoken",
+    }
+)
+_ADMINISTERS = frozenset(
+    {
+        "accounts.view_apitoken",
+        "accounts.view_auditentry",
+        "runs.view_hostalias",
+        "changes.change_notificationchannel",
+        "auth.view_group",
+        "auth.view_user",
+        "auth.add_user",
+        "auth.change_user",
+        "auth.delete_user",
+    }
+)
+
+ROLES: dict[str, frozenset[str]] = {
+    VIEWER: _VIEWS,
+    EDITOR: _VIEWS | _EDITS,
+    ADMINISTRATOR: _VIEWS | _EDITS | _ADMINISTERS,
+}
+"""Group -> its permissions, as `app.codename`; the later, the more."""
+
+EVERYBODY = "*"
+"""In place of a group, where groups of a provider are given roles: whoever it signs in."""
+
+ADMIN_SITE = "auth.change_user"
+"""The permission that opens /admin/."""
+
+
+def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
+    """Bring the groups up to this program's version; called after every `migrate`.
+
+    Their members stay, and so does every other group.
+    """
+    # The settings read the names of the roles, before there are models.
+    from django.contrib.auth.models import Group, Permission
+
+    known = {
+        f"{permission.content_type.app_label}.{permission.codename}": permission
+        for permission in Permission.objects.using(using).select_related("content_type")
+    }
+    for name, permissions in ROLES.items():
+        group, _created = Group.objects.using(using).get_or_create(name=name)
+        group.permissions.set([known[one] for one in sorted(permissions)])

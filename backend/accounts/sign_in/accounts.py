@@ -1,0 +1,168 @@
+"""Accounts of people whom a provider or a proxy signs in, and their roles.
+
+An account belongs to an issuer's subject. A name or an e-mail address leads to no account: whoever
+may choose one at the provider would take over a local account of that name.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import connection, transaction
+
+from accounts.audit import Subject, by_provider, record
+from accounts.models import ExternalIdentity
+from accounts.roles import EVERYBODY, ROLES
+from accounts.tokens import end_read_tokens
+
+LOCK = 7103
+"""Of the database's advisory locks, the one under which these accounts are made and changed."""
+
+LONGEST_NAME = 60
+"""Characters of the shown name: an account's has room for the issuer's host behind it."""
+
+MOST_GROUPS = 50
+"""In an entry of the audit log."""
+
+
+@dataclass(frozen=True)
+class ExternalPerson:
+    """Whom an issuer vouches for; the name is only shown."""
+
+    issuer: str
+    subject: str
+    name: str
+    groups: frozenset[str]
+
+    @property
+    def role(self) -> str | None:
+        """The highest role that CIPHERMARK_ROLES gives; None where no group has one."""
+        mapping = settings.CIPHERMARK_ROLES
+        given = {mapping[group] for group in {*self.groups, EVERYBODY} if group in mapping}
+        return next((role for role in reversed(ROLES) if role in given), None)
+
+
+class SignInRefused(Exception):
+    """Why somebody may not come in: a sentence for them."""
+
+    def __init__(self, words: str, external: ExternalPerson) -> None:
+        super().__init__(words)
+        self.external = external
+
+
+def record_refusal(refused: SignInRefused) -> None:
+    """Into the audit log, with the groups that were told: a mapping may lack one."""
+    one = refused.external
+    told = {"subject": one.subject, "groups": sorted(one.groups)[:MOST_GROUPS]}
+    subject = Subject("account", one.subject, one.name)
+    record(by_provider(one.issuer), "sign-in.refused", subject, after=told)
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What an account has; a superuser has been made one by hand."""
+
+    roles: frozenset[str]
+    is_superuser: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        """For the audit log."""
+        return {"roles": sorted(self.roles)} | ({"superuser": True} if self.is_superuser else {})
+
+
+def account_of(external: ExternalPerson) -> User:
+    """Their account with the role of their groups; made at the first sign-in.
+
+    `SignInRefused` where no group has a role, which ends what the account had, and for an account
+    that was deactivated here.
+    """
+    if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
+        raise SignInRefused("The sign-in names nobody: no subject, or one too long.", external)
+    wanted = Rights(frozenset({external.role} if external.role else ()))
+    person = _find(external)
+    if person is None or _rights(person) != wanted:
+        person = _bring_up_to_date(external, wanted)
+    if person is None or not wanted.roles:
+        raise SignInRefused(
+            f"You are signed in as {external.name}, but none of your groups has a role on this"
+            " site. Ask its administrator to add you to one that has.",
+            external,
+        )
+    if not person.is_active:
+        words = f"The account {person.username} was deactivated on this site."
+        raise SignInRefused(words, external)
+    return person
+
+
+def _find(external: ExternalPerson) -> User | None:
+    known = ExternalIdentity.objects.select_related("person")
+    found = known.filter(issuer=external.issuer, subject=external.subject).first()
+    return found.person if found else None
+
+
+def _rights(person: User) -> Rights:
+    roles = person.groups.filter(name__in=ROLES).values_list("name", flat=True)
+    return Rights(frozenset(roles), person.is_superuser)
+
+
+@transaction.atomic
+def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
+    """The account as its groups want it; None for a stranger without a role, who gets none.
+
+    One at a time: the first page of somebody new asks for several answers at once.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    person = _find(external)
+    if person is None and wanted.roles:
+        person = _make(external)
+    if person is not None and _rights(person) != wanted:
+        _change(person, wanted, external.issuer)
+    return person
+
+
+def _make(external: ExternalPerson) -> User:
+    free = (one for one in _names(external) if not _is_taken(one))
+    person = User.objects.create_user(next(free))
+    ExternalIdentity.objects.create(person=person, issuer=external.issuer, subject=external.subject)
+    made = {"issuer": external.issuer, "subject": external.subject}
+    record(by_provider(external.issuer), "account.create", _subject(person), after=made)
+    return person
+
+
+def _names(external: ExternalPerson) -> Iterator[str]:
+    """User names for the account: the given one, which somebody may have, then others like it."""
+    given = re.sub(r"[^\w.@+-]+", "_", User.normalize_username(external.name))
+    name = given[:LONGEST_NAME] or "person"
+    yield name
+    host = (urlsplit(external.issuer).hostname or external.issuer)[:LONGEST_NAME]
+    yield f"{name}@{host}"
+    for number in count(2):
+        yield f"{name}@{host}-{number}"
+
+
+def _is_taken(name: str) -> bool:
+    # "Root" beside "root" would be taken for it.
+    return User.objects.filter(username__iexact=name).exists()
+
+
+def _change(person: User, wanted: Rights, issuer: str) -> None:
+    before = _rights(person)
+    person.groups.remove(*Group.objects.filter(name__in=ROLES))
+    person.groups.add(*Group.objects.filter(name__in=wanted.roles))
+    person.is_superuser = False
+    if not wanted.roles:
+        # Another password, which opens nothing, ends every session.
+        person.set_unusable_password()
+        end_read_tokens(person, by_provider(issuer))
+    person.save(update_fields=["is_superuser", "password"])
+    after = wanted.as_json()
+    record(by_provider(issuer), "account.role", _subject(person), before.as_json(), after)
+
+
+def _subject(person: User) -> Subject:
+    return Subject("user", person.pk, person.username)

@@ -1,0 +1,120 @@
+"""Who somebody is, by the code that the OpenID Connect provider gave their browser.
+
+mozilla-django-oidc exchanges the code and checks signature and nonce. It checks neither issuer,
+audience nor expiry with a clock that is a little off, and looks accounts up by e-mail address: both
+are done here.
+"""
+
+from typing import Any
+
+import jwt
+import requests
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import SuspiciousOperation
+from django.http import HttpRequest
+from mozilla_django_oidc.auth import OIDCAuthenticationBackend
+
+from accounts.sign_in.accounts import ExternalPerson, account_of
+from accounts.sign_in.provider import ProviderUnavailable, discovered, in_words, library_setting
+
+LEEWAY_SECONDS = 60
+"""By which the provider's clock may differ from ours."""
+
+ALGORITHMS = (
+    "RS256",
+    "RS384",
+    "RS512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "EdDSA",
+)
+"""Signatures by a key that the provider alone has."""
+
+NAMES = ("preferred_username", "email", "name", "sub")
+"""Claims that may name the account, the best first; none of them finds one."""
+
+FAULTS = (jwt.PyJWTError, SuspiciousOperation, LookupError, TypeError, ValueError)
+"""What the library raises for an answer that cannot be used."""
+
+LONGEST_FAULT = 300
+
+
+class AnswerRefused(Exception):
+    """The provider's answer cannot be trusted or used: why, for the log. No secret is in it."""
+
+
+class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
+    """The library's code flow, with endpoints by discovery and accounts by issuer and subject."""
+
+    get_settings = staticmethod(library_setting)
+
+    def __init__(self) -> None:
+        """Ask nobody: Django makes one whenever it looks for a permission."""
+        self.UserModel = User
+
+    def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
+        """The account of whom the code is of.
+
+        `SignInRefused`, `ProviderUnavailable`, or `AnswerRefused` for anything else that is wrong.
+        """
+        try:
+            super().__init__()
+            person: User | None = super().authenticate(
+                request, nonce=nonce, code_verifier=code_verifier
+            )
+        except requests.RequestException as error:
+            if error.response is None or error.response.status_code >= 500:
+                raise ProviderUnavailable(in_words(error)) from None
+            raise AnswerRefused(str(error)[:LONGEST_FAULT]) from None
+        except FAULTS as error:
+            raise AnswerRefused(f"{type(error).__name__}: {error}"[:LONGEST_FAULT]) from None
+        if person is None:
+            raise AnswerRefused("it has no code")
+        return person
+
+    def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:
+        """The claims of a token, all of them checked that OpenID Connect Core 3.1.3.7 names."""
+        client = settings.OIDC_RP_CLIENT_ID
+        claims: dict[str, Any] = jwt.decode(
+            payload,
+            key,
+            algorithms=list(ALGORITHMS),
+            audience=client,
+            issuer=discovered()["issuer"],
+            leeway=LEEWAY_SECONDS,
+            options={"require": ["iss", "sub", "aud", "exp", "iat"]},
+        )
+        if claims.get("azp", client) != client:
+            raise jwt.InvalidTokenError("it was given to another client")
+        return claims
+
+    def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
+        """The account of the token's subject."""
+        claims = {**self._userinfo(access_token, id_token, payload), **payload}
+        names = (claims[name] for name in NAMES if claims.get(name))
+        groups = claims.get(settings.CIPHERMARK_OIDC_GROUPS_CLAIM) or ()
+        return account_of(
+            ExternalPerson(
+                issuer=payload["iss"],
+                subject=payload["sub"],
+                name=str(next(names)),
+                # Some providers write a single group without a list.
+                groups=frozenset([groups] if isinstance(groups, str) else map(str, groups)),
+            )
+        )
+
+    def _userinfo(
+        self, access_token: str, id_token: str, payload: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What the provider says beside the token: with many, groups are here alone."""
+        if not self.OIDC_OP_USER_ENDPOINT:
+            return {}
+        found: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)
+        if found.get("sub") != payload["sub"]:
+            raise jwt.InvalidTokenError("the user information is of somebody else")
+        return found

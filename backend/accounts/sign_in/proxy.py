@@ -1,0 +1,58 @@
+"""Who somebody is, by the headers of an authenticating reverse proxy.
+
+Anybody can send a header, so it counts only beside the secret that proxy and site share: whoever
+reaches the site past the proxy does not know it, whatever address they have.
+"""
+
+import logging
+import re
+from datetime import timedelta
+from hmac import compare_digest
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.sign_in.accounts import ExternalPerson, account_of
+
+logger = logging.getLogger(__name__)
+
+ISSUER = "proxy"
+
+SECRET_HEADER = "X-Ciphermark-Proxy-Secret"  # noqa: S105 - the name of a header
+
+SEEN_RESOLUTION = timedelta(hours=1)
+"""`last_login` is written at most this often: every request is a sign-in."""
+
+
+def person_of_proxy(request: HttpRequest) -> User | None:
+    """The account of whom the proxy names; None where it names nobody, or was not the proxy."""
+    name = _value(request, settings.CIPHERMARK_PROXY_USER_HEADER)
+    if not name:
+        return None
+    given = request.headers.get(SECRET_HEADER, "")
+    if not compare_digest(given.encode(), settings.CIPHERMARK_PROXY_SECRET.encode()):
+        logger.warning(
+            "%s is ignored: the request has no valid %s",
+            settings.CIPHERMARK_PROXY_USER_HEADER,
+            SECRET_HEADER,
+        )
+        return None
+    groups = re.split(r"[,|]", _value(request, settings.CIPHERMARK_PROXY_GROUPS_HEADER))
+    named = frozenset(group.strip() for group in groups)
+    person = account_of(ExternalPerson(ISSUER, name, name, named - {""}))
+    _note_use(person)
+    return person
+
+
+def _value(request: HttpRequest, header: str) -> str:
+    """A header's text: proxies write UTF-8, which WSGI hands on as Latin-1."""
+    value = request.headers.get(header, "") if header else ""
+    return value.encode("latin-1", "replace").decode("utf-8", "replace").strip()
+
+
+def _note_use(person: User) -> None:
+    now = timezone.now()
+    if person.last_login is None or now - person.last_login > SEEN_RESOLUTION:
+        User.objects.filter(pk=person.pk).update(last_login=now)

@@ -1,0 +1,105 @@
+"""Making, recognising and revoking API tokens.
+
+A token is 256 random bits, so a plain SHA-256 protects it as well as a password hash would,
+at no cost to each request.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.audit import COMMAND, Actor, Subject, record
+from accounts.models import ApiToken
+from compare.models import Share
+
+PREFIX = "cmk_"
+"""Makes a leaked token recognisable to secret scanners and people."""
+
+
+class OtherHost(Exception):
+    """A token bound to one host brought a run of another; the message is for the uploader."""
+
+
+class NameTaken(ValueError):
+    """There is a valid token of this name: which one to revoke would not be clear."""
+
+
+def digest_of(secret: str) -> str:
+    """What is stored of a secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _subject(token: ApiToken) -> Subject:
+    return Subject("token", token.pk, token.name)
+
+
+@transaction.atomic
+def create_token(
+    name: str,
+    scope: str,
+    expires_days: int | None = None,
+    *,
+    host_name: str = "",
+    made_by: User | None = None,
+    by: Actor = COMMAND,
+) -> str:
+    """Store a new token and return its secret, which nothing can show again.
+
+    With a `host_name` it uploads runs of that host alone. `NameTaken` names a valid namesake.
+    """
+    if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
+        raise NameTaken(
+            "There is a valid token of this name. Revoke it first, or take another name."
+        )
+    secret = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(
+        name=name,
+        scope=scope,
+        digest=digest_of(secret),
+        host_name=host_name,
+        made_by=made_by,
+        expires_at=timezone.now() + timedelta(days=expires_days) if expires_days else None,
+    )
+    made = {"scope": scope, "host_name": host_name, "expires_at": token.expires_at}
+    record(by, "token.create", _subject(token), after=made)
+    return secret
+
+
+@transaction.atomic
+def revoke_token(token_pk: int, by: Actor) -> None:
+    """End a token now; the runs that it uploaded stay. Revoking it again changes nothing."""
+    token = ApiToken.objects.select_for_update(of=("self",)).get(pk=token_pk)
+    revoke(token, _subject(token), by)
+
+
+def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
+    """End a row that its transaction has locked, and record it; one that has ended stays as is."""
+    if row.revoked_at is not None:
+        return
+    row.revoked_at = timezone.now()
+    row.save(update_fields=["revoked_at"])
+    revoked = {"revoked_at": row.revoked_at}
+    record(by, f"{subject.kind}.revoke", subject, before={"revoked_at": None}, after=revoked)
+
+
+def end_read_tokens(person: User, by: Actor) -> None:
+    """Revoke the read tokens of somebody whose access ends; what machines upload with stays."""
+    theirs = ApiToken.objects.filter(made_by=person, scope=ApiToken.Scope.READ, revoked_at=None)
+    for key in theirs.values_list("pk", flat=True):
+        revoke_token(key, by)
+
+
+def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
+    """Raise `OtherHost` unless a token bound to a host may bring this one of a run document."""
+    name = host["name"].strip()
+    if token.host_name != name:
+        raise OtherHost(
+            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone;"
+            f" this one is of “{name}”."
+        )

@@ -1,0 +1,158 @@
+"""Signing in through an OpenID Connect provider: there, and back with a code."""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+
+from django.conf import settings
+from django.contrib.sessions.backends.signed_cookies import SessionStore
+from django.core.exceptions import SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
+
+from accounts.sign_in.accounts import SignInRefused, record_refusal
+from accounts.sign_in.oidc_backend import AnswerRefused
+from accounts.sign_in.provider import ProviderUnavailable, library_setting, provider_name
+from accounts.views.failed import sign_in_failed
+
+View = Callable[[HttpRequest], HttpResponse]
+
+logger = logging.getLogger(__name__)
+
+SESSION = timedelta(hours=12)
+"""After which somebody is sent to the provider again: by then their role may be another."""
+
+AGAIN = 60
+"""Seconds of Retry-After."""
+
+LONGEST_REASON = 100
+
+UNVERIFIED = (
+    "The answer of the provider could not be verified. Please sign in again; if that does not help,"
+    " this site's log says why."
+)
+EXPIRED = "This sign-in has expired, or it was begun in another browser. Please sign in again."
+
+
+COOKIE = "ciphermark-oidc"
+"""Signed: what a sign-in began with. The database has a session once the provider has answered."""
+
+COOKIE_SECONDS = 600
+
+
+class _Start(OIDCAuthenticationRequestView):  # type: ignore[misc]  # the library has no types
+    """Sends the browser to the provider, with state, nonce and the challenge of PKCE."""
+
+    get_settings = staticmethod(library_setting)
+
+
+class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library has no types
+    """Takes the code to the provider, and signs in whom it is of."""
+
+    get_settings = staticmethod(library_setting)
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Read what the sign-in began with from the cookie in place of the session."""
+        self.own_session, request.session = request.session, _begun(request)
+        try:
+            answer: HttpResponse = super().get(request)
+        finally:
+            request.session = self.own_session
+        answer.delete_cookie(COOKIE, reverse("oidc-start"))
+        return answer
+
+    @property
+    def success_url(self) -> str:
+        """Return where they wanted to go."""
+        return self.wanted or resolve_url(settings.LOGIN_REDIRECT_URL)
+
+    def login_success(self) -> HttpResponse:
+        """Begin a session that ends by itself."""
+        self.wanted = self.request.session.get("oidc_login_next")
+        self.request.session = self.own_session
+        answer: HttpResponse = super().login_success()
+        self.request.session.set_expiry(timezone.now() + SESSION)
+        return answer
+
+    def login_failure(self) -> HttpResponse:
+        """There is no code, or nobody had begun here."""
+        raise SuspiciousOperation("the sign-in was not begun in this browser")
+
+
+def _begun(request: HttpRequest) -> SessionStore:
+    return SessionStore(request.COOKIES.get(COOKIE))
+
+
+def _explained(view: View) -> View:
+    """Every fault as a page that says what to do; 404 where no provider is set."""
+
+    @wraps(view)
+    def explained(request: HttpRequest) -> HttpResponse:
+        if not settings.CIPHERMARK_OIDC_ISSUER:
+            raise Http404
+        try:
+            return view(request)
+        except SignInRefused as refused:
+            record_refusal(refused)
+            return sign_in_failed(request, str(refused), status=403)
+        except ProviderUnavailable as error:
+            logger.error("The OpenID Connect provider cannot be asked: %s", error)
+            return _unavailable(request)
+        except AnswerRefused as error:
+            logger.warning("An answer of %s is refused: %s", provider_name(), error)
+            return sign_in_failed(request, UNVERIFIED, status=403)
+        except SuspiciousOperation:
+            return sign_in_failed(request, EXPIRED, status=400)
+
+    return explained
+
+
+def _unavailable(request: HttpRequest) -> HttpResponse:
+    words = (
+        f"{provider_name()}, which signs people in here, cannot be reached just now. Please try"
+        " again in a minute. Local accounts can sign in by password meanwhile."
+    )
+    answer = sign_in_failed(request, words, status=503)
+    answer["Retry-After"] = str(AGAIN)
+    return answer
+
+
+@never_cache
+@require_GET
+@_explained
+def start(request: HttpRequest) -> HttpResponse:
+    """To the provider; `next` is where to go afterwards, on this site alone."""
+    own_session, request.session = request.session, _begun(request)
+    answer: HttpResponse = _Start.as_view()(request)
+    request.session.save()
+    answer.set_cookie(
+        COOKIE,
+        request.session.session_key or "",
+        max_age=COOKIE_SECONDS,
+        path=reverse("oidc-start"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    request.session = own_session
+    return answer
+
+
+@never_cache
+@require_GET
+@_explained
+def callback(request: HttpRequest) -> HttpResponse:
+    """Back from the provider, with a code or with the reason why there is none."""
+    said = request.GET.get("error", "")[:LONGEST_REASON]
+    if said:  # the library would end the session of whoever follows such a link
+        logger.warning("%s signed nobody in: %r", provider_name(), said)
+        words = f"{provider_name()} did not sign you in: {said}."
+        return sign_in_failed(request, words, status=403)
+    answer: HttpResponse = _Callback.as_view()(request)
+    return answer

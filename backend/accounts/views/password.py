@@ -1,0 +1,54 @@
+"""The page to sign in: by password, and a link to the company's provider where there is one."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
+
+from accounts.models import ExternalIdentity
+from accounts.sign_in.provider import provider_name
+
+LONGEST_NAME = 150
+LONGEST_PASSWORD = 1000
+"""Characters: hashing a longer one would only keep the server busy."""
+
+
+class SignInForm(AuthenticationForm):
+    """Django's form with its lengths held by the server too: the log of failures has columns."""
+
+    error_messages = {
+        **AuthenticationForm.error_messages,
+        "invalid_login": (
+            "No account has this user name and this password. The user name is the one that an"
+            " administrator gave the account; both are case-sensitive."
+        ),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].validators.append(MaxLengthValidator(LONGEST_NAME))
+        self.fields["password"].validators.append(MaxLengthValidator(LONGEST_PASSWORD))
+
+    def confirm_login_allowed(self, user: Any) -> None:
+        """Whose role comes from a provider has no way past it, whatever password was given them."""
+        super().confirm_login_allowed(user)
+        if ExternalIdentity.objects.filter(person=user).exists():
+            raise ValidationError("This account signs in through its provider, not by password.")
+
+
+class SignInView(LoginView):
+    """Django's view. Where a proxy signs people in, a local account is still to be reached."""
+
+    template_name = "accounts/login.html"
+    authentication_form = SignInForm
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.redirect_authenticated_user = not settings.CIPHERMARK_PROXY_USER_HEADER
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """With the provider's name, empty where there is none."""
+        return super().get_context_data(provider=provider_name(), **context)

@@ -1,1 +1,0 @@
-"""Ciphers: what is known of each, their order, and which of them ssh should use."""

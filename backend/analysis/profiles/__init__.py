@@ -1,1 +1,0 @@
-"""Baselines, speed indices and the reference profiles that rates are normalised by."""

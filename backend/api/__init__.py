@@ -1,1 +1,0 @@
-"""The HTTP API: thin views and serializers."""

@@ -1,1 +1,0 @@
-"""What all addresses of the API share: rights, errors, pages of lists, conditions."""

@@ -1,0 +1,67 @@
+"""What is sent to a channel: a subject, and a paragraph of plain text for each entry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from changes.models import NotificationChannel
+
+LONGEST_TEXT = 30_000
+"""Characters, of services that take more."""
+
+LONGEST_REST = 30
+"""Characters of the line that says how many entries are left out."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One entry: `title` in a few words, `facts` a line each, `url` where the evidence is."""
+
+    title: str
+    facts: tuple[str, ...]
+    url: str
+    severity: NotificationChannel.Severity
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is sent at once; `list_url` is where all changes are listed."""
+
+    notices: Sequence[Notice]
+    list_url: str
+    daily: bool = False
+
+    @property
+    def severity(self) -> NotificationChannel.Severity:
+        """Return that of the most severe entry."""
+        return max(one.severity for one in self.notices)
+
+    @property
+    def subject(self) -> str:
+        """Return one line: host names come from outside, and none breaks a header."""
+        if self.daily:
+            return f"Ciphermark, the last day: {_count(self.notices)}"
+        first = self.notices[0]
+        more = f" and {len(self.notices) - 1} more" if len(self.notices) > 1 else ""
+        line = f"Ciphermark: {first.title}{more}"
+        return "".join(one if one.isprintable() else " " for one in line)
+
+
+def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:
+    """Return plain text of at most so many characters, an entry a paragraph."""
+    rest = f"All changes: {message.list_url}\n"
+    parts: list[str] = []
+    room = min(longest, LONGEST_TEXT) - len(rest) - LONGEST_REST
+    for one in message.notices:
+        part = "\n".join((one.title, *one.facts, one.url)) + "\n\n"
+        room -= len(part)
+        if room < 0:
+            break
+        parts.append(part)
+    left = len(message.notices) - len(parts)
+    if left:
+        parts.append(f"and {left} more\n\n" if parts else f"{_count(message.notices)}\n\n")
+    return "".join(parts) + rest
+
+
+def _count(notices: Sequence[Notice]) -> str:
+    return "1 change" if len(notices) == 1 else f"{len(notices)} changes"

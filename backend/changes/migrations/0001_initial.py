@@ -1,0 +1,102 @@
+import django.db.models.deletion
+import django.db.models.functions.datetime
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    initial = True
+
+    dependencies = [
+        ('runs', '0001_initial'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='NotificationChannel',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=100, unique=True)),
+                ('address', models.CharField(help_text='Of Apprise; parts of it are secret.', max_length=1000)),
+                ('kinds', models.JSONField(blank=True, default=list, help_text='Empty for all.')),
+                ('severity', models.SmallIntegerField(choices=[(1, 'Info'), (2, 'Warning'), (3, 'Critical')], default=2, help_text='The lowest that is sent.')),
+                ('tags', models.JSONField(blank=True, default=list, help_text='KEY:VALUE of runs; empty for all.')),
+                ('daily', models.BooleanField(default=False, help_text='One message a day instead of at once.')),
+                ('paused', models.BooleanField(default=False)),
+                ('made_by', models.CharField(max_length=200)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ('failures', models.SmallIntegerField(default=0, help_text='Failed messages in a row.')),
+                ('next_at', models.DateTimeField(blank=True, help_text='No message before.', null=True)),
+            ],
+            options={
+                'ordering': ['name'],
+            },
+        ),
+        migrations.CreateModel(
+            name='FleetChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('speed', 'Speed'), ('verdict', 'AES acceleration'), ('silent', 'Silent host')], max_length=10)),
+                ('direction', models.CharField(choices=[('slower', 'Slower'), ('faster', 'Faster'), ('lost', 'AES acceleration lost'), ('regained', 'AES acceleration regained'), ('changed', 'AES verdict changed'), ('silent', 'No runs any more')], max_length=10)),
+                ('family', models.CharField(blank=True, help_text='Of ciphers, such as aes.', max_length=100)),
+                ('difference', models.CharField(blank=True, help_text='The first difference of the environment, which all of its hosts have.', max_length=300)),
+                ('first_at', models.DateTimeField(help_text='Start of the first changed run of all hosts.')),
+                ('last_at', models.DateTimeField(help_text="Start of the last host's first changed run.")),
+                ('status', models.CharField(choices=[('new', 'New'), ('acknowledged', 'Acknowledged'), ('ignored', 'Ignored'), ('fixed', 'Fixed')], default='new', max_length=12)),
+                ('note', models.CharField(blank=True, max_length=1000)),
+                ('decided_by', models.CharField(blank=True, help_text='Who set status or note.', max_length=200)),
+                ('decided_at', models.DateTimeField(blank=True, null=True)),
+                ('fixed_at', models.DateTimeField(blank=True, help_text='Since then every host is as it was before.', null=True)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+            ],
+            options={
+                'ordering': ['-last_at', '-id'],
+                'indexes': [models.Index(fields=['-last_at', '-id'], name='fleet_changes_by_time')],
+            },
+        ),
+        migrations.CreateModel(
+            name='FleetChangeMember',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(help_text='Start of the run; of silence, when it was too long.')),
+                ('tool', models.CharField(blank=True, max_length=10)),
+                ('family', models.CharField(blank=True, help_text='With mode: aes-gcm.', max_length=100)),
+                ('ratio', models.FloatField(blank=True, help_text='After / before, of a speed.', null=True)),
+                ('series_count', models.SmallIntegerField(default=0, help_text='Series that were compared.')),
+                ('before', models.CharField(blank=True, help_text='The verdict before.', max_length=10)),
+                ('after', models.CharField(blank=True, max_length=10)),
+                ('confidence', models.SmallIntegerField(choices=[(1, 'low'), (2, 'medium'), (3, 'high')], default=3)),
+                ('differences', models.JSONField(default=list, help_text='Of the environment, in words.')),
+                ('ended_at', models.DateTimeField(blank=True, help_text='As before since then.', null=True)),
+                ('change', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='members', to='changes.fleetchange')),
+                ('previous', models.ForeignKey(blank=True, help_text='The run before.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run')),
+                ('run', models.ForeignKey(help_text='First changed; of a silent host the last.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.run')),
+                ('series', models.ForeignKey(blank=True, help_text='The middle one.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.series')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['change', 'at'], name='members_of_a_change')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Notification',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('topic', models.CharField(help_text='A direction of changes, rejected or test.', max_length=10)),
+                ('title', models.CharField(max_length=300)),
+                ('change_key', models.BigIntegerField(help_text='Of the entry.', null=True)),
+                ('run_id', models.UUIDField(help_text='Of the rejected run.', null=True)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('sent', 'Sent'), ('failed', 'Failed'), ('withdrawn', 'Withdrawn')], default='waiting', max_length=10)),
+                ('due_at', models.DateTimeField()),
+                ('attempts', models.SmallIntegerField(default=0)),
+                ('error', models.CharField(blank=True, help_text='Of the last attempt.', max_length=300)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('channel', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='notifications', to='changes.notificationchannel')),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['due_at'], name='notices_to_send'), models.Index(fields=['channel', '-id'], name='notices_of_a_channel')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'waiting')), fields=('channel', 'change_key'), name='an_entry_waits_once_for_a_channel'), models.UniqueConstraint(fields=('channel', 'run_id'), name='a_channel_is_sent_a_run_once')],
+            },
+        ),
+    ]

@@ -1,0 +1,164 @@
+"""What changed in the fleet, and what people know of it."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Prefetch
+from django.db.models.functions import Now
+
+from runs.models.run import Run
+from runs.models.series import Series
+
+
+class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
+    """Changes with what is known of their hosts."""
+
+    def listed(self) -> Self:
+        """Return those that have a run left, the newest first."""
+        members = FleetChangeMember.objects.filter(change=OuterRef("pk"))
+        return self.filter(Exists(members)).order_by("-last_at", "-id")
+
+    def with_members(self, most: int) -> Self:
+        """Return them, the newest first, with figures of all members; the latest are `named`."""
+        members = FleetChangeMember.objects.select_related(
+            "run__host", "run__environment__cpu", "previous", "series"
+        )
+        # What is counted has no order of its own.
+        return (
+            self.order_by("-last_at", "-id")
+            .annotate(
+                hosts=Count("members__run__host", distinct=True),
+                ratio=Avg("members__ratio"),
+                lowest=Min("members__ratio"),
+                highest=Max("members__ratio"),
+                certainty=Max("members__confidence"),
+            )
+            .prefetch_related(
+                Prefetch(
+                    "members",
+                    members.order_by("-at", "run__host", "-tool", "family")[:most],
+                    to_attr="named",
+                )
+            )
+        )
+
+
+class FleetChange(models.Model):
+    """What one cipher family did on hosts with the same change of their environment.
+
+    Or what the AES verdict did, or hosts that are silent.
+    """
+
+    class Kind(models.TextChoices):
+        SPEED = "speed", "Speed"
+        VERDICT = "verdict", "AES acceleration"
+        SILENT = "silent", "Silent host"
+
+    class Direction(models.TextChoices):
+        SLOWER = "slower", "Slower"
+        FASTER = "faster", "Faster"
+        LOST = "lost", "AES acceleration lost"
+        REGAINED = "regained", "AES acceleration regained"
+        CHANGED = "changed", "AES verdict changed"
+        SILENT = "silent", "No runs any more"
+
+    class Status(models.TextChoices):
+        NEW = "new"
+        ACKNOWLEDGED = "acknowledged"
+        IGNORED = "ignored"
+        FIXED = "fixed"
+
+    LONGEST_NOTE = 1000
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    direction = models.CharField(max_length=10, choices=Direction)
+    family = models.CharField(max_length=100, blank=True, help_text="Of ciphers, such as aes.")
+    difference = models.CharField(
+        max_length=300,
+        blank=True,
+        help_text="The first difference of the environment, which all of its hosts have.",
+    )
+    first_at = models.DateTimeField(help_text="Start of the first changed run of all hosts.")
+    last_at = models.DateTimeField(help_text="Start of the last host's first changed run.")
+    status = models.CharField(max_length=12, choices=Status, default=Status.NEW)
+    note = models.CharField(max_length=LONGEST_NOTE, blank=True)
+    decided_by = models.CharField(max_length=200, blank=True, help_text="Who set status or note.")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    fixed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then every host is as it was before."
+    )
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = FleetChangeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-last_at", "-id"]
+        indexes = [models.Index(fields=["-last_at", "-id"], name="fleet_changes_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.family} {self.direction} {self.difference}".strip()
+
+    @property
+    def state(self) -> str:
+        """Return the status; fixed where later runs say so."""
+        return self.Status.FIXED if self.fixed_at else self.status
+
+    @property
+    def confidence(self) -> str:
+        """Return that of the host that shows it most clearly."""
+        return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
+
+
+class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
+    """Parts of changes."""
+
+    def open_on(self, host: int) -> Self:
+        """Return a host's open changes: neither over, ignored nor fixed.
+
+        Parts of one change are beside each other, the latest change first.
+        """
+        status = FleetChange.Status
+        return (
+            self.filter(run__host=host, ended_at=None)
+            .exclude(change__status__in=(status.IGNORED, status.FIXED))
+            .select_related("change")
+            .order_by("-change__last_at", "-change", "-tool", "family")
+        )
+
+
+class FleetChangeMember(models.Model):
+    """A host's part of a change: of one mode of a family by one tool, or of the verdict."""
+
+    class Confidence(models.IntegerChoices):
+        LOW = 1, "low"
+        MEDIUM = 2, "medium"
+        HIGH = 3, "high"
+
+    change = models.ForeignKey(FleetChange, models.CASCADE, related_name="members", db_index=False)
+    run = models.ForeignKey(
+        Run, models.CASCADE, related_name="+", help_text="First changed; of a silent host the last."
+    )
+    previous = models.ForeignKey(
+        Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text="The run before."
+    )
+    at = models.DateTimeField(help_text="Start of the run; of silence, when it was too long.")
+    tool = models.CharField(max_length=10, blank=True)
+    family = models.CharField(max_length=100, blank=True, help_text="With mode: aes-gcm.")
+    ratio = models.FloatField(null=True, blank=True, help_text="After / before, of a speed.")
+    series_count = models.SmallIntegerField(default=0, help_text="Series that were compared.")
+    series = models.ForeignKey(
+        Series, models.PROTECT, null=True, blank=True, related_name="+", help_text="The middle one."
+    )
+    before = models.CharField(max_length=10, blank=True, help_text="The verdict before.")
+    after = models.CharField(max_length=10, blank=True)
+    confidence = models.SmallIntegerField(choices=Confidence, default=Confidence.HIGH)
+    differences = models.JSONField(default=list, help_text="Of the environment, in words.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="As before since then.")
+
+    objects = MemberQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.family}".strip()

@@ -1,0 +1,150 @@
+"""Whom changes are sent to, and what was or is to be sent."""
+
+from datetime import datetime
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from changes.models.fleet_change import FleetChange
+
+REJECTED, TEST = "rejected", "test"
+"""Topics beside the directions of changes."""
+
+TOPIC_WORDS = {
+    FleetChange.Direction.SLOWER.value: "slower",
+    FleetChange.Direction.FASTER.value: "faster",
+    FleetChange.Direction.LOST.value: "AES acceleration lost",
+    FleetChange.Direction.REGAINED.value: "AES acceleration regained",
+    FleetChange.Direction.CHANGED.value: "AES verdict changed",
+    FleetChange.Direction.SILENT.value: "no runs any more",
+    REJECTED: "run rejected",
+}
+"""What titles say behind the name of a host."""
+
+
+class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
+    """Channels by what they may be sent."""
+
+    def open(self, now: datetime) -> Self:
+        """Return those that may be sent a message now."""
+        return self.filter(Q(next_at=None) | Q(next_at__lte=now), paused=False)
+
+
+class NotificationChannel(models.Model):
+    """One address that messages go to, and the rule which entries it is sent."""
+
+    class Kind(models.TextChoices):
+        SPEED = FleetChange.Kind.SPEED.value, "Speed"
+        VERDICT = FleetChange.Kind.VERDICT.value, "AES verdict"
+        SILENT = FleetChange.Kind.SILENT.value, "Silent host"
+        REJECTED = REJECTED, "Rejected run"
+
+    class Severity(models.IntegerChoices):
+        INFO = 1, "Info"
+        WARNING = 2, "Warning"
+        CRITICAL = 3, "Critical"
+
+    name = models.CharField(max_length=100, unique=True)
+    address = models.CharField(max_length=1000, help_text="Of Apprise; parts of it are secret.")
+    kinds = models.JSONField(default=list, blank=True, help_text="Empty for all.")
+    severity = models.SmallIntegerField(
+        choices=Severity, default=Severity.WARNING, help_text="The lowest that is sent."
+    )
+    tags = models.JSONField(default=list, blank=True, help_text="KEY:VALUE of runs; empty for all.")
+    daily = models.BooleanField(default=False, help_text="One message a day instead of at once.")
+    paused = models.BooleanField(default=False)
+    made_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    failures = models.SmallIntegerField(default=0, help_text="Failed messages in a row.")
+    next_at = models.DateTimeField(null=True, blank=True, help_text="No message before.")
+
+    objects = ChannelQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def service(self) -> str:
+        """Return which service the address is of, and nothing else of it."""
+        return self.address.partition("://")[0]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the audit log keeps: no secret."""
+        names = ("name", "service", "kinds", "severity", "tags", "daily", "paused")
+        return {name: getattr(self, name) for name in names}
+
+
+class NotificationQuerySet(models.QuerySet["Notification"]):
+    """Notifications by what is to be done with them."""
+
+    def due(self, now: datetime) -> Self:
+        """Return those that wait and whose time has come."""
+        return self.filter(state=Notification.State.WAITING, due_at__lte=now)
+
+
+class Notification(models.Model):
+    """An entry of /changes/, or a rejected run, for one channel: first outbox, then log.
+
+    It is written in the transaction of what it is about. That may be gone when it is sent, so
+    nothing here refers to it but by its key.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        SENT = "sent"
+        FAILED = "failed"
+        WITHDRAWN = "withdrawn"
+
+    channel = models.ForeignKey(
+        NotificationChannel, models.CASCADE, related_name="notifications", db_index=False
+    )
+    topic = models.CharField(max_length=10, help_text="A direction of changes, rejected or test.")
+    title = models.CharField(max_length=300)
+    change_key = models.BigIntegerField(null=True, help_text="Of the entry.")
+    run_id = models.UUIDField(null=True, help_text="Of the rejected run.")
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    due_at = models.DateTimeField()
+    attempts = models.SmallIntegerField(default=0)
+    error = models.CharField(max_length=300, blank=True, help_text="Of the last attempt.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    ended_at = models.DateTimeField(null=True)
+
+    objects = NotificationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["channel", "change_key"],
+                condition=Q(state="waiting"),
+                name="an_entry_waits_once_for_a_channel",
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "run_id"], name="a_channel_is_sent_a_run_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["due_at"], condition=Q(state="waiting"), name="notices_to_send"),
+            models.Index(fields=["channel", "-id"], name="notices_of_a_channel"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+_SEVERITIES = {
+    FleetChange.Direction.LOST.value: NotificationChannel.Severity.CRITICAL,
+    FleetChange.Direction.FASTER.value: NotificationChannel.Severity.INFO,
+    FleetChange.Direction.REGAINED.value: NotificationChannel.Severity.INFO,
+}
+
+
+def severity_of(topic: str) -> NotificationChannel.Severity:
+    """How much a topic matters."""
+    return _SEVERITIES.get(topic, NotificationChannel.Severity.WARNING)

@@ -1,0 +1,113 @@
+"""Notifications, written in the transaction of the event, for each channel that wants it.
+
+`notifications` sends them.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from changes.models import (
+    FleetChange,
+    FleetChangeMember,
+    Notification,
+    NotificationChannel,
+)
+from changes.models.notification import REJECTED, TOPIC_WORDS, severity_of
+from cipherspeed.naming import tags_by_key
+from runs.models import Run
+
+NEWS = timedelta(days=14)
+"""What is older when it is found is history: listed, but not sent."""
+
+DIGEST_AT = time(6)
+"""UTC."""
+
+SILENCE_WAITS = timedelta(hours=1)
+"""Before a silent host is told of: an agent that was offline sends its old runs one by one, and
+until the last of them has arrived the host looks silent."""
+
+REPEATED = timedelta(days=1)
+"""Between two messages about one entry that further hosts join, as in an upgrade of the fleet, and
+about rejected runs of one host: an agent with a wrong clock has each of them rejected."""
+
+LONGEST_TITLE = 300
+
+
+def is_news(at: datetime) -> bool:
+    return at > timezone.now() - NEWS
+
+
+def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
+    """Notify of changes that a host has certainly become part of."""
+    parts = {member.change_id: member for member in members}
+    channels = _channels() if parts else []
+    for member in parts.values() if channels else ():
+        change, run = member.change, member.run
+        title = f"{run.name}: {TOPIC_WORDS[change.direction]}"[:LONGEST_TITLE]
+        event = {"topic": change.direction, "title": title, "change_key": change.pk}
+        _write(event, change.kind, run.tags, channels)
+
+
+def notify_of_rejection(run: Run, **_: Any) -> None:
+    """Notify of a rejected run: it has no host, so the name and tags of its document count."""
+    channels = _channels()
+    if not channels:
+        return
+    title = f"{run.host_name}: {TOPIC_WORDS[REJECTED]}"[:LONGEST_TITLE]
+    since = timezone.now() - REPEATED
+    lately = Notification.objects.filter(topic=REJECTED, title=title, created_at__gt=since)
+    notified = set(lately.values_list("channel_id", flat=True))
+    event = {"topic": REJECTED, "title": title, "run_id": run.run_id}
+    tags = run.document.parsed.get("tags") or {}
+    _write(event, REJECTED, tags, [one for one in channels if one.pk not in notified])
+
+
+def _channels() -> list[NotificationChannel]:
+    return list(NotificationChannel.objects.filter(paused=False))
+
+
+def _write(
+    event: Mapping[str, Any],
+    kind: str,
+    tags: Mapping[str, str],
+    channels: Iterable[NotificationChannel],
+) -> None:
+    """Store a `Notification` with the fields `event` for each channel whose rule matches."""
+    is_silence = event["topic"] == FleetChange.Direction.SILENT
+    due = timezone.now() + (SILENCE_WAITS if is_silence else timedelta())
+    again = _again_at(event["change_key"]) if "change_key" in event else {}
+    rows = [
+        Notification(
+            channel=channel, due_at=_due(channel, max(due, again.get(channel.pk, due))), **event
+        )
+        for channel in channels
+        if _concerns(channel, event["topic"], kind, tags)
+    ]
+    Notification.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _again_at(change_key: int) -> dict[int, datetime]:
+    """Return for each channel when it may be sent the entry again."""
+    rows = Notification.objects.filter(change_key=change_key).order_by("id")
+    return {key: at + REPEATED for key, at in rows.values_list("channel_id", "created_at")}
+
+
+def _concerns(channel: NotificationChannel, topic: str, kind: str, tags: Mapping[str, str]) -> bool:
+    """Return whether the channel's rule matches: of several tags of one key any suffices."""
+    if channel.severity > severity_of(topic):
+        return False
+    if channel.kinds and kind not in channel.kinds:
+        return False
+    wanted = tags_by_key(channel.tags)
+    return all(tags.get(key) in values for key, values in wanted.items())
+
+
+def _due(channel: NotificationChannel, at: datetime) -> datetime:
+    """Return that time, or that of the next digest."""
+    if not channel.daily:
+        return at
+    digest = datetime.combine(at.date(), DIGEST_AT, at.tzinfo)
+    return digest if at < digest else digest + timedelta(days=1)

@@ -1,0 +1,79 @@
+"""The services that messages go to, by Apprise: mail, chats, web hooks and a hundred more.
+
+Apprise and its services take 40 MB: imported where a message is sent or an address checked.
+"""
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from django.conf import settings
+
+from changes.messages import Message, as_text
+from changes.models import NotificationChannel
+
+if TYPE_CHECKING:
+    from apprise import Apprise
+
+LONGEST_ERROR = 300
+NOT_SENT = "It was not sent."
+
+
+class AddressRefused(ValueError):
+    """Why nothing can be sent to an address: one sentence."""
+
+
+def check_address(address: str) -> None:
+    """Raise `AddressRefused` unless it names a service and all that the service needs."""
+    from apprise import Apprise
+    from apprise.exception import AppriseException
+
+    try:
+        service = Apprise.instantiate(address, suppress_exceptions=False)
+    except (AppriseException, TypeError, ValueError) as error:
+        raise AddressRefused(f"{error}".rstrip(".") + ".") from None
+    if service is None:
+        raise AddressRefused("No service has such an address; see https://appriseit.com/services/.")
+    if service.port is not None and not 0 < service.port < 2**16:
+        raise AddressRefused(f"{service.port} is no port: it must be from 1 to 65535.")
+
+
+def deliver(address: str, message: Message) -> str:
+    """Send it; return what went wrong, without the secrets of the address, or nothing."""
+    from apprise import NotifyFormat
+
+    service = _service(address)
+    if not len(service):
+        return "Its address is not valid any more."
+    result = service.notify(
+        title=message.subject,
+        body=as_text(message, service[0].body_maxlen),
+        body_format=NotifyFormat.TEXT,
+        notify_type=_TYPES[message.severity],
+    )
+    if result:
+        return ""
+    reasons = " ".join(one.message for one in result.logs()) or NOT_SENT
+    return _without_secrets(reasons, address)[:LONGEST_ERROR]
+
+
+Severity = NotificationChannel.Severity
+_TYPES = {Severity.INFO: "info", Severity.WARNING: "warning", Severity.CRITICAL: "failure"}
+
+
+def _service(address: str) -> "Apprise":
+    from apprise import Apprise, AppriseAsset
+
+    asset = AppriseAsset(app_id="Ciphermark", app_url=settings.CIPHERMARK_SITE_URL)
+    service = Apprise(asset=asset)
+    service.add(address)
+    return service
+
+
+def _without_secrets(text: str, address: str) -> str:
+    """Take every part of the address out of a text: some are secret."""
+    parts = {*re.split(r"[/:@?&=,]+", address), *re.split(r"[/:@?&=,]+", unquote(address))}
+    for part in sorted(parts, key=len, reverse=True):
+        if len(part) > 3:
+            text = text.replace(part, "…")
+    return text

@@ -1,0 +1,1 @@
+"""What figures mean: run documents, statistics, normalisation, verdicts. Imports no Django."""

@@ -1,0 +1,199 @@
+"""Changes in a history: steps that last (docs/method.md, section 5)."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import log, prod
+from statistics import median
+from typing import Generic, NamedTuple, TypeVar
+
+from cipherspeed.summary import relative_spread
+
+K = TypeVar("K", bound=Hashable)
+
+WINDOW = 10
+"""Runs of a level that count, at most: those before a step, and those from it on."""
+
+SMALLEST_CHANGE = 0.05
+SPREADS = 4
+"""A step is beyond max(5 %, 4 spreads)."""
+
+LASTS = 2
+"""Runs that a level has at least, before a step and from it on."""
+
+TELLING_WINDOW = 3
+"""Runs whose scatter is known; with fewer the spread of their tries stands for it."""
+
+START_UP_SECONDS = 0.1
+"""The first tenth of a second of a stream is slow, on every machine about as long."""
+
+
+class Observation(NamedTuple):
+    """A series in one run: its median, above zero, and the spread of its tries (a fraction).
+
+    `seconds`: how long a try took, where the rate depends on it.
+    """
+
+    median: float
+    spread: float = 0.0
+    seconds: float | None = None
+
+
+RunOf = Mapping[K, Observation]
+"""By series. What is measured in another way is another series, and is never compared."""
+
+
+@dataclass(frozen=True)
+class Step(Generic[K]):
+    """A change at the run `index` (0 is the oldest), of the series that have runs on both sides.
+
+    `before` and `after`: the median of each series. `threshold`: the relative difference that the
+    step exceeds. `window`: runs before it that it is compared with.
+    """
+
+    index: int
+    threshold: float
+    window: int
+    before: Mapping[K, float]
+    after: Mapping[K, float]
+
+    @property
+    def ratios(self) -> dict[K, float]:
+        """Return after / before of each series."""
+        return {key: after / self.before[key] for key, after in self.after.items()}
+
+    @property
+    def ratio(self) -> float:
+        """Return after / before, the median over the series."""
+        return median(self.ratios.values())
+
+    @property
+    def confidence(self) -> str:
+        """Return high for twice the threshold or more, low where the scatter is hardly known."""
+        if self.window < TELLING_WINDOW:
+            return "low"
+        return "high" if abs(self.ratio - 1) >= 2 * self.threshold else "medium"
+
+
+def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
+    """Return the steps of one series, or of several together, the oldest first.
+
+    A step is where two runs in a row differ in one direction from the up to 10 runs before, back
+    to the last step, by more than max(5 %, 4 spreads); of several series the median over them. It
+    is dated to the first run from which on all are nearer to the new level. One whose level does
+    not last, so that the up to 10 runs from there on are within 5 %, is none.
+    """
+    found: list[Step[K]] = []
+    start, at = 0, LASTS
+    while at + LASTS <= len(history):
+        step = _step_at(history, start, at)
+        if step is None:
+            at += 1
+        else:
+            found.append(step)
+            start, at = step.index, max(at, step.index + LASTS)
+    return list(_lasting(history, found))
+
+
+def _step_at(history: Sequence[RunOf[K]], start: int, at: int) -> Step[K] | None:
+    """Return the step that the runs from `at` on show, if they show one."""
+    window, shown = history[max(start, at - WINDOW) : at], history[at : at + LASTS]
+    before = _medians(window, shown[0].keys())
+    new = list(_levels(shown, before))
+    levels = list(_levels(window, before))
+    if min(len(new), len(levels)) < LASTS or not _beyond(new, SMALLEST_CHANGE):
+        return None
+    spread = relative_spread(levels)
+    if len(levels) < TELLING_WINDOW:
+        tries = median(run[key].spread for run in window for key in before if key in run)
+        spread = max(tries, spread, relative_spread(new))
+    threshold = max(SMALLEST_CHANGE, SPREADS * spread) + _allowance(window, shown[0], before)
+    if not _beyond(new, threshold):
+        return None
+    first, middle = at, median(new)
+    while first - 1 >= start + LASTS and _nearer(history[first - 1], before, middle):
+        first -= 1
+    return Step(first, threshold, len(levels), before, {})
+
+
+def _medians(runs: Sequence[RunOf[K]], keys: Iterable[K]) -> dict[K, float]:
+    values = {key: [run[key].median for run in runs if key in run] for key in keys}
+    return {key: median(of_key) for key, of_key in values.items() if of_key}
+
+
+def _levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[float]:
+    """Yield the ratio of each run that has a common series to the level before."""
+    for run in runs:
+        ratios = [run[key].median / middle for key, middle in before.items() if key in run]
+        if ratios:
+            yield median(ratios)
+
+
+def _beyond(levels: Sequence[float], threshold: float) -> bool:
+    """Return whether all are beyond the threshold on one side."""
+    return min(levels) > 1 + threshold or max(levels) < 1 - threshold
+
+
+def _nearer(run: RunOf[K], before: Mapping[K, float], new: float) -> bool:
+    return any(abs(level - new) < abs(level - 1) for level in _levels([run], before))
+
+
+def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]) -> float:
+    """Return how much tries of another length alone change the rates."""
+    differences = []
+    for key in before:
+        lengths = [one[key].seconds for one in window if key in one and one[key].seconds]
+        usual = median(filter(None, lengths)) if lengths else None
+        differences.append(start_up_difference(run[key].seconds, usual))
+    return median(differences)
+
+
+def start_up_difference(seconds: float | None, others: float | None) -> float:
+    """Return by how much tries of these lengths differ in rate on one machine, as a fraction.
+
+    0 where a length is not known: nothing is known to differ then.
+    """
+    if not seconds or not others:
+        return 0.0
+    share, other = (min(1.0, START_UP_SECONDS / one) for one in (seconds, others))
+    return abs(share - other)
+
+
+def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[Step[K]]:
+    """Yield the steps that last, each with its sides."""
+    start = 0
+    ends = [step.index for step in steps[1:]] + [len(history)]
+    for step, end in zip(steps, ends, strict=False):
+        first = step.index
+        before = _medians(history[max(start, first - WINDOW) : first], history[first].keys())
+        after = _medians(history[first : min(end, first + WINDOW)], before)
+        sized = replace(step, before=before, after=after)
+        if abs(sized.ratio - 1) > SMALLEST_CHANGE:
+            start = first
+            yield sized
+
+
+def taken_back(ratios: Sequence[float]) -> list[int | None]:
+    """Return for each step, oldest first, the later one that brought the level back within 5 %."""
+    return [
+        next(
+            (
+                end
+                for end in range(first + 1, len(ratios))
+                if abs(log(prod(ratios[first : end + 1]))) <= log(1 + SMALLEST_CHANGE)
+            ),
+            None,
+        )
+        for first in range(len(ratios))
+    ]
+
+
+def verdict_changes(verdicts: Sequence[str]) -> list[int]:
+    """Return where a sequence of verdicts changes and the next one says the same."""
+    found = []
+    level = verdicts[0] if verdicts else ""
+    for at, (verdict, confirming) in enumerate(pairwise(verdicts)):
+        if verdict == confirming != level:
+            found.append(at)
+            level = verdict
+    return found

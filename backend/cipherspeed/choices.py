@@ -1,0 +1,88 @@
+"""What can be compared and by what: names for people, and explanations of the metrics."""
+
+from dataclasses import dataclass
+
+from cipherspeed.groups import Comparison
+
+TAG_PREFIX = "tag:"
+"""Before the key of a tag that groups are by."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value of a picker."""
+
+    key: str
+    label: str
+    explanation: str = ""
+    lower_is_better: bool = False
+
+
+METRICS = (
+    Choice("throughput", "Throughput", "Raw throughput, not normalised."),
+    Choice(
+        "normalised",
+        "Normalised throughput",
+        "What this cipher would do on the reference machine: the throughput divided by the "
+        "machine's baseline speed, from arcfour, Blowfish and 3DES.",
+    ),
+    Choice("vs_3des", "Ratio to 3DES", "How many times the machine's own 3DES speed."),
+    Choice("vs_blowfish", "Ratio to Blowfish", "How many times the machine's own Blowfish speed."),
+    Choice("vs_arcfour", "Ratio to arcfour", "How many times the machine's own arcfour speed."),
+    Choice(
+        "cpu_seconds_per_gb",
+        "CPU seconds per GB",
+        "CPU time of both ends together for 10⁹ bytes. Less is better.",
+        lower_is_better=True,
+    ),
+)
+
+TOOLS = (Choice("ssh", "SSH (whole transfer)"), Choice("openssl", "OpenSSL (cipher alone)"))
+
+GROUP_BY = (
+    Choice("cpu", "CPU"),
+    Choice("cpu_vendor", "CPU vendor"),
+    Choice("microarchitecture", "Microarchitecture"),
+    Choice("architecture", "Architecture"),
+    Choice("os", "Operating system"),
+    Choice("os_version", "OS version"),
+    Choice("openssl", "OpenSSL version"),
+    Choice("openssl_series", "OpenSSL series"),
+    Choice("openssh", "OpenSSH version"),
+    Choice("virtualization", "Virtualisation"),
+    Choice("acceleration", "AES acceleration"),
+    Choice("host", "Host"),
+)
+
+METHODS = (Choice("pipeline", "Pipeline"), Choice("steady", "Steady"))
+
+
+def choice(choices: tuple[Choice, ...], key: str) -> Choice:
+    """The choice with this key; an unknown one (a tag, say) stands for itself."""
+    return next((known for known in choices if known.key == key), Choice(key, key))
+
+
+def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
+    """Return all groupings, with these tags and the tag of `group_by`."""
+    asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
+    every = dict.fromkeys((*tags, *asked))
+    return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
+
+
+def grouping(name: str) -> str:
+    """Name a grouping within a sentence."""
+    label = choice(groupings(name), name).label
+    kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
+    return label if kept else label[0].lower() + label[1:]
+
+
+def heading(comparison: Comparison) -> str:
+    """Describe a comparison: "SSH throughput by CPU"."""
+    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
+    metric = choice(METRICS, comparison.metric).label
+    metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
+    by = map(grouping, filter(None, (comparison.group_by, comparison.split_by)))
+    words = f"{tool} {metric} by {' and '.join(by)}"
+    if comparison.relative_to and comparison.relative_to.label:
+        words += f", relative to {comparison.relative_to.label}"
+    return f"{words}, matched hosts" if comparison.matched else words

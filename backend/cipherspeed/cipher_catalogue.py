@@ -1,0 +1,206 @@
+"""Facts about each cipher and the policies of recommendations, as data/ciphers.json has them."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Literal, get_args
+
+from cipherspeed.types import Tool
+
+Status = Literal["recommended", "acceptable", "legacy", "broken"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""Safest first."""
+
+Version = tuple[int, ...]
+"""9.2p1 -> (9, 2): the number of the portable release says nothing about ciphers."""
+
+_OPENSSH = re.compile(r"OpenSSH[ _](?:for_Windows_)?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})")
+_BARE = re.compile(r"(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:p\d{1,2})?")
+
+
+def openssh_version(text: str | None) -> Version | None:
+    """Return the release in what `ssh -V` prints; None for another program or no text."""
+    match = _OPENSSH.search(text or "") or _BARE.fullmatch(text or "")
+    return _parsed(match["version"]) if match else None
+
+
+def openssh_release(text: str | None) -> str:
+    """Return "OpenSSH 9.2"."""
+    version = openssh_version(text)
+    return f"OpenSSH {'.'.join(map(str, version))}" if version else "unknown OpenSSH"
+
+
+def _parsed(text: str) -> Version:
+    return tuple(int(number) for number in text.split("."))
+
+
+@dataclass(frozen=True)
+class VersionRange:
+    """From release `since` on, up to but without `until`; None is open."""
+
+    since: str | None
+    until: str | None
+
+    def contains(self, version: Version) -> bool:
+        """Return whether that release belongs to the range."""
+        begun = self.since is None or version >= _parsed(self.since)
+        return begun and (self.until is None or version < _parsed(self.until))
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """How safe a cipher is, why in one sentence, and where to read about it."""
+
+    status: Status
+    reason: str
+    reference: str | None
+
+
+@dataclass(frozen=True)
+class Advisory:
+    """A weakness that some releases have, and what the cipher is worth with it.
+
+    It counts when `either` end or when the `server` is affected. `fixed_in_packages`: the start of
+    the version text of distributions' packages, and the number after it from which the fix is in.
+    """
+
+    name: str
+    assessment: Assessment
+    ends: Literal["either", "server"]
+    affected: VersionRange
+    assumed_when_unknown: bool
+    fixed_in_packages: tuple[tuple[str, int], ...]
+
+    def affected_ends(self, client: str | None, server: str | None) -> dict[str, str | None]:
+        """Return the ends of a connection that have the weakness, with their version texts."""
+        ends = {"client": client, "server": server}
+        if self.ends == "server":
+            del ends["client"]
+        return {end: text for end, text in ends.items() if self._affects(text)}
+
+    def _affects(self, text: str | None) -> bool:
+        version = openssh_version(text)
+        if version is None:
+            return self.assumed_when_unknown
+        return self.affected.contains(version) and not any(
+            (match := re.search(re.escape(release) + r"(\d{1,6})", text or ""))
+            and int(match[1]) >= number
+            for release, number in self.fixed_in_packages
+        )
+
+
+@dataclass(frozen=True)
+class OpenSshSupport:
+    """Which releases of OpenSSH know the cipher, and which use it by default (None: none)."""
+
+    present: VersionRange
+    client_default: VersionRange | None
+    server_default: VersionRange | None
+
+
+@dataclass(frozen=True)
+class Cipher:
+    """One cipher of one tool.
+
+    `block_bits` is None for a stream cipher, `openssh` for the ciphers of openssl. `aead`: whether
+    it authenticates what it encrypts.
+    """
+
+    name: str
+    tool: Tool
+    family: str
+    mode: str
+    key_bits: int
+    block_bits: int | None
+    aead: bool
+    assessment: Assessment
+    advisories: tuple[Advisory, ...]
+    openssh: OpenSshSupport | None
+
+    def assess(self, client: str | None, server: str | None) -> Assessment:
+        """Return how safe it is between two OpenSSH versions, as `ssh -V` prints them."""
+        known = [one.assessment for one in self.advisories if one.affected_ends(client, server)]
+        return max((self.assessment, *known), key=lambda each: STATUSES.index(each.status))
+
+    @property
+    def strength(self) -> tuple[int, int, int]:
+        """Return what orders ciphers of one status: AEAD, then large blocks and keys first."""
+        return (-self.aead, -(self.block_bits or 128), -self.key_bits)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A named choice of statuses, and what it means in a sentence."""
+
+    name: str
+    statuses: tuple[Status, ...]
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All ciphers and, the strictest first, all policies."""
+
+    rules_version: str
+    scope: str
+    sources: tuple[str, ...]
+    policies: Mapping[str, Policy]
+    ciphers: tuple[Cipher, ...]
+
+    def find(self, tool: Tool, name: str) -> Cipher | None:
+        """Return the cipher that this tool calls so."""
+        return next((one for one in self.ciphers if (one.tool, one.name) == (tool, name)), None)
+
+
+@cache
+def cipher_catalogue() -> Catalogue:
+    """Return the catalogue that comes with this version of Ciphermark."""
+    text = resources.files(__package__).joinpath("data/ciphers.json").read_text("utf-8")
+    raw = json.loads(text)
+    grounds = {key: Assessment(**ground) for key, ground in raw["grounds"].items()}
+    advisories = {key: _advisory(advisory) for key, advisory in raw["advisories"].items()}
+    policies = (policy.values() for policy in raw["policies"])
+    return Catalogue(
+        raw["rules_version"],
+        raw["scope"],
+        tuple(raw["sources"]),
+        {name: Policy(name, tuple(statuses), meaning) for name, statuses, meaning in policies},
+        tuple(_cipher(cipher, grounds, advisories) for cipher in raw["ciphers"]),
+    )
+
+
+def _advisory(raw: Mapping[str, Any]) -> Advisory:
+    return Advisory(
+        raw["name"],
+        Assessment(raw["status"], raw["reason"], raw["reference"]),
+        raw["ends"],
+        VersionRange(**raw["affected"]),
+        raw["assumed_when_unknown"],
+        tuple((package["release"], package["number"]) for package in raw["fixed_in_packages"]),
+    )
+
+
+def _cipher(
+    raw: dict[str, Any], grounds: Mapping[str, Assessment], advisories: Mapping[str, Advisory]
+) -> Cipher:
+    ranges = {key: each and VersionRange(**each) for key, each in (raw["openssh"] or {}).items()}
+    facts = {
+        **raw,
+        "assessment": grounds[raw["ground"]],
+        "advisories": tuple(advisories[key] for key in raw["advisories"]),
+        "openssh": OpenSshSupport(**ranges) if ranges else None,
+    }
+    del facts["ground"]
+    return Cipher(**facts)
+
+
+@lru_cache(2000)
+def cipher_family(tool: Tool, name: str) -> str:
+    """Return family and mode ("aes-gcm", "arcfour"); an unknown cipher is its own."""
+    cipher = cipher_catalogue().find(tool, name)
+    if cipher is None:
+        return name
+    return cipher.family if cipher.mode in ("stream", "ecb") else f"{cipher.family}-{cipher.mode}"

@@ -1,0 +1,79 @@
+"""Two results of one series side by side (docs/method.md, section 6)."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import geometric_mean
+from typing import Literal
+
+from cipherspeed.changes import SMALLEST_CHANGE, start_up_difference
+from cipherspeed.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES
+
+STANDARD_ERRORS = 2
+
+Verdict = Literal["faster", "slower", "same", "untold"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A series' median in bytes per second, the spread of its tries (a fraction), their number.
+
+    `try_seconds`: how long a try of a pipeline took, None where not known or of no matter.
+    """
+
+    median: float
+    spread: float | None
+    n: int
+    try_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """`ratio` = the second / the first, and the relative difference that noise alone may make.
+
+    `verdict`: faster or slower where the ratio exceeds the noise, same where it does not, untold
+    where it is beyond 5 % but fewer than three tries cannot tell how far a side scatters.
+    """
+
+    ratio: float
+    noise: float
+    verdict: Verdict
+
+    @property
+    def percent(self) -> float:
+        """The second against the first, in per cent; negative: slower."""
+        return (self.ratio - 1) * 100
+
+
+def ratio_of(first: Figure, second: Figure) -> Ratio:
+    """The second result against the first.
+
+    noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)): twice the standard error of the
+    difference of two medians, and never less than what runs of one machine differ by anyway; and
+    what tries of other lengths alone make of a pipeline's rate. The larger of ratio and 1/ratio
+    counts, so that swapping the sides changes no verdict.
+    """
+    ratio = second.median / first.median
+    told = min(first.n, second.n) >= NOISY_MINIMUM_TRIES
+    noise = max(SMALLEST_CHANGE, _margin(first, second) if told else 0.0)
+    noise += start_up_difference(first.try_seconds, second.try_seconds)
+    return Ratio(ratio, noise, _verdict(ratio, noise, told))
+
+
+def _margin(first: Figure, second: Figure) -> float:
+    variance = sum((one.spread or 0.0) ** 2 / one.n for one in (first, second))
+    return STANDARD_ERRORS * MEDIAN_TO_MEAN * math.sqrt(variance)
+
+
+def _verdict(ratio: float, noise: float, told: bool) -> Verdict:
+    if max(ratio, 1 / ratio) - 1 <= noise:
+        return "same"
+    if not told:
+        return "untold"
+    return "faster" if ratio > 1 else "slower"
+
+
+def mean_ratio(ratios: Iterable[float]) -> float | None:
+    """The geometric mean of ratios above zero; None of none."""
+    found = list(ratios)
+    return geometric_mean(found) if found else None

@@ -1,0 +1,233 @@
+"""What can change on a host and affects speed, as dimensions and as one fingerprint."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cipherspeed.cpu import clean_cpu_model, cpu_name, cpu_vendor, microarchitecture
+from cipherspeed.naming import Label, label
+
+FINGERPRINT_VERSION = 2
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """What runs are grouped and filtered by, each with a key and a label."""
+
+    cpu: Label
+    cpu_vendor: Label
+    microarchitecture: Label
+    architecture: Label
+    os: Label
+    os_version: Label
+    openssl: Label
+    openssl_series: Label
+    openssh: Label
+    virtualization: Label
+
+
+def dimensions(environment: Mapping[str, Any]) -> Dimensions:
+    """The dimensions of a run document's `environment`; what it does not say is unknown."""
+    cpu, system = environment["cpu"], environment["os"]
+    version_text = environment["openssl"].get("version_text")
+    model = cpu_name(cpu)
+    return Dimensions(
+        cpu=label(model, "Unknown CPU"),
+        cpu_vendor=label(cpu_vendor(cpu.get("vendor"), model), "Unknown vendor"),
+        microarchitecture=label(microarchitecture(cpu), "Unknown microarchitecture"),
+        architecture=label(cpu.get("architecture"), "Unknown architecture"),
+        os=label(os_name(system), "Unknown OS"),
+        os_version=label(os_version(system), "Unknown OS"),
+        openssl=label(openssl_release(version_text), "Unknown OpenSSL"),
+        openssl_series=label(openssl_series(version_text), "Unknown OpenSSL"),
+        openssh=label(openssh_release(environment["openssh"].get("client")), "Unknown OpenSSH"),
+        virtualization=label(environment.get("virtualization"), "Not stated"),
+    )
+
+
+@dataclass(frozen=True)
+class SshLibrary:
+    """The library that ssh uses, as values of the dimensions `openssl` and `openssl_series`."""
+
+    openssl: Label
+    openssl_series: Label
+
+
+def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
+    """Of a run document's `environment`; None: the openssl program's release, or not stated."""
+    text = _other_library(environment)
+    if text is None:
+        return None
+    return SshLibrary(
+        openssl=label(openssl_release(text), "Unknown OpenSSL"),
+        openssl_series=label(openssl_series(text), "Unknown OpenSSL"),
+    )
+
+
+def _other_library(environment: Mapping[str, Any]) -> str | None:
+    """What `ssh -V` says of its library, where that is not the release of the openssl program."""
+    stated = environment["openssh"].get("library")
+    own = environment["openssl"].get("version_text")
+    return None if openssl_release(stated) in (None, openssl_release(own)) else stated
+
+
+def fingerprint(environment: Mapping[str, Any]) -> str:
+    """SHA-256 (hex) over the stable, normalised facts; never over a reading such as the load.
+
+    Two runs with one fingerprint were made in one environment. `FINGERPRINT_VERSION` goes in,
+    so that a changed recipe cannot be mistaken for a changed machine. ssh's library counts only
+    where it is another than openssl's: documents of agents that do not state it, and of newer
+    ones on the same machine, are of one environment.
+    """
+    openssl = environment["openssl"]
+    library = _other_library(environment)
+    facts: dict[str, Any] = {
+        "fingerprint": FINGERPRINT_VERSION,
+        **_shared_facts(environment),
+        "openssl": {
+            name: openssl.get(name)
+            for name in ("version_text", "built_on", "platform", "compiler", "cpu_settings")
+        },
+    }
+    if library is not None:
+        facts["openssh"]["library"] = library
+    return _digest(facts).hex()
+
+
+def ssh_environment(environment: Mapping[str, Any]) -> int:
+    """A number for the environment as ssh sees it: that of `fingerprint` without the program.
+
+    Runs with different `--openssl` on one machine are of different environments, and their ssh
+    figures still of one. Positive, of 63 bits: a hash, so that no table need be asked for it.
+    """
+    library = _other_library(environment) or environment["openssl"].get("version_text")
+    facts = _shared_facts(environment)
+    facts["openssh"]["library"] = openssl_release(library)
+    return int.from_bytes(_digest(facts)[:8], "big") >> 1
+
+
+def _digest(facts: Mapping[str, Any]) -> bytes:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
+
+
+def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts that concern both tools."""
+    cpu, system = environment["cpu"], environment["os"]
+    return {
+        "cpu": {
+            "model": clean_cpu_model(cpu.get("model")),
+            "flags": sorted(cpu.get("flags") or ()),
+            **{
+                name: cpu.get(name)
+                for name in ("vendor", "architecture", "family", "model_id", "stepping")
+            },
+            **{name: cpu.get(name) for name in ("cores", "threads", "governor")},
+        },
+        "os": {name: system.get(name) for name in ("id", "name", "version", "kernel")},
+        # Not the server: a run without sshd does not know it, and is no other environment.
+        "openssh": {"client": environment["openssh"].get("client")},
+        "virtualization": environment.get("virtualization"),
+    }
+
+
+_SPELLING = {name.lower(): name for name in ("OpenSSL", "LibreSSL", "BoringSSL", "SSLeay")}
+_LIBRARY = re.compile(rf"(?P<name>{'|'.join(_SPELLING)})\s+v?(?P<version>\d[\w.+-]*)", re.I)
+_WITHOUT = re.compile(r"without OpenSSL\b", re.I)
+WITHOUT = "Without OpenSSL"
+"""The label of an ssh that has its few ciphers built in."""
+
+_OPENSSH = re.compile(r"OpenSSH_(?:for_Windows_)?(?P<version>\d+(?:\.\d+)+(?:p\d+)?)")
+
+
+def openssl_release(version_text: str | None) -> str | None:
+    """Shorten "OpenSSL 3.0.19 27 Jan 2026 (Library: ...)" to "OpenSSL 3.0.19"; keep other text."""
+    if not version_text:
+        return None
+    found = _LIBRARY.search(version_text)
+    if found is None:
+        return WITHOUT if _WITHOUT.match(version_text) else version_text
+    return f"{_SPELLING[found['name'].lower()]} {found['version']}"
+
+
+def openssl_series(version_text: str | None) -> str | None:
+    """Return the series of releases that keeps one ABI: 3.0, 1.1.1, 0.9.8, LibreSSL 3.8.
+
+    OpenSSL counts series by two numbers from 3.0 on and by three before.
+    """
+    found = _LIBRARY.search(version_text or "")
+    if found is None:
+        return WITHOUT if _WITHOUT.match(version_text or "") else None
+    name = _SPELLING[found["name"].lower()]
+    numbers = re.findall(r"\d+", found["version"].split("-")[0])
+    if name == "OpenSSL":
+        return ".".join(numbers[:2] if int(numbers[0]) >= 3 else numbers[:3])
+    return f"{name} {'.'.join(numbers[:2])}"
+
+
+def openssh_release(client: str | None) -> str | None:
+    """Shorten "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19" to "OpenSSH 9.2p1"."""
+    found = _OPENSSH.search(client or "")
+    return f"OpenSSH {found['version']}" if found else client
+
+
+_OS_NAMES = {
+    spelling.lower(): name
+    for name, *others in (
+        ("AlmaLinux",),
+        ("Alpine Linux", "Alpine"),
+        ("Amazon Linux", "Amazon Linux AMI", "amzn"),
+        ("Arch Linux", "Arch", "archlinux"),
+        ("CentOS Linux", "CentOS"),
+        ("Debian GNU/Linux", "Debian"),
+        ("Fedora", "Fedora Linux"),
+        ("FreeBSD",),
+        ("Kali GNU/Linux", "Kali", "Kali Linux"),
+        ("Linux Mint", "linuxmint"),
+        ("macOS", "Mac OS X", "OS X", "Mac OS", "Darwin"),
+        ("Manjaro Linux", "Manjaro"),
+        ("Oracle Linux", "Oracle Linux Server", "ol"),
+        ("Raspbian GNU/Linux", "Raspbian"),
+        ("Red Hat Enterprise Linux", "Red Hat Enterprise Linux Server", "RHEL"),
+        ("Rocky Linux", "Rocky"),
+        ("Ubuntu",),
+        ("Windows", "Microsoft Windows"),
+    )
+    for spelling in (name, *others)
+}
+"""Each spelling that releases, people and ids use -> the name that is shown."""
+
+
+def _one_name(text: str) -> str:
+    return _OS_NAMES.get(text.lower(), text)
+
+
+def os_name(facts: Mapping[str, Any]) -> str | None:
+    """Return the operating system without its version, by one name for all of its releases."""
+    stated = facts.get("name") or facts.get("id")
+    return _one_name(stated) if stated else None
+
+
+def os_version(facts: Mapping[str, Any]) -> str | None:
+    """Return the operating system with its version, where one is known."""
+    name = os_name(facts)
+    return " ".join(part for part in (name, facts.get("version")) if part) if name else None
+
+
+_OS_TEXT = re.compile(
+    r"(?P<name>.*?\S)[ \t]+v?(?P<version>\d[\w.]*)(?P<rest>(?:[ \t]+\S.*)?)", re.S
+)
+_SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
+
+
+def os_facts(text: str) -> dict[str, str | None]:
+    """Parse a system as a person writes it into the `os` of a run document.
+
+    "Debian 12" is the system that agents call "Debian GNU/Linux", version "12".
+    """
+    found = _OS_TEXT.fullmatch(text.strip())
+    name = found["name"] if found else text.strip()
+    version = found["version"] + _SUPPORT_OR_CODENAME.sub("", found["rest"]) if found else None
+    return {"name": _one_name(name), "version": version}

@@ -1,0 +1,169 @@
+"""What changed between two environments, in words."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cipherspeed.cpu import cpu_name
+from cipherspeed.environment import openssh_release, openssl_release, os_version
+
+Facts = Mapping[str, Any]
+
+Part = Literal["openssl", "openssh", "os", "cpu", "virtualization"]
+
+FLAGS_NAMED = 12
+"""Flags that one sentence names; of more it gives the number."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One fact that differs: `what` it is, and how it changed, in words.
+
+    `before` and `after` as reported.
+    """
+
+    what: str
+    before: str | None
+    after: str | None
+
+    @property
+    def words(self) -> str:
+        return f"{self.what}: {self.before or 'not stated'} → {self.after or 'not stated'}"
+
+
+@dataclass(frozen=True)
+class FlagsChanged(Difference):
+    """CPU flags gained and lost; `before` and `after` are the lost and the gained ones."""
+
+    @property
+    def words(self) -> str:
+        parts = (("lost", self.before), ("gained", self.after))
+        return f"{self.what}: " + ", ".join(f"{verb} {flags}" for verb, flags in parts if flags)
+
+
+def _of(section: str, name: str) -> Callable[[Facts], str | None]:
+    """Reads one member of one section as text."""
+
+    def read(environment: Facts) -> str | None:
+        value = (environment.get(section) or {}).get(name)
+        return None if value is None else str(value)
+
+    return read
+
+
+def _openssl(environment: Facts) -> str | None:
+    return openssl_release((environment.get("openssl") or {}).get("version_text"))
+
+
+def _ssh_library(environment: Facts) -> str | None:
+    """What ssh uses; in documents that do not state it, what the openssl program is."""
+    stated = (environment.get("openssh") or {}).get("library")
+    return openssl_release(stated) or _openssl(environment)
+
+
+def _openssh(end: str) -> Callable[[Facts], str | None]:
+    return lambda environment: openssh_release((environment.get("openssh") or {}).get(end))
+
+
+def _virtualization(environment: Facts) -> str | None:
+    value = environment.get("virtualization")
+    return "bare metal" if value == "none" else value
+
+
+Reading = tuple[str, Part, Callable[[Facts], str | None]]
+
+_BUILD: tuple[Reading, ...] = (
+    ("OpenSSL build", "openssl", _of("openssl", "built_on")),
+    ("OpenSSL platform", "openssl", _of("openssl", "platform")),
+    ("OpenSSL compiler", "openssl", _of("openssl", "compiler")),
+    ("OpenSSL's view of the CPU", "openssl", _of("openssl", "cpu_settings")),
+)
+_READINGS: tuple[Reading, ...] = (
+    ("OpenSSH client", "openssh", _openssh("client")),
+    ("OpenSSH server", "openssh", _openssh("server")),
+    ("default cipher", "openssh", _of("openssh", "default_cipher")),
+    ("OS", "os", lambda environment: os_version(environment.get("os") or {})),
+    ("kernel", "os", _of("os", "kernel")),
+    ("CPU", "cpu", lambda environment: cpu_name(environment.get("cpu") or {})),
+    ("microcode", "cpu", _of("cpu", "microcode")),
+    ("cores", "cpu", _of("cpu", "cores")),
+    ("threads", "cpu", _of("cpu", "threads")),
+    ("frequency governor", "cpu", _of("cpu", "governor")),
+    ("virtualisation", "virtualization", _virtualization),
+)
+"""What is compared beside the libraries, and what it is part of."""
+
+_BETWEEN_RUNS: tuple[Part, ...] = ("openssl", "openssh", "os", "cpu", "virtualization")
+_BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "openssh")
+"""The most likely causes of another speed first: one host seldom gets another CPU."""
+
+
+def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
+    """The library of the tool, or of both; ssh's by itself only where it is another one."""
+    alike = all(_ssh_library(one) == _openssl(one) for one in environments)
+    if tool == "ssh":
+        return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
+    own: Reading = ("OpenSSL", "openssl", _openssl)
+    of_ssh: Reading = ("OpenSSL of ssh", "openssl", _ssh_library)
+    return (own, *_BUILD) if tool or alike else (own, of_ssh, *_BUILD)
+
+
+def environment_difference(
+    before: Facts,
+    after: Facts,
+    *,
+    tool: str | None = None,
+) -> tuple[Difference, ...]:
+    """What differs between two run documents' `environment`, the most likely causes first.
+
+    `tool`: what may have changed its figures, so of the libraries only its own. Readings that
+    change from run to run (load, memory), and what only one of the two states, are no difference.
+    """
+    found = [
+        (part, Difference(what, old, new))
+        for what, part, reading in (*_libraries((before, after), tool), *_READINGS)
+        if (old := reading(before)) != (new := reading(after))
+        and old is not None
+        and new is not None
+    ]
+    flags = _flags(before, after)
+    found += [("cpu", flags)] if flags else []
+    found.sort(key=lambda one: _BETWEEN_RUNS.index(one[0]))
+    return tuple(difference for _, difference in found)
+
+
+def differing_facts(
+    environments: Sequence[Facts], *, hosts: bool = False
+) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+    """Every fact that is not the same in all environments, with what each of them states.
+
+    In the order of `environment_difference`; None where one does not state it. Of CPU flags each
+    has what it lost and gained against the first, empty where nothing.
+    """
+    order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
+    found = [
+        (part, what, tuple(reading(one) for one in environments))
+        for what, part, reading in (*_libraries(environments, None), *_READINGS)
+    ]
+    flags = [_flags(environments[0], one) for one in environments]
+    said: tuple[str | None, ...] = tuple(
+        one.words.removeprefix(f"{one.what}: ") if one else "" for one in flags
+    )
+    found.append(("cpu", "CPU flags", said))
+    found.sort(key=lambda one: order.index(one[0]))
+    return tuple((what, values) for _, what, values in found if len(set(values)) > 1)
+
+
+def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
+    """Flags gained and lost; None where either side states none."""
+    old, new = (set((one.get("cpu") or {}).get("flags") or ()) for one in (before, after))
+    if not old or not new or old == new:
+        return None
+    return FlagsChanged("CPU flags", _listed(old - new), _listed(new - old))
+
+
+def _listed(flags: set[str]) -> str | None:
+    if len(flags) > FLAGS_NAMED:
+        named = ", ".join(sorted(flags)[:FLAGS_NAMED])
+        return f"{named} and {len(flags) - FLAGS_NAMED} more"
+    return ", ".join(sorted(flags)) or None

@@ -1,0 +1,108 @@
+"""Which groups of a comparison are in view, and in which order: the page's choice, and a file's."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TypeVar
+
+from cipherspeed.choices import METRICS
+from cipherspeed.groups import Comparison, Group
+
+SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
+SCALES = ("linear", "log")
+CIPHER_SORT = "cipher:"
+"""Before a cipher's name: by that cipher, best first."""
+
+OneGroup = TypeVar("OneGroup")
+"""A group, or what stands for it."""
+
+LOWER_IS_BETTER = frozenset(one.key for one in METRICS if one.lower_is_better)
+MOST_GROUPS = 200
+"""Groups on one page, at most: what a browser draws without a pause."""
+
+MOST_BARS = 600
+"""More bars than this make a canvas taller than phones allow; the table has all of them."""
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """How a comparison is shown; none of it changes a number.
+
+    `search`: groups whose name has this text; `top` of them are on a page. `page` counts from 1.
+    `chart`: the kind of chart, which a comparison need not have; `links`: with lines for network
+    links; `compact`: with a row a group in the table.
+    """
+
+    sort: str = SORT_NAME
+    search: str = ""
+    top: int = 20
+    page: int = 1
+    logarithmic: bool = False
+    chart: str = ""
+    links: bool = False
+    compact: bool = False
+
+    def finds(self, label: str) -> bool:
+        """Whether a group of this label is searched for."""
+        return self.search.casefold() in label.casefold()
+
+    def found(self, comparison: Comparison) -> Comparison:
+        """The comparison with the groups that are searched for, in order."""
+        metric = comparison.metric
+        best = min if metric in LOWER_IS_BETTER else max
+
+        def place(group: Group) -> float:
+            if self.sort == SORT_MACHINES:
+                return -group.hosts
+            medians = [one.median for cipher, one in group.values.items() if self.sorts_by(cipher)]
+            return self.place(best(medians, default=None), metric)
+
+        groups = [group for group in comparison.groups if self.finds(group.label)]
+        return replace(comparison, groups=tuple(sorted(groups, key=place)))
+
+    def sorts_by(self, cipher: str) -> bool:
+        """Whether values of this cipher put the groups in order."""
+        return self.sort in (SORT_BEST, f"{CIPHER_SORT}{cipher}")
+
+    def place(self, best: float | None, metric: str) -> float:
+        """What sorts a group whose best value by which it is sorted is this; None comes last."""
+        if best is None:
+            return math.inf
+        return best if metric in LOWER_IS_BETTER else -best
+
+    def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
+        """Those of the page; one beyond the last is the last."""
+        start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
+        return tuple(groups[start : start + self.top])
+
+
+def page_count(found: int, size: int) -> int:
+    """How many pages so many groups fill, at least one."""
+    return max(1, -(-found // size))
+
+
+@dataclass(frozen=True)
+class InView:
+    """The groups of a comparison that are on the page, `groups`.
+
+    `comparison` has all groups, or these alone where groups are hosts, of which there may be ten
+    thousand. `total` counts all groups, `found` those that are searched for.
+    """
+
+    comparison: Comparison
+    groups: tuple[Group, ...]
+    total: int
+    found: int
+
+
+def in_view(comparison: Comparison, view: GroupView) -> InView:
+    """What a view shows of a comparison that is whole."""
+    found = view.found(comparison).groups
+    return InView(comparison, view.on_page(found), len(comparison.groups), len(found))
+
+
+def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """The first groups that have at most `MOST_BARS` together, and one at least."""
+    bars = accumulate(len(group.values) for group in groups)
+    return groups[: max(1, sum(count <= MOST_BARS for count in bars))]

@@ -1,0 +1,322 @@
+"""A comparison: votes of machines, grouped and summarised (docs/method.md, section 3)."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from natsort import natsort_keygen, ns
+
+from cipherspeed.naming import UNKNOWN_KEY
+from cipherspeed.reference_profile import PROFILE
+
+FEW_VOTES = 5
+"""Up to so many votes a figure says how many of them are doubtful: one alone can move it."""
+
+
+class GroupSummary(NamedTuple):
+    """One cipher in one group, in the metric's unit; `n` is the number of votes.
+
+    With n = 1 all figures are that one machine's: a point, not a distribution. The median of
+    all such machines is from `low` to `high` with at least 95 %; None of fewer than six votes.
+    """
+
+    median: float
+    q1: float
+    q3: float
+    minimum: float
+    maximum: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+
+
+def interpolated(n: int, fraction: float, below: float, above: float) -> float:
+    """Return a percentile of n values from the two whose ranks are closest to it.
+
+    Linear, as PostgreSQL's `percentile_cont`; `fraction` from 0 to 1.
+    """
+    rank = fraction * (n - 1)
+    return below + (above - below) * (rank - int(rank))
+
+
+class Ratio(NamedTuple):
+    """A group's figure by the reference's, of `n` hosts.
+
+    It is from `low` to `high` with at least 95 %; None where too few hosts tell, or none.
+    `tool_changed`: the tool itself changed between the two: the ratio is none of the cipher.
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    n: int
+    tool_changed: bool = False
+
+    @property
+    def beyond_noise(self) -> bool | None:
+        """Whether the figures surely differ: 1 is outside of the interval. None: not known."""
+        if self.low is None or self.high is None or self.tool_changed:
+            return None
+        return self.low > 1 or self.high < 1
+
+
+def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
+    """The ratio of two medians of different hosts; None where one is not above zero.
+
+    `exact`: the reference is one host, whose figure is taken as it is. The interval is made of
+    those of the two medians, on logarithms: MOVER, Zou and Donner, Statistics in Medicine 27
+    (2008), 1693-1702.
+    """
+    if min(group.minimum, reference.minimum) <= 0:
+        return None
+    ratio = group.median / reference.median
+    own = _margins(group)
+    other = (0.0, 0.0) if exact else _margins(reference)
+    if own is None or other is None:
+        return Ratio(ratio, None, None, group.n)
+    low = ratio * math.exp(-math.hypot(own[0], other[1]))
+    high = ratio * math.exp(math.hypot(own[1], other[0]))
+    return Ratio(ratio, low, high, group.n)
+
+
+def _margins(one: GroupSummary) -> tuple[float, float] | None:
+    """How far below and above its median the interval reaches, on logarithms."""
+    if one.low is None or one.high is None:
+        return None
+    return math.log(one.median / one.low), math.log(one.high / one.median)
+
+
+def ratio_of_hosts(summary: GroupSummary) -> Ratio:
+    """The summary of the ratios that hosts themselves have: the sign test's interval."""
+    return Ratio(summary.median, summary.low, summary.high, summary.n)
+
+
+UNITS: Mapping[str, str] = {
+    "throughput": "B/s",
+    "normalised": "B/s",
+    "vs_arcfour": "ratio",
+    "vs_blowfish": "ratio",
+    "vs_3des": "ratio",
+    "cpu_seconds_per_gb": "s/GB",
+}
+"""Every metric with its unit; a ratio has the unit "ratio"."""
+
+NEEDS_PROFILE = frozenset({"normalised"})
+NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
+
+
+def group_title(label: str, split_label: str) -> str:
+    """Return the label of a group, with that of its split if there is one."""
+    return f"{label} · {split_label}" if split_label else label
+
+
+@dataclass(frozen=True)
+class Group:
+    """One bar group.
+
+    `hosts` counts the hosts that belong to it, `n` of a value those among them that measured this
+    cipher. `uncertainty` of normalised values, by cipher: the median of
+    the votes' factors, of those that are known; a cipher where none is known is absent.
+    `families`, by cipher: the baselines that some of the votes rest on alone.
+    `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
+    of figures of up to `FEW_VOTES` votes.
+    `ratios`, by cipher: to the reference; empty for the reference itself and without one.
+    """
+
+    key: str
+    label: str
+    hosts: int
+    values: Mapping[str, GroupSummary]
+    sources: tuple[str, ...]
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    doubtful: Mapping[str, int] = field(default_factory=dict)
+    split_key: str = ""
+    split_label: str = ""
+    ratios: Mapping[str, Ratio] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return f"{self.key} {self.split_key}" if self.split_key else self.key
+
+    @property
+    def name(self) -> str:
+        return group_title(self.label, self.split_label)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What figures are relative to: a group, or one host; `label` None where it has no figure."""
+
+    key: str
+    label: str | None
+    is_host: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answer of `GET /api/v1/comparison/` (docs/api.md).
+
+    `hosts` have a figure in it: one may be in several groups.
+    """
+
+    tool: str
+    group_by: str
+    metric: str
+    unit: str
+    profile: str | None
+    ciphers: tuple[str, ...]
+    groups: tuple[Group, ...]
+    excluded: Mapping[str, int]
+    split_by: str | None = None
+    relative_to: Reference | None = None
+    matched: bool = False
+    hosts: int = 0
+
+
+_natural_key = natsort_keygen(alg=ns.IGNORECASE)
+
+
+@lru_cache(maxsize=20_000)
+def natural_key(text: str) -> Any:
+    """Return the key of natural order: `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
+
+    Kept, because the labels of a site are sorted again for every answer.
+    """
+    return _natural_key(text)
+
+
+def group_order(key: str, label: str) -> tuple[bool, object, str]:
+    """Return what groups are sorted by: natural order of labels, the unknown last."""
+    return (key == UNKNOWN_KEY, natural_key(label), key)
+
+
+GroupKey = tuple[str, str]
+"""A group's key, and that of its split; the latter is empty in a comparison without one."""
+
+
+def reference_among(groups: Iterable[Group], key: str) -> Reference:
+    """Return the group of this key as the reference of the others."""
+    return Reference(key, next((group.label for group in groups if group.key == key), None))
+
+
+def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
+    """Add to the groups the ratios of their medians to those of the reference in their split."""
+    groups = list(groups)
+    bases = {group.split_key: group.values for group in groups if group.key == reference.key}
+    return [
+        group
+        if group.key == reference.key
+        else against(group, bases.get(group.split_key, {}), exact=False)
+        for group in groups
+    ]
+
+
+def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> Group:
+    """Add to the group the ratios of its medians to these; `exact` as in `ratio_of_medians`."""
+    ratios = {
+        cipher: ratio
+        for cipher, summary in group.values.items()
+        if cipher in base and (ratio := ratio_of_medians(summary, base[cipher], exact=exact))
+    }
+    return replace(group, ratios=ratios)
+
+
+def comparison_of(
+    groups: Iterable[Group],
+    *,
+    tool: str,
+    group_by: str,
+    metric: str,
+    hosts: int = 0,
+    no_baseline: int = 0,
+    no_block_size: int = 0,
+    split_by: str | None = None,
+    relative_to: Reference | None = None,
+    matched: bool = False,
+) -> Comparison:
+    """Compare the groups, in natural order, with the numbers of hosts left out."""
+    ordered = sorted(
+        groups,
+        key=lambda one: (
+            group_order(one.key, one.label),
+            group_order(one.split_key, one.split_label),
+        ),
+    )
+    ciphers = {cipher for group in ordered for cipher in group.values}
+    excluded = {"no_baseline": no_baseline if metric in NEEDS_BASELINE else 0}
+    if tool == "openssl":
+        excluded["no_block_size"] = no_block_size
+    return Comparison(
+        tool=tool,
+        group_by=group_by,
+        metric=metric,
+        unit=UNITS[metric],
+        profile=PROFILE.name if metric in NEEDS_PROFILE else None,
+        ciphers=tuple(sorted(ciphers, key=natural_key)),
+        groups=tuple(ordered),
+        excluded=excluded,
+        split_by=split_by,
+        relative_to=relative_to,
+        matched=matched,
+        hosts=hosts,
+    )
+
+
+def answer(comparison: Comparison) -> dict[str, Any]:
+    """Return the JSON of the comparison: what the API answers, and what a chart draws.
+
+    `compare.serializers` describes it for the OpenAPI document.
+    """
+    found: dict[str, Any] = {
+        "tool": comparison.tool,
+        "group_by": comparison.group_by,
+        "metric": comparison.metric,
+        "unit": comparison.unit,
+        "profile": comparison.profile,
+        "ciphers": comparison.ciphers,
+        "groups": [_group(group) for group in comparison.groups],
+        "excluded": comparison.excluded,
+        "split_by": comparison.split_by,
+        "relative_to": comparison.relative_to and asdict(comparison.relative_to),
+        "matched": comparison.matched,
+    }
+    return _without_empty(found, "split_by", "relative_to", "matched")
+
+
+def _group(group: Group) -> dict[str, Any]:
+    found = {
+        "key": group.key,
+        "label": group.label,
+        "hosts": group.hosts,
+        "values": {cipher: _summary(value) for cipher, value in group.values.items()},
+        "split": group.split_key and {"key": group.split_key, "label": group.split_label},
+        "relative": {cipher: _ratio(one) for cipher, one in group.ratios.items()},
+        "uncertainty": group.uncertainty,
+        "single_baseline": group.families,
+        "doubtful": group.doubtful,
+    }
+    optional = ("split", "relative", "uncertainty", "single_baseline", "doubtful")
+    return _without_empty(found, *optional)
+
+
+def _without_empty(found: dict[str, Any], *optional: str) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if value or name not in optional}
+
+
+def _ratio(one: Ratio) -> dict[str, Any]:
+    found = {**one._asdict(), "beyond_noise": one.beyond_noise}
+    return _without_empty(found, "tool_changed")
+
+
+def _summary(value: GroupSummary) -> dict[str, Any]:
+    return {
+        "median": value.median,
+        "q1": value.q1,
+        "q3": value.q3,
+        "min": value.minimum,
+        "max": value.maximum,
+        "n": value.n,
+    }

@@ -1,0 +1,592 @@
+"""Which ssh ciphers to prefer on a list of connections, and what that gains (docs/method.md, 8).
+
+A host is one connection to its like, a pair is one from client to server, a group is one for each
+of its hosts. The numbers are the hosts' own; what is safe comes from the catalogue.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from statistics import geometric_mean
+from typing import NamedTuple, get_args
+from uuid import UUID
+
+from cipherspeed.cipher_catalogue import (
+    STATUSES,
+    Assessment,
+    Cipher,
+    Policy,
+    cipher_catalogue,
+    openssh_release,
+    openssh_version,
+)
+from cipherspeed.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES, NOISY_SPREAD
+from cipherspeed.types import Method
+
+SMALLEST_NOISE = 0.01
+"""Two series of one host differ by this much although nothing changed (fraction)."""
+
+LARGEST_NOISE = 0.9
+"""A series whose tries say even less than this says nothing (fraction)."""
+
+LARGEST_MARGIN = NOISY_SPREAD
+"""However noisy a series is, a tie with it costs no more than this at either end (fraction)."""
+
+LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "25 GbE": 25e9}
+"""Name -> bits per second."""
+
+PAYLOAD_OF_FRAME = 1448 / 1538
+"""Share of an Ethernet link that carries TCP's payload.
+
+MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps; a frame takes 1538 bytes of the
+wire: 14 header, 4 checksum, 8 preamble, 12 gap (IEEE 802.3, RFC 7323).
+"""
+
+NOT_MEASURED = "not measured"
+"""How the reason of a cipher begins that could have a place, had somebody measured it."""
+
+
+def link_payload(bits_per_second: float) -> float:
+    """Return the bytes per second of payload that such an Ethernet link moves."""
+    return bits_per_second / 8 * PAYLOAD_OF_FRAME
+
+
+class Speed(NamedTuple):
+    """Bytes per second: a median, the bounds that decide ties, and those of all the noise."""
+
+    median: float
+    low: float
+    high: float
+    least: float
+    most: float
+
+
+def slowest(speeds: Iterable[Speed], payload: float = math.inf) -> Speed:
+    """Return what a connection does whose parts reach these speeds, and its link so much."""
+    return Speed(*(min(*column, payload) for column in zip(*speeds, strict=True)))
+
+
+def mean_speed(speeds: Sequence[Speed]) -> Speed:
+    """Return the geometric mean; independent errors, so the bounds add as squares."""
+    if len(speeds) == 1:
+        return speeds[0]
+    median = geometric_mean([speed.median for speed in speeds])
+
+    def bound(name: str, sign: int) -> float:
+        parts = (getattr(speed, name) / speed.median - 1 for speed in speeds)
+        return median * (1 + sign * math.hypot(*parts) / len(speeds))
+
+    return Speed(median, bound("low", -1), bound("high", 1), bound("least", -1), bound("most", 1))
+
+
+@dataclass(frozen=True)
+class Rate:
+    """An ssh cipher as one host measured it, both ends on it, and the run that it comes from.
+
+    `median`: bytes per second; `spread`: a fraction; `cpu_seconds_per_gb`: of both ends;
+    `conditions`: what disturbed the run, in words.
+    """
+
+    cipher: str
+    method: Method
+    median: float
+    n: int
+    spread: float
+    cpu_seconds_per_gb: float | None = None
+    run_id: UUID | None = None
+    started_at: datetime | None = None
+    conditions: tuple[str, ...] = ()
+
+    @property
+    def noise(self) -> float:
+        """Return how far the true rate may be from the median, as a fraction of it.
+
+        Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 90 %. Fewer than three
+        tries cannot tell their spread: 5 %.
+        """
+        if self.n < NOISY_MINIMUM_TRIES:
+            return LARGEST_MARGIN
+        error = 2 * MEDIAN_TO_MEAN * self.spread / math.sqrt(self.n)
+        return min(max(error, SMALLEST_NOISE), LARGEST_NOISE)
+
+    @property
+    def noisy(self) -> bool:
+        """Return whether the tries scatter by more than 5 %."""
+        return self.n >= NOISY_MINIMUM_TRIES and self.spread > NOISY_SPREAD
+
+    @property
+    def doubtful(self) -> bool:
+        """Return whether its tries scatter, or something disturbed its run."""
+        return self.noisy or bool(self.conditions)
+
+    @cached_property
+    def speed(self) -> Speed:
+        """Return the median with its bounds."""
+        tie, noise = min(self.noise, LARGEST_MARGIN), self.noise
+        return Speed(
+            self.median, *(self.median * (1 + part) for part in (-tie, tie, -noise, noise))
+        )
+
+
+@dataclass(frozen=True)
+class MeasuredHost:
+    """A host with what it measured and its OpenSSH, all of one environment.
+
+    `client`, `server`: version texts as `ssh -V` prints them; `not_offered`: ciphers that a run
+    says this ssh lacks. `acceleration`, `advice`: the AES verdict of its latest run.
+    """
+
+    id: int
+    key: str
+    name: str
+    rates: tuple[Rate, ...] = ()
+    client: str | None = None
+    server: str | None = None
+    default_cipher: str | None = None
+    not_offered: frozenset[str] = frozenset()
+    acceleration: str = "unknown"
+    advice: str = ""
+
+    @cached_property
+    def _by_method(self) -> dict[Method, dict[str, Rate]]:
+        return {
+            method: {rate.cipher: rate for rate in self.rates if rate.method == method}
+            for method in get_args(Method)
+        }
+
+    def by(self, method: Method | None) -> dict[str, Rate]:
+        """Return its rates by cipher; those of two methods do not compare."""
+        return self._by_method[method] if method else {}
+
+    def has(self, cipher: Cipher, release: str | None) -> bool:
+        """Return whether its ssh or sshd of this release has the cipher.
+
+        What it measured it has; of an unknown release nothing else is known.
+        """
+        if any(cipher.name in rates for rates in self._by_method.values()):
+            return True
+        version = openssh_version(release)
+        if version is None or cipher.openssh is None or cipher.name in self.not_offered:
+            return False
+        return cipher.openssh.present.contains(version)
+
+
+Connection = tuple[MeasuredHost, MeasuredHost]
+"""Client and server, which may be one host."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A cipher against another one (`over`; None: each host's own default): ratio of the rates.
+
+    Of a group the geometric mean over the `hosts` that measured their default, of which so many
+    get `slower` beyond the noise. `lowest` and `highest` are the ratio's bounds by the noise.
+    """
+
+    over: str | None
+    ratio: float
+    lowest: float
+    highest: float
+    hosts: int
+    slower: int
+    cpu_seconds_saved_per_gb: float | None = None
+
+    @property
+    def percent(self) -> float:
+        """Return by how many per cent it is faster; negative: slower."""
+        return (self.ratio - 1) * 100
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Return whether the two differ by more than the noise."""
+        return self.lowest > 1 or self.highest < 1
+
+
+def compared(
+    over: str | None, pairs: Sequence[tuple[Speed, Speed]], cpu_saved: float | None = None
+) -> Gain:
+    """Return what the first speeds of the pairs gain over the second ones."""
+    if all(then is today for then, today in pairs):
+        return Gain(over, 1.0, 1.0, 1.0, len(pairs), 0, cpu_saved)
+    then, today = (mean_speed(side) for side in zip(*pairs, strict=True))
+    return Gain(
+        over,
+        then.median / today.median,
+        then.least / today.most,
+        then.most / today.least,
+        len(pairs),
+        sum(then is not today and then.most < today.least for then, today in pairs),
+        cpu_saved,
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cipher in its place.
+
+    `speed`: of a connection what to expect, of a group the geometric mean. `share`: of a group the
+    speed as a fraction of that of each host's own first cipher. `gain`: over the default, None
+    where no host measured that. `slower_than_default`: why it is preferred although it is slower.
+    `ahead_of`: the fastest cipher that is faster and comes later, as less safe. Of a group there
+    are no `rates` of the host, or of client and server, and no links that are surely filled.
+    """
+
+    cipher: str
+    assessment: Assessment
+    speed: Speed
+    share: float | None
+    gain: Gain | None
+    slower_than_default: str | None
+    ahead_of: str | None
+    reason: str
+    rates: tuple[Rate, ...] = ()
+    limited_by: str | None = None
+    fills: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A cipher without a place, and why; its median and gain over the first, where measured."""
+
+    cipher: str
+    reason: str
+    rate: float | None
+    over_first: Gain | None
+
+    @property
+    def is_faster(self) -> bool:
+        """Return whether it is faster than the first place, within the noise or beyond."""
+        return self.over_first is not None and self.over_first.ratio > 1
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a host of a group gives up with the common first cipher; rates in bytes per second.
+
+    `loss`: a fraction of the rate of its own first cipher; negative where that is the safer one.
+    """
+
+    host: MeasuredHost
+    own_best: str
+    own_best_rate: float
+    common_rate: float
+
+    @property
+    def loss(self) -> float:
+        """Return 0.25 where the host becomes a quarter slower."""
+        return 1 - self.common_rate / self.own_best_rate
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The ciphers in the order to prefer, empty when there are none, and those without a place.
+
+    `default`: of the clients, if they have one in common. `losses`: of a group.
+    """
+
+    method: Method | None = None
+    order: tuple[Place, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    default: str | None = None
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def gain(self) -> Gain | None:
+        """Return what the first place gains over the default."""
+        return self.order[0].gain if self.order else None
+
+    @property
+    def gain_unknown(self) -> str | None:
+        """Return why there is no gain."""
+        if not self.order:
+            return "no cipher can be recommended"
+        unknown = f"the default, {self.default}, was not measured"
+        unknown = unknown if self.default else "no run says which cipher is the default"
+        return None if self.gain else unknown
+
+    @property
+    def faster(self) -> list[Excluded]:
+        """Return the excluded ciphers that are faster than the first place, the fastest first."""
+        faster = [one for one in self.excluded if one.is_faster]
+        return sorted(faster, key=lambda one: (-(one.rate or 0), one.cipher))
+
+    @property
+    def unmeasured(self) -> list[str]:
+        """Return the ciphers that could have a place, had they been measured."""
+        measurable = [one for one in self.excluded if one.reason.startswith(NOT_MEASURED)]
+        return [one.cipher for one in measurable] if self.order else []
+
+
+def recommend(
+    connections: Sequence[Connection], policy: Policy, link: float | None = None
+) -> Recommendation:
+    """Return the order for these connections; `link`: bits per second between two hosts.
+
+    Ranked is what the policy allows and every host has and measured, all by one method: that by
+    which more ciphers can be ranked. A connection is as fast as its slowest part.
+    """
+    if not connections:
+        return Recommendation()
+    payload = math.inf if link is None else link_payload(link)
+    rankings = [_Ranking(connections, policy, method, payload) for method in get_args(Method)]
+    return max(rankings, key=lambda ranking: len(ranking.order)).recommendation()
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A cipher that was measured on every connection; `unlimited`: its rate but for the link."""
+
+    cipher: Cipher
+    assessment: Assessment
+    speed: Speed
+    unlimited: float
+
+    @property
+    def preference(self) -> tuple[tuple[int, int, int], float, float, str]:
+        """Sorts those that the noise does not tell apart."""
+        return self.cipher.strength, -self.speed.median, -self.unlimited, self.cipher.name
+
+
+def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    """Return them as they should be preferred, whatever order they come in.
+
+    Within a status the next one is the safest of those that cannot be told from the fastest:
+    those whose upper bound reaches the highest lower bound. A cipher that is slower than the
+    first beyond the noise can therefore never displace it.
+    """
+    ordered: list[_Candidate] = []
+    left = list(candidates)
+    while left:
+        safest = min(STATUSES.index(one.assessment.status) for one in left)
+        rivals = [one for one in left if one.assessment.status == STATUSES[safest]]
+        certain = max(one.speed.low for one in rivals)
+        tied = [one for one in rivals if one.speed.high >= certain]
+        ordered.append(min(tied, key=lambda one: one.preference))
+        left.remove(ordered[-1])
+    return ordered
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """The ciphers of the connections by one method; `payload`: bytes per second of the link."""
+
+    connections: Sequence[Connection]
+    policy: Policy
+    method: Method
+    payload: float = math.inf
+
+    def recommendation(self) -> Recommendation:
+        first = self.order[0].cipher.name if self.order else ""
+        return Recommendation(
+            method=self.method,
+            order=tuple(self._place(number) for number in range(len(self.order))),
+            excluded=tuple(self._excluded(*each, first) for each in self.reasons.items()),
+            default=self._default,
+            losses=tuple(
+                Loss(client, own.cipher.name, own.speed.median, by_cipher[first].median)
+                for (client, _), own, by_cipher in zip(
+                    self.connections, self._own_best, self._speeds, strict=False
+                )
+            ),
+        )
+
+    @cached_property
+    def _speeds(self) -> list[dict[str, Speed]]:
+        """Of each connection what it does with every cipher that both ends measured."""
+        return [
+            {
+                name: slowest((rate.speed, theirs[name].speed), self.payload)
+                for name, rate in client.by(self.method).items()
+                if name in theirs
+            }
+            for client, server in self.connections
+            for theirs in [server.by(self.method)]
+        ]
+
+    @cached_property
+    def _candidates(self) -> dict[str, _Candidate]:
+        return {
+            cipher.name: _Candidate(
+                cipher,
+                self._worst(cipher)[0],
+                mean_speed([by_cipher[cipher.name] for by_cipher in self._speeds]),
+                min(end.by(self.method)[cipher.name].median for end in self.connections[0]),
+            )
+            for cipher in cipher_catalogue().ciphers
+            if cipher.tool == "ssh" and all(cipher.name in each for each in self._speeds)
+        }
+
+    @cached_property
+    def order(self) -> list[_Candidate]:
+        """The candidates that nothing speaks against."""
+        candidates = self._candidates.items()
+        return _in_order(one for name, one in candidates if name not in self.reasons)
+
+    @cached_property
+    def _own_best(self) -> list[_Candidate]:
+        """What each host of a group would prefer by itself."""
+        if len(self.connections) == 1 or not self.order:
+            return []
+        return [_Ranking([one], self.policy, self.method).order[0] for one in self.connections]
+
+    @cached_property
+    def _default(self) -> str | None:
+        defaults = {client.default_cipher for client, _ in self.connections}
+        return defaults.pop() if len(defaults) == 1 else None
+
+    def _worst(self, cipher: Cipher) -> tuple[Assessment, Connection]:
+        """The worst that the cipher is worth on any connection, and that connection."""
+        by_releases = {(each[0].client, each[1].server): each for each in self.connections}
+        assessed = ((cipher.assess(*ends), each) for ends, each in by_releases.items())
+        return max(assessed, key=lambda one: STATUSES.index(one[0].status))
+
+    @cached_property
+    def reasons(self) -> dict[str, str]:
+        """Why ciphers have no place, by cipher; what no host has is left out."""
+        known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
+        found = {cipher.name: self._reason_against(cipher) for cipher in known}
+        measured = {name for client, _ in self.connections for name in client.by(self.method)}
+        for name in measured - found.keys():
+            found[name] = "not in the catalogue, so its safety is unknown"
+        return {name: found[name] for name in sorted(found) if found[name]}
+
+    def _reason_against(self, cipher: Cipher) -> str:
+        ends = [
+            (host, release)
+            for client, server in self.connections
+            for host, release in ((client, client.client), (server, server.server))
+        ]
+        lacking = [host.name for host, release in ends if not host.has(cipher, release)]
+        if len(lacking) == len(ends):
+            return ""
+        if lacking:
+            return f"not in the OpenSSH of {_names(lacking)}"
+        if self._worst(cipher)[0].status not in self.policy.statuses:
+            return f"the {self.policy.name} policy excludes it{self._because(cipher)}"
+        missing = [host.name for host, _ in ends if cipher.name not in host.by(self.method)]
+        return f"{NOT_MEASURED} on {_names(missing)}" if missing else ""
+
+    def _because(self, cipher: Cipher) -> str:
+        """ " because of Terrapin (OpenSSH 9.2 on nas)": whence the status is what it is."""
+        assessment, (client, server) = self._worst(cipher)
+        for advisory in cipher.advisories:
+            affected = advisory.affected_ends(client.client, server.server)
+            if affected and advisory.assessment == assessment:
+                hosts = {"client": client.name, "server": server.name}
+                ends = [
+                    f"{openssh_release(text)} on {hosts[end]}" for end, text in affected.items()
+                ]
+                return f" because of {advisory.name} ({' and '.join(dict.fromkeys(ends))})"
+        return f" because it is rated {assessment.status}"
+
+    def _place(self, number: int) -> Place:
+        one, later = self.order[number], self.order[number + 1 :]
+        name = one.cipher.name
+        gain = self._gain(name)
+        faster = [other for other in later if other.speed.median > one.speed.median]
+        rival = max(faster, key=lambda other: other.speed.median, default=None)
+        costs = self._costs(gain, later)
+        own = [best.speed.median for best in self._own_best]
+        place = Place(
+            cipher=name,
+            assessment=one.assessment,
+            speed=one.speed,
+            share=one.speed.median / geometric_mean(own) if own else None,
+            gain=gain,
+            slower_than_default=costs,
+            ahead_of=rival.cipher.name if rival else None,
+            reason=self._reason(one, gain, costs, rival),
+        )
+        if len(self.connections) > 1:
+            return place
+        rates = [host.by(self.method)[name] for host in dict.fromkeys(self.connections[0])]
+        fills = [link for link, bits in LINKS.items() if one.speed.least >= link_payload(bits)]
+        parts = {"client": rates[0].median, "server": rates[-1].median, "link": self.payload}
+        slowest_part = min(parts, key=lambda part: parts[part]) if len(rates) == 2 else None
+        return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
+
+    def _gain(self, name: str) -> Gain | None:
+        """The gain over the defaults, None where none was measured."""
+        pairs = [
+            (by_cipher[name], by_cipher[client.default_cipher])
+            for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
+            if client.default_cipher in by_cipher
+        ]
+        if not pairs:
+            return None
+        client, server = self.connections[0]
+        if self._default is None or len(self.connections) > 1 or client is not server:
+            return compared(self._default, pairs)
+        rates = client.by(self.method)
+        today, then = (rates[each].cpu_seconds_per_gb for each in (self._default, name))
+        saved = None if today is None or then is None else today - then
+        return compared(self._default, pairs, saved)
+
+    def _costs(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
+        """Why a cipher that is slower than the default is preferred; None for any other.
+
+        Whatever comes after the default costs nobody speed.
+        """
+        default = self._candidates.get(self._default or "")
+        if gain is None or gain.highest >= 1 or default is None:
+            return None
+        why = f"is less safe (rated {default.assessment.status})"
+        if default not in later:
+            if default.assessment.status in self.policy.statuses:
+                return None
+            why = f"the {self.policy.name} policy excludes{self._because(default.cipher)}"
+        return f"{self._against_default(gain)}, which {why}"
+
+    def _reason(
+        self, one: _Candidate, gain: Gain | None, costs: str | None, rival: _Candidate | None
+    ) -> str:
+        """Say what the cipher gains over the default, and why it stands before a faster one."""
+        parts = []
+        if gain and gain.over == one.cipher.name:
+            parts.append(f"the {self._default_of()}")
+        elif gain:
+            parts.append(costs or self._against_default(gain))
+            saved = gain.cpu_seconds_saved_per_gb
+            if saved:
+                parts.append(f"{abs(saved):.2f} CPU s/GB {'less' if saved > 0 else 'more'}")
+        if rival and not costs:
+            times, status = rival.speed.median / one.speed.median, rival.assessment.status
+            why = "less safe and faster only within the noise"
+            if status != one.assessment.status:
+                why = f"{times:.2f} times as fast but rated {status}"
+            parts.append(f"before {rival.cipher.name}, which is {why}")
+        return ", ".join(parts)
+
+    def _against_default(self, gain: Gain) -> str:
+        """Return "2.00 times the rate of aes128-ctr, the default of OpenSSH 9.9 (1.96 to 2.04)"."""
+        today = "their default ciphers"
+        if gain.over:
+            # The domain of a private extension says nothing here.
+            today = f"{gain.over.partition('@')[0]}, the {self._default_of()}"
+        if gain.highest < 1:
+            return f"{-gain.percent:.0f} % slower than {today}"
+        noise = "with the noise" if gain.beyond_noise else "within the noise"
+        bounds = f"({gain.lowest:.2f} to {gain.highest:.2f} {noise})"
+        slower = f", slower on {gain.slower} of {gain.hosts} hosts" if gain.slower else ""
+        return f"{gain.ratio:.2f} times the rate of {today} {bounds}{slower}"
+
+    def _default_of(self) -> str:
+        releases = {openssh_version(client.client) for client, _ in self.connections}
+        if len(releases) > 1:
+            return "default of all"
+        return f"default of {openssh_release(self.connections[0][0].client)}"
+
+    def _excluded(self, name: str, reason: str, first: str) -> Excluded:
+        if any(name not in by_cipher for by_cipher in self._speeds):
+            return Excluded(name, reason, None, None)
+        rate = mean_speed([by_cipher[name] for by_cipher in self._speeds]).median
+        pairs = [(by_cipher[name], by_cipher[first]) for by_cipher in self._speeds if first]
+        return Excluded(name, reason, rate, compared(first, pairs) if first else None)
+
+
+def _names(hosts: Iterable[str]) -> str:
+    """The first host, and how many others."""
+    first, *more = dict.fromkeys(hosts)
+    return f"{first} and {len(more)} more" if more else first

@@ -1,0 +1,89 @@
+"""The lines for ssh_config and sshd_config that a recommendation comes to.
+
+They say in comments what they rest on, and whoever named a host or a run has no way out of a
+comment: what is not printable becomes a space, and every line is short, because OpenSSH once
+read its files in pieces of 1024 bytes and took the rest of a longer comment for a setting.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from cipherspeed.recommendation import Place
+
+WIDTH = 78
+LONGEST = 900
+"""Bytes of a comment."""
+
+MOST_NAMES = 4
+"""Of a Host line: names have up to 200 characters."""
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
+"""What neither ssh nor its configuration takes for anything but a name."""
+
+CLIENT_DECIDES = (
+    "ssh uses the first cipher of the client's list that the server has too (RFC 4253, "
+    "section 7.1): the client's order decides, the server's list only allows."
+)
+
+
+def ssh_config(
+    order: Sequence[Place], header: Iterable[str], server: Sequence[str] | None = None
+) -> str:
+    """Return what to put into ~/.ssh/config; `server`: the names that it is limited to."""
+    patterns = ["*"] if server is None else _patterns(server)
+    scope = "It holds for these names alone: add others, or addresses, that you give to ssh."
+    if patterns == ["*"]:
+        scope = "It holds for every server: one that has none of these ciphers cannot be reached."
+    if patterns == ["SERVER"]:
+        scope = "Replace SERVER by the name or address that you give to ssh."
+    notes = [
+        "Put this before the other Host blocks: the first value found counts.",
+        scope,
+        "Check: ssh -v HOST true 2>&1 | grep 'kex: server' names the cipher that was agreed.",
+    ]
+    return _text(order, header, notes, f"Host {' '.join(patterns)}\n    Ciphers ")
+
+
+def sshd_config(order: Sequence[Place], header: Iterable[str]) -> str:
+    """Return what to put into sshd_config, which takes no Ciphers for single clients."""
+    notes = [
+        "Put this before the first Match block. It holds for every client: one that has none of "
+        "these ciphers is turned away, so keep a session open until a new one works.",
+        "Check: sudo sshd -t finds no fault; sudo sshd -T | grep '^ciphers ' shows this list.",
+    ]
+    return _text(order, header, notes, "Ciphers ")
+
+
+def _patterns(names: Iterable[str]) -> list[str]:
+    """Return names of a server as `Host` takes them; ssh compares with what was typed."""
+    plain = [name for name in names if PLAIN_NAME.fullmatch(name)]
+    return list(dict.fromkeys(each for name in plain for each in (name, name.lower())))[
+        :MOST_NAMES
+    ] or ["SERVER"]
+
+
+def _text(order: Sequence[Place], header: Iterable[str], notes: Iterable[str], setting: str) -> str:
+    weak = [
+        f"{place.cipher} ({place.assessment.status})"
+        for place in order
+        if place.assessment.status in ("legacy", "broken")
+    ]
+    warning = [f"Warning: weak ciphers are among these: {', '.join(weak)}."] if weak else []
+    comments = [
+        line for note in (*header, *warning, CLIENT_DECIDES, *notes) for line in _comment(note)
+    ]
+    return "\n".join([*comments, setting + ",".join(place.cipher for place in order), ""])
+
+
+def _comment(text: str) -> list[str]:
+    """Return comment lines, each printable and short; only an address may be long."""
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    return textwrap.wrap(
+        printable.encode()[:LONGEST].decode(errors="ignore"),
+        WIDTH,
+        initial_indent="# ",
+        subsequent_indent="# ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -1,0 +1,122 @@
+"""One series, several tries: median and spread (docs/method.md, section 1).
+
+Figures that cannot be true are kept, flagged, and left out of every statistic.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from cipherspeed.types import Sample
+
+MAD_TO_SIGMA = 1.4826
+"""Scales the median absolute deviation to the standard deviation of a normal distribution."""
+
+MEDIAN_TO_MEAN = 1.2533
+"""Standard error of a median of normal values, in standard errors of their mean: sqrt(pi / 2)."""
+
+NOISY_SPREAD = 0.05
+NOISY_MINIMUM_TRIES = 3
+
+
+class SeriesSummary(NamedTuple):
+    """Statistics of one series' tries; rates in bytes per second, `spread` as a fraction.
+
+    `maximum` is also the "undisturbed" rate: other load on a machine only ever slows a try.
+    """
+
+    median: float
+    minimum: float
+    maximum: float
+    n: int
+    spread: float
+    noisy: bool
+
+
+def median_of_sorted(values: Sequence[float]) -> float:
+    """The median of at least one value in ascending order, as `statistics.median` has it.
+
+    Every run needs hundreds, most of three values: what that function looks at first costs more.
+    """
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+def _spread_about(middle: float, values: Iterable[float]) -> float:
+    return MAD_TO_SIGMA * median_of_sorted(sorted([abs(x - middle) for x in values])) / middle
+
+
+def relative_spread(values: Sequence[float]) -> float:
+    """s = 1.4826 * median(|x - median|) / median, of one value or more with a median above 0."""
+    return _spread_about(median_of_sorted(sorted(values)), values)
+
+
+def throughput(sample: Sample) -> float:
+    """Return the bytes per second of one try."""
+    if sample.bytes is not None and sample.seconds:
+        return sample.bytes / sample.seconds
+    if sample.bytes_per_second is None:
+        raise ValueError("a sample has either bytes and seconds, or bytes_per_second")
+    return sample.bytes_per_second
+
+
+def summarise(throughputs: Sequence[float]) -> SeriesSummary:
+    """Median, range and spread s = 1.4826 * median(|x - median|) / median.
+
+    `throughputs` are bytes per second, at least one, each above zero; `ValueError` otherwise.
+    Noisy is a spread above 5 % over three tries or more: fewer tries cannot tell.
+    """
+    ordered = sorted(throughputs)
+    if not ordered or ordered[0] <= 0:
+        raise ValueError("a series needs at least one throughput, each above zero")
+    n, middle = len(ordered), median_of_sorted(ordered)
+    spread = _spread_about(middle, ordered)
+    noisy = spread > NOISY_SPREAD and n >= NOISY_MINIMUM_TRIES
+    return SeriesSummary(middle, ordered[0], ordered[-1], n, spread, noisy)
+
+
+BYTES_PER_GB = 1e9
+
+MEASURABLE_SECONDS = 1e-6
+"""CPU time below this is none that a system accounts for: dividing by it would claim anything."""
+
+
+def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
+    """Return the median CPU seconds of both ends for 10^9 bytes, and its spread (a fraction).
+
+    None where no try measured both ends; no spread of fewer than three that did.
+    """
+    costs = []
+    for sample in samples:
+        size, client, server = sample.bytes, sample.client_cpu_seconds, sample.server_cpu_seconds
+        if not size or client is None or server is None:
+            continue
+        if max(client, server) >= MEASURABLE_SECONDS:
+            costs.append((client + server) / size * BYTES_PER_GB)
+    if not costs:
+        return None
+    spread = relative_spread(costs) if len(costs) >= NOISY_MINIMUM_TRIES else None
+    return median_of_sorted(sorted(costs)), spread
+
+
+BEYOND_MEMORY = 100e9
+"""Bytes per second and thread that no machine's memory moves (2026: one core reads 20e9)."""
+
+BEYOND_A_CHAIN = 10e9
+"""The same for ciphers whose every block or byte waits for the one before, and for those that no
+CPU has instructions for: AES-128-CBC takes 10 rounds of 3 cycles for 16 bytes, 3e9 at 6 GHz."""
+
+_CHAINED = re.compile(
+    r"-(?:cbc|cfb\d*|ofb\d*)\b|^(?:rc4|arcfour|3des|des|bf|blowfish|cast|idea|rc2)"
+)
+
+
+@lru_cache(maxsize=4096)
+def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = False) -> float:
+    """The highest rate that so many threads can reach, bytes per second.
+
+    CBC decrypts in parallel, so only its encryption is a chain.
+    """
+    chained = not decrypt and _CHAINED.search(cipher) is not None
+    return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads

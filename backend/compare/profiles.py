@@ -1,0 +1,40 @@
+"""HTTP of the reference profile."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from cipherspeed.reference_profile import PROFILE
+from core.api_view import ApiView
+
+
+class ReferenceProfileSerializer(serializers.Serializer[Any]):
+    """Frozen baseline levels that normalisation divides by."""
+
+    name = serializers.CharField()
+    levels = serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField()),
+        help_text="Bytes per second: {tool: {family: level}}.",
+    )
+    made_from = serializers.DictField(child=serializers.CharField(), help_text="By tool, in words.")
+
+
+class ReferenceProfilesSerializer(serializers.Serializer[Any]):
+    """A list like any other, of the one profile there is."""
+
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = ReferenceProfileSerializer(many=True)
+
+
+class ReferenceProfileList(ApiView):
+    """The frozen reference profile of the normalisation."""
+
+    @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the one profile there is, with its levels and where they come from."""
+        one = {"next": None, "previous": None, "results": [PROFILE]}
+        return Response(ReferenceProfilesSerializer(one).data)

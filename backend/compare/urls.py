@@ -1,0 +1,31 @@
+from django.urls import path
+
+from compare import api as compare_api
+from compare import profiles
+from compare import shares as shares_api
+from compare.views import compare, relating, shares
+
+api = [
+    path("shares/", shares_api.ShareList.as_view(), name="shares"),
+    path("comparison/", compare_api.ComparisonView.as_view(), name="comparison"),
+    path("exports/comparison.csv", compare_api.ComparisonCsv.as_view(), name="comparison-csv"),
+    path("exports/comparison.xlsx", compare_api.ComparisonXlsx.as_view(), name="comparison-xlsx"),
+    path(
+        "exports/measurements.csv", compare_api.MeasurementsCsv.as_view(), name="measurements-csv"
+    ),
+    path(
+        "exports/measurements.xlsx",
+        compare_api.MeasurementsXlsx.as_view(),
+        name="measurements-xlsx",
+    ),
+    path("reference-profiles/", profiles.ReferenceProfileList.as_view(), name="profiles"),
+]
+
+pages = [
+    path("", compare.compare_page, name="compare"),
+    path("upgrade-cost/", relating.upgrade_cost, name="upgrade-cost"),
+    path("shares/", shares.share_list, name="shares"),
+    path("shares/<int:share_id>/revoke/", shares.revoke_share, name="revoke-share"),
+    path("shares/<str:secret>/", shares.share_page, name="share"),
+    path("shares/<str:secret>/comparison.csv", shares.share_file, name="share-csv"),
+]

@@ -1,0 +1,197 @@
+"""The chart of the compare page: bars, or differences from a reference, and what stands beside."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from django.utils.text import slugify
+
+from cipherspeed.baselines import only
+from cipherspeed.choices import heading
+from cipherspeed.group_view import CIPHER_SORT, SCALES, GroupView, drawable
+from cipherspeed.groups import Comparison, Group, answer
+from cipherspeed.palette import cipher_order, colour_slot, short_names
+from cipherspeed.recommendation import LINKS, link_payload
+from compare.question import ComparisonQuery
+from compare.views.table import GroupPage, ShownGroup, after_a_break, matrix, shown_groups
+from core.formatting import data_size, throughput
+from core.page_query import PageAddress
+
+AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 22, 30, 18, 2, 3000
+"""CSS pixels as frontend/src/charts/axes.ts, rows.ts and built.ts have them: so much room is kept
+for a chart that is not drawn yet."""
+
+TYPICAL_WINDOW = 700
+"""Above `TALLEST` the rows are scrolled inside the height of the reader's window."""
+
+PICTURE_GROUPS = 40
+"""Groups of one picture file of a chart; further groups are in further files."""
+
+MOST_LETTERS = 400
+"""Of what a picture says under its title: filters can be many and long."""
+
+BARS, RELATIVE = "bars", "relative"
+
+
+class ChartKind(NamedTuple):
+    """`reading`: what the marks of a picture mean."""
+
+    key: str
+    label: str
+    described: str
+    reading: str
+
+
+KINDS = (
+    ChartKind(
+        RELATIVE,
+        "Relative",
+        "Bar chart of differences",
+        "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
+    ),
+    ChartKind(
+        BARS,
+        "Bars",
+        "Bar chart",
+        "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ChartRequest:
+    """What the reader asked for and what the database said to it.
+
+    `part` has the groups of the page in view alone; `comparison` all, unless groups are hosts.
+    `address`: of the page, whose table can be sorted.
+    """
+
+    query: ComparisonQuery
+    comparison: Comparison
+    part: GroupPage
+    display: GroupView
+    narrowed: Sequence[str]
+    address: PageAddress | None = None
+
+
+def chart_context(asked: ChartRequest) -> dict[str, Any]:
+    """Chart, table twin, and the controls of both; `groups` empty means there is nothing."""
+    has_ratios = any(map(_ratios, asked.part.comparison.groups))
+    kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
+    kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
+    groups = shown_groups(asked.part.comparison, logarithmic=asked.display.logarithmic)
+    has_links = kind.key != RELATIVE and asked.comparison.metric == "throughput"
+    links = LINKS if has_links and asked.display.links else {}
+    named = [f"{name} {throughput(link_payload(bits))}" for name, bits in links.items()]
+    rows = [row for group in groups for row in group.rows]
+    context = {
+        "heading": heading(asked.comparison),
+        "kinds": kinds,
+        "kind": kind,
+        "reference_label": reference.label if reference else None,
+        "table_columns": 5
+        + (asked.comparison.profile is not None)
+        + bool(reference and reference.label),
+        "groups": groups,
+        "links_offered": has_links,
+        "links": ", ".join(named),
+        "whiskers": any(row.summary.n > 1 for row in rows),
+        "points": any(row.summary.n == 1 for row in rows),
+        "doubts": any(row.doubt for row in rows),
+        "chart": None,
+    }
+    return {**context, **_drawn(asked, kind, groups, links)} if groups else context
+
+
+def _drawn(
+    asked: ChartRequest, kind: ChartKind, shown: tuple[ShownGroup, ...], links: Mapping[str, float]
+) -> dict[str, Any]:
+    comparison, figures = asked.part.comparison, _ratios if kind.key == RELATIVE else _values
+    groups = drawable(tuple(one.group for one in shown if figures(one.group)))
+    later = dict.fromkeys(after_a_break(comparison), ", tool changed")
+    drawn = replace(
+        comparison,
+        unit=RELATIVE if kind.key == RELATIVE else comparison.unit,
+        ciphers=tuple(sorted(comparison.ciphers, key=cipher_order)),
+        groups=groups,
+    )
+    bars = [len(figures(group)) for group in groups]
+    found = {
+        "chart": {
+            "comparison": answer(drawn),
+            **colours_and_names(comparison.ciphers),
+            "measured_here": [one.group.id for one in shown if one.here],
+            "notes": {
+                one.group.id: one.hosts + _only(one.group) + later.get(one.group.key, "")
+                for one in shown
+            },
+            "scale": SCALES[asked.display.logarithmic],
+            "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
+            "picture": _picture_words(asked, kind),
+        },
+        "chart_groups": len(groups),
+        "groups_beyond": len(groups) < sum(bool(figures(one.group)) for one in shown),
+        "chart_height": rows_height(bars, links=bool(links)),
+        "picture_files": math.ceil(len(groups) / PICTURE_GROUPS),
+    }
+    if asked.display.compact:
+        by = asked.address
+        ways = {one: by.changed(sort=f"{CIPHER_SORT}{one}") for one in drawn.ciphers} if by else {}
+        found["matrix"] = matrix(comparison, drawn.ciphers, ways)
+    return found
+
+
+def _values(group: Group) -> Collection[str]:
+    return group.values
+
+
+def _ratios(group: Group) -> Collection[str]:
+    return [cipher for cipher, ratio in group.ratios.items() if not ratio.tool_changed]
+
+
+def _picture_words(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
+    """Describe the chart in a downloaded picture; `file`: its name without an ending."""
+    comparison, date = asked.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
+    title = heading(asked.comparison)
+    profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
+    sources = {source for group in comparison.groups for source in group.sources}
+    how = (_measured_how(asked.query), *profile, *asked.narrowed)
+    return {
+        "title": title,
+        "subtitle": "; ".join(how)[:MOST_LETTERS],
+        "source": f"Figures: {', '.join(sorted(sources))}",
+        "date": date,
+        "file": f"ciphermark-{slugify(title)[:80]}-{date}",
+        "groups": PICTURE_GROUPS,
+        "reading": kind.reading,
+    }
+
+
+def _measured_how(query: ComparisonQuery) -> str:
+    """Describe the series: "method pipeline", "encrypt, 8 KiB blocks, 1 thread"."""
+    if query.tool == "ssh":
+        return f"method {query.method}"
+    size = f", {data_size(query.block_size)} blocks" if query.block_size else ""
+    return f"{query.operation}{size}, {query.threads} thread{'' if query.threads == 1 else 's'}"
+
+
+def rows_height(bars: Sequence[int], *, links: bool = False) -> int:
+    """Return the CSS pixels of groups with so many bars; `links`: with a line for their names."""
+    rows = links * LINKS_HEIGHT + HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
+    return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
+
+
+def _only(group: Group) -> str:
+    """Return ", 3DES only" where no figure of the group has an uncertainty."""
+    families = sorted({family for known in group.families.values() for family in known})
+    return f", {only(families)}" if families and not group.uncertainty else ""
+
+
+def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:
+    """How a chart draws its ciphers."""
+    return {
+        "colours": {cipher: colour_slot(cipher) for cipher in ciphers},
+        "names": dict(short_names(ciphers)),
+    }

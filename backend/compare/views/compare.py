@@ -1,0 +1,227 @@
+"""The compare page, `/`: the view that its address asks for, and the parts around its chart."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+
+from cipherspeed.choices import METHODS, METRICS, TOOLS, choice, grouping, groupings
+from cipherspeed.group_view import MOST_GROUPS, GroupView
+from cipherspeed.palette import cipher_order
+from compare.comparison import compare_in_view
+from compare.engine import questions
+from compare.facets import Facet, coverage, facets
+from compare.question import BLOCK_SIZE, ComparisonQuery, PageForm
+from compare.views.chart import ChartRequest, chart_context
+from compare.views.filters import (
+    FILTER_TITLES,
+    families,
+    searches,
+    shown_facets,
+    with_ciphers,
+)
+from compare.views.findings import finding
+from compare.views.relating import relating_context
+from compare.views.table import counted_hosts, group_page, tool_breaks
+from core.access import reader_page
+from core.first_steps import (
+    agent_command,
+    agents_lack_ssh,
+    is_measuring,
+    lending_command,
+    nobody_measured_yet,
+)
+from core.formatting import data_size
+from core.outage import Unanswerable
+from core.page_query import TOPS, PageAddress, first_page
+from runs.filters import FILTERS
+from runs.models import Run
+
+TEMPLATE = "compare/compare.html"
+MOST_ARRIVING = 5
+"""Runs that the first steps name while they are being processed."""
+
+# Parameters without a control of their own: kept when the form changes, shown so that they can go.
+QUIET = {
+    "operation": "Operation",
+    "mac": "MAC",
+    "compression": "Compression",
+    "target_kind": "Target",
+    "acceleration": "Acceleration",
+    "threads": "Threads",
+}
+DATES = {"since": "Since", "until": "Until"}
+
+
+@reader_page
+def compare_page(request: HttpRequest) -> HttpResponse:
+    """Machines side by side; a parameter that cannot be is answered 400 and in words."""
+    form = PageForm(request.GET)
+    if faults := form.refused:
+        context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
+        return render(request, TEMPLATE, context, status=400)
+    steps = _first_steps(request)
+    context = {
+        **compare_context(request.GET, form),
+        **steps,
+        "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
+        "address": request.build_absolute_uri(),
+        "asks": not request.GET and not steps,
+    }
+    return render(request, TEMPLATE, context)
+
+
+def _first_steps(request: HttpRequest) -> dict[str, Any]:
+    """Until an agent has measured a machine, the page says how to do that."""
+    if not nobody_measured_yet():
+        return {}
+    latest = list(Run.objects.listed()[:MOST_ARRIVING])
+    return {
+        "first_steps": True,
+        "agent_command": agent_command(request),
+        "lending_command": lending_command(request),
+        "measuring": is_measuring(),
+        "nothing_stored": not Run.objects.shown().filter(status=Run.Status.READY).exists(),
+        "newest": latest[0].run_id if latest else "",
+        "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
+    }
+
+
+@questions()  # all of it from one state of the data
+def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
+    """Return the context of a valid query, not split where that makes too many values."""
+    query, shown, passed_over = form.query, form.view, form.passed_over
+    asked = form.faultless(params)
+    covered = coverage(query)
+    measured = covered.ciphers
+    query = with_ciphers(query, covered)
+    try:
+        viewed = compare_in_view(query, shown)
+    except Unanswerable as error:
+        query, passed_over = replace(query, split_by=None), [*passed_over, error.sentence]
+        del asked["split_by"]
+        viewed = compare_in_view(query, shown)
+    known = facets(query, searches(params))
+    part = group_page(viewed, shown, params)
+    # Another choice begins at its first page.
+    params = first_page(params)
+    address = PageAddress(params)
+    labels = {
+        (facet.name, option.key): option.label
+        for facet in known
+        for option in facet.options
+        if not facet.tag
+    }
+    chips = [
+        Chip(title, labels.get((name, value), value), address.without(name, value))
+        for name, title, value in narrowing(params, query)
+    ]
+    narrowed = [f"{chip.label} {chip.value}" for chip in chips]
+    other_sizes = [size for size in covered.block_sizes if size != query.block_size]
+    if not viewed.comparison.excluded.get("no_block_size"):
+        other_sizes = []
+    chart = ChartRequest(query, viewed.comparison, part, shown, narrowed, address)
+    return {
+        **_form_context(params, query, shown, known),
+        "families": families(measured, query.ciphers),
+        "measured_count": len(measured),
+        "unmeasured": sorted({*query.ciphers} - {*measured}),
+        "all_ciphers": address.changed(cipher=tuple(sorted(measured, key=cipher_order))),
+        "default_address": address.changed(cipher=None),
+        "block_sizes": sorted({*covered.block_sizes, BLOCK_SIZE, query.block_size or BLOCK_SIZE}),
+        "usual_block_size": BLOCK_SIZE,
+        "facets": shown_facets(known, query.filters, params),
+        "chips": chips,
+        "part": part,
+        **result_context(chart),
+        **relating_context(query, params, viewed.comparison, address),
+        "finding": finding(viewed.comparison),
+        "grouping": grouping(query.group_by),
+        "splitting": grouping(query.split_by) if query.split_by else "",
+        "passed_over": passed_over,
+        "asked": asked,
+        "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
+        "throughput_address": address.changed(metric=None),
+        "measures_cpu_time": query.metric.startswith("cpu_"),
+        "unmatched_address": address.changed(matched=None),
+        "unsearched_address": address.changed(q=None),
+        "ways_back": list(_ways_back(params, query, other_sizes, address)),
+        **_runs_filters(query),
+    }
+
+
+def _ways_back(
+    params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
+) -> Iterator[tuple[str, str]]:
+    """From a view without a figure to those without one of its pickers: label and address."""
+    if query.tool == "ssh" and query.method != METHODS[0].key:
+        yield f"Show the method {METHODS[0].label}", address.changed(method=None)
+    for size in other_sizes:
+        wanted = None if size == BLOCK_SIZE else str(size)
+        yield f"Show {data_size(size)} blocks", address.changed(block_size=wanted)
+    if params.getlist("cipher"):
+        yield "Show the default ciphers", address.changed(cipher=None)
+
+
+def _form_context(
+    params: QueryDict, query: ComparisonQuery, shown: GroupView, known: tuple[Facet, ...] = ()
+) -> dict[str, Any]:
+    """The pickers with what is chosen in them; the tags among the known filters group as well."""
+    return {
+        "query": query,
+        "display": shown,
+        "tools": TOOLS,
+        "tops": TOPS,
+        "most_groups": MOST_GROUPS,
+        "groupings": groupings(query.group_by, *(facet.tag for facet in known if facet.tag)),
+        "metrics": METRICS,
+        "metric": choice(METRICS, query.metric),
+        "tool": choice(TOOLS, query.tool),
+        "methods": METHODS,
+        "dates": {name: params.get(name, "") for name in DATES},
+        "quiet": [(name, value) for name in QUIET for value in params.getlist(name) if value],
+    }
+
+
+def result_context(asked: ChartRequest) -> dict[str, Any]:
+    """Table, chart and the sentence over them."""
+    comparison = asked.comparison
+    sources = {source for group in asked.part.comparison.groups for source in group.sources}
+    return {
+        "comparison": comparison,
+        **chart_context(asked),
+        "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
+        "host_count": counted_hosts(comparison.hosts),
+        "sources": sorted(sources),
+        "tool_breaks": tool_breaks(comparison),
+        "no_baseline": comparison.excluded["no_baseline"],
+        "no_block_size": comparison.excluded.get("no_block_size", 0),
+    }
+
+
+def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
+    """By which filters runs are of a group, if they can be."""
+    by = (one for one in (query.group_by, query.split_by) if one)
+    names = ["verdict" if one == "acceleration" else one for one in by]
+    own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
+    return {"runs_filter": own, "split_filter": split}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Something that narrows the view, and the address without it."""
+
+    label: str
+    value: str
+    address: str
+
+
+def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
+    """What narrows the view beyond the pickers: parameter, title and value."""
+    for name, values in query.filters.items():
+        yield from ((name, FILTER_TITLES[name], value) for value in values)
+    others: Mapping[str, str] = {**DATES, **QUIET}
+    for name, title in others.items():
+        yield from ((name, title, value) for value in params.getlist(name) if value)

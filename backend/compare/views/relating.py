@@ -1,0 +1,116 @@
+"""How groups of a view differ: what can be their reference, which hosts they have in common."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from cipherspeed.group_view import MOST_GROUPS
+from cipherspeed.groups import Comparison
+from compare.facets import SharedHosts, shared_hosts
+from compare.question import ComparisonQuery
+from core.access import reader_page
+from core.page_query import PageAddress
+from runs.filters import FILTERS
+
+STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
+"""Groupings by what hardly changes on a host: their groups share no hosts."""
+
+UNDISTURBED = ("no",)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two groups that have hosts in common, and the address that compares these alone."""
+
+    pair: SharedHosts
+    address: str
+
+
+def relating_context(
+    query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
+) -> dict[str, Any]:
+    """The pickers of split and reference, and pairs of groups that can be matched.
+
+    `offered`: the pair with the most hosts in both, where still most are in one alone, or where
+    it is asked how the two differ.
+    """
+    reference = comparison.relative_to
+    choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
+    if query.relative_to is not None and reference is not None:
+        choices[query.relative_to] = reference.label or reference.key
+    pairs = []
+    if query.group_by not in STAYS:
+        pairs = [Pair(one, _matching(query, one, address)) for one in shared_hosts(query)]
+    return {
+        "split_by": params.get("split_by", ""),
+        "references": choices,
+        "pairs_to_match": pairs,
+        "offered": None if query.matched else _offered(query, pairs),
+        "exchanged_address": None if comparison.groups else _exchanged(query, address),
+        "may_match": query.group_by != "host",
+    }
+
+
+def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
+    if query.relative_to is None:
+        return pairs[0] if pairs and pairs[0].pair.mostly_different else None
+    return next((one for one in pairs if query.relative_to in one.pair.keys), None)
+
+
+def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
+    """Of a view by what stays, split by what changes: the view by what changes, as `_matching`."""
+    if query.group_by not in STAYS or query.split_by is None or query.split_by in STAYS:
+        return None
+    group_by, split_by = query.split_by, query.group_by
+    found = _by_what_changes(query, address, group_by=group_by, split_by=split_by)
+    return found or address.changed(
+        group_by=group_by, split_by=split_by, relative_to=None, matched=None
+    )
+
+
+def _by_what_changes(
+    query: ComparisonQuery, address: PageAddress, *, group_by: str, split_by: str
+) -> str | None:
+    """The two groups that most hosts were in, compared for each value of `split_by`.
+
+    By runs that were not disturbed, where most of these hosts have some. None where no host was
+    in two groups.
+    """
+    query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
+    quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
+    ways = {"group_by": group_by, "split_by": split_by}
+    pairs = shared_hosts(query)
+    if not pairs:
+        return None
+    among_quiet = shared_hosts(quiet)
+    if among_quiet and 2 * among_quiet[0].shared >= pairs[0].shared:
+        return _matching(quiet, among_quiet[0], address, **ways, disturbed=UNDISTURBED)
+    return _matching(query, pairs[0], address, **ways)
+
+
+def _matching(
+    query: ComparisonQuery, pair: SharedHosts, address: PageAddress, **ways: str | tuple[str, ...]
+) -> str:
+    """The address of these two groups, their common hosts alone."""
+    own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
+    reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
+    return address.changed(**{**ways, **own}, matched="1", relative_to=reference)
+
+
+@reader_page
+def upgrade_cost(request: HttpRequest) -> HttpResponse:
+    """What the upgrade of OpenSSL that most hosts went through cost them, by CPU.
+
+    In ssh; by openssl itself where no host has measured ssh before and after one.
+    """
+    ways = {"group_by": "openssl_series", "split_by": "cpu"}
+    addresses = (
+        _by_what_changes(ComparisonQuery(tool=tool), PageAddress(QueryDict(f"tool={tool}")), **ways)
+        for tool in ("ssh", "openssl")
+    )
+    found = next(filter(None, addresses), PageAddress.of(tool="ssh", **ways))
+    return redirect(f"{reverse('compare')}{found}")

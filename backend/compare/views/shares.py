@@ -1,0 +1,141 @@
+"""Pages of unlisted links: editors make and end them, whoever has one opens it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from accounts.audit import Actor
+from accounts.tokens import digest_of, revoke
+from cipherspeed.choices import METRICS, choice
+from compare.comparison import compare, compare_in_view
+from compare.engine import questions
+from compare.files import comparison_csv, comparison_name, csv_response
+from compare.models import Share
+from compare.question import PageForm
+from compare.shares import check_view, share_subject, shared
+from compare.views.chart import ChartRequest
+from compare.views.compare import narrowing, result_context
+from compare.views.filters import with_ciphers
+from compare.views.table import group_page
+from core.access import FORM, editors
+from core.outage import Unanswerable
+from core.paging import page_of
+from hosts.views.editing import Confirmation, confirm
+
+EXPIRIES = {
+    "7": "After a week",
+    "30": "After 30 days",
+    "90": "After 90 days",
+    "365": "After a year",
+}
+
+
+class ShareForm(forms.Form):
+    """What is shared, with whom, for how long."""
+
+    name = forms.CharField(max_length=100)
+    view = forms.CharField(max_length=4000, required=False, validators=[check_view])
+    expires_days = forms.TypedChoiceField(choices=list(EXPIRIES.items()), coerce=int, initial=30)
+
+
+@editors("compare.add_share", *FORM)
+def share_list(request: HttpRequest) -> HttpResponse:
+    """List the links; a POST makes one and shows its address this once."""
+    form = ShareForm(request.POST or None, initial={"view": request.GET.get("view", "")[:4000]})
+    made: dict[str, Any] = {}
+    if form.is_valid():
+        asked = form.cleaned_data
+        share, address = shared(request, query=asked.pop("view"), **asked)
+        form, made = ShareForm(), {"made": share, "address": address}
+    page = page_of(Share.objects.select_related("made_by"), request.GET)
+    context = {"form": form, "expiries": EXPIRIES, "page": page, **made}
+    return render(request, "compare/shares.html", context, status=400 if form.errors else 200)
+
+
+@editors("compare.change_share", *FORM)
+def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
+    """End a link now."""
+    share = get_object_or_404(Share, pk=share_id)
+
+    @transaction.atomic
+    def end(by: Actor) -> None:
+        locked = Share.objects.select_for_update(of=("self",)).get(pk=share_id)
+        revoke(locked, share_subject(locked), by)
+
+    asked = Confirmation(
+        "Revoke this link",
+        share.name,
+        ("Nobody can open it from now on. This cannot be undone.",),
+        "Revoke it",
+        reverse("shares"),
+    )
+    return confirm(request, asked, end, asked.back)
+
+
+SharedView = Callable[[HttpRequest, Share, PageForm], HttpResponseBase]
+
+
+def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBase]:
+    """Show the view of a share that has not ended, and can still be answered."""
+
+    @never_cache
+    @require_safe
+    @wraps(view)
+    def opened(request: HttpRequest, secret: str) -> HttpResponseBase:
+        share = Share.objects.filter(digest=digest_of(secret)).first()
+        form = PageForm(QueryDict(share.query)) if share and share.is_valid else None
+        response: HttpResponseBase
+        if share is None or form is None or form.refused:
+            response = render(request, "compare/share_ended.html", status=404)
+        else:
+            try:
+                with questions():
+                    response = view(request, share, form)
+            except Unanswerable as error:
+                context = {"sentence": error.sentence}
+                response = render(request, "compare/share_ended.html", context, status=400)
+        # The address is the secret: keep it from other sites and search engines.
+        response["Referrer-Policy"] = "no-referrer"
+        response["X-Robots-Tag"] = "noindex, nofollow"
+        return response
+
+    return opened
+
+
+@_by_secret
+def share_page(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
+    """Show one comparison view as chart and table alone; on a private site too."""
+    query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)
+    viewed = compare_in_view(query, shown)
+    part = group_page(viewed, shown, params)
+    narrowed = [("Groups with", shown.search)] if shown.search else []
+    narrowed += [(title, value) for _, title, value in narrowing(params, query)]
+    beside = [f"{title} {value}" for title, value in narrowed]
+    chart = ChartRequest(query, viewed.comparison, part, shown, beside)
+    context = {
+        "share": share,
+        "query": query,
+        "display": shown,
+        "metric": choice(METRICS, query.metric),
+        "narrowed": narrowed,
+        "part": part,
+        **result_context(chart),
+        "csv_address": f"{request.path}comparison.csv",
+    }
+    return render(request, "compare/share.html", context)
+
+
+@_by_secret
+def share_file(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
+    """Return the same figures as CSV."""
+    query = with_ciphers(form.query)
+    comparison = form.view.found(compare(query))
+    return csv_response(comparison_csv(query, comparison), comparison_name(query))

@@ -1,0 +1,141 @@
+"""The first step of every make target: the virtual environment, filled by the hashes of packages.
+
+Then this process becomes the target's own program in it. Only the standard library is there.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[3]
+VENV = Path(os.environ.get("CIPHERMARK_VENV") or PROJECT / ".venv").absolute()
+PYTHON = VENV / "bin" / "python"
+RUN, TEST = "requirements.txt", "requirements-dev.txt"
+
+BUILT = (
+    *(".venv", "frontend/node_modules", "frontend/dist"),
+    *(f".data/{name}" for name in ("tools", "test", "check", "portable", "bench")),
+    *(".mypy_cache", ".pytest_cache", ".ruff_cache"),
+)
+
+
+def main(target: str) -> None:
+    """Prepare for the target, and become its program."""
+    own = PROJECT / ".data" / target
+    if target in ("run", "clean"):
+        own = Path(os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT / ".data").absolute()
+    hold(own, "run" if target == "clean" else target)
+    os.chdir(PROJECT)
+    if target == "clean":
+        clean(own)
+        return
+    if target == "run":
+        check_port(os.environ.get("PORT") or "8000")
+    with Path(RUN).open() as lock:  # all targets share the environment
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make_environment()
+        for requirements in (RUN,) if target == "run" else (RUN, TEST):
+            fill_environment(requirements)
+    os.environ |= {"CIPHERMARK_DATA_DIR": str(own), "PYTHONPATH": str(PROJECT / "backend")}
+    if target == "run":
+        if subprocess.run([PYTHON, "-m", "config.launch.frontend"]).returncode:
+            sys.exit(1)
+        become("manage.py", "run_site")
+    elif target == "bench":
+        become("-m", "tests.bench")
+    elif target != "environment":
+        become("-m", "tests.suite", target)
+
+
+def become(*words: str) -> None:
+    """Go on as a program of the environment."""
+    os.execv(PYTHON, [str(PYTHON), *words])  # noqa: S606 - no shell meant
+
+
+def hold(folder: Path, target: str) -> None:
+    """Let one such target at a time work in the folder; the lock outlives `exec`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / f"{target}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        sys.exit(
+            f"{folder} cannot be written to ({error.strerror}): become its owner, or set "
+            "CIPHERMARK_DATA_DIR to another folder."
+        )
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        owner = os.pread(lock, 200, 0).decode()
+        sys.exit(
+            f"`make {target}` already runs in this folder ({owner}): stop it there first, or give "
+            "this one another folder with CIPHERMARK_DATA_DIR."
+        )
+    os.ftruncate(lock, 0)
+    port = f", port {os.environ.get('PORT') or 8000}" if target == "run" else ""
+    os.pwrite(lock, f"process {os.getpid()}{port}".encode(), 0)
+    os.set_inheritable(lock, True)
+
+
+def check_port(text: str) -> None:
+    """Refuse a port that is taken before anything is downloaded."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        sys.exit(f"PORT={text} is not a port number: it must be between 1 and 65535.")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", int(text)))
+        except OSError as error:
+            sys.exit(
+                f"Port {text} cannot be used ({error.strerror}): stop the program that has it, or "
+                f"choose another port, as in `PORT={8000 if int(text) != 8000 else 8001} make run`."
+            )
+
+
+def make_environment() -> None:
+    """Make `.venv` unless it is there with a Python that suits."""
+    suits = "import pip, sys; sys.exit(not (3, 11, 2) <= sys.version_info[:3] < (3, 15))"
+    if (
+        PYTHON.exists()
+        and not subprocess.run([PYTHON, "-c", suits], capture_output=True).returncode
+    ):
+        return
+    print(f"Making the virtual environment {VENV} ...", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
+
+
+def fill_environment(requirements: str) -> None:
+    """Install what the file lists, unless that has been done."""
+    digest = hashlib.sha256(Path(requirements).read_bytes()).hexdigest()
+    stamp = VENV / f"filled-from-{requirements}"
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    print(f"Installing the packages of {requirements} (once; about a minute) ...", flush=True)
+    pip = [str(PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input"]
+    # The file lists every package. Left to resolve them again, pip takes the newest release of one
+    # that another names with an extra, finds no hash for it and stops (pypa/pip#9644).
+    pip += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", requirements]
+    if subprocess.run(pip).returncode:
+        sys.exit(
+            "The Python packages could not be installed, for the reason that pip gives above. "
+            "Check the network and the disk, or name another Python, as in `make run "
+            "PYTHON=/path/to/python3.13`."
+        )
+    stamp.write_text(digest)
+
+
+def clean(data: Path) -> None:
+    """Remove what can be built again, and with DATA=1 the data."""
+    for folder in (*BUILT, *([str(data)] if os.environ.get("DATA") == "1" else [])):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except KeyboardInterrupt:
+        sys.exit(130)

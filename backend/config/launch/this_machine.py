@@ -1,0 +1,89 @@
+"""Measure this machine with the agent, as its user would, and say where it stands."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from accounts.tokens import create_token
+from config.launch import processes
+from runs.models import Run
+
+PROCESSING_SECONDS = 60.0
+"""From uploaded to `ready`: normally a second."""
+
+NO_SSH = (
+    "There is no sshd on this machine, so ssh was not measured: install it (Debian, Ubuntu: "
+    "sudo apt install openssh-server), then MEASURE=1 make run."
+)
+
+
+def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
+    """Measure when asked to or not done yet, then print where this machine stands."""
+    document = settings.DATA_DIR / "this-machine.json"
+    wanted = os.environ.get("MEASURE") or ("0" if _is_known(document) else "1")
+    if wanted == "1":
+        _measure(url, document, watch)
+    elif _is_known(document):
+        print("This machine was measured before; MEASURE=1 make run measures it again.")
+    if _is_known(document):
+        tools = {one["tool"] for one in _read(document)["measurements"]}
+        tool = "ssh" if "ssh" in tools else "openssl"
+        if tool == "openssl":
+            print(NO_SSH)
+        print(f"\nThis machine beside the published ones: {url}?tool={tool}&group_by=cpu")
+
+
+def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
+    print("Measuring this machine's ciphers (make run MEASURE=0 skips this) ...", flush=True)
+    # An interrupted run never takes the place of a whole one.
+    measured, token = document.with_suffix(".part.json"), settings.DATA_DIR / "upload-token"
+    token.unlink(missing_ok=True)
+    token.touch(mode=0o600)
+    token.write_text(create_token(f"make run {datetime.now(UTC):%Y-%m-%d %H:%M:%S}", "upload", 1))
+    settings.MEASURING_FILE.touch()
+    agent = processes.start(
+        [
+            *(sys.executable, settings.AGENT_PACKAGE, "run", "--quick", "--server", url),
+            *("--token-file", token, "--output", measured),
+        ],
+        settings.DATA_DIR,
+    )
+    try:
+        while agent.poll() is None:
+            watch()
+            time.sleep(0.1)
+    finally:
+        processes.end(agent)
+        for path in (token, settings.MEASURING_FILE):
+            path.unlink(missing_ok=True)
+    if agent.returncode != 0:
+        print(f"The benchmark did not finish (exit code {agent.returncode}); the site goes on.")
+        return
+    measured.replace(document)
+    deadline = time.monotonic() + PROCESSING_SECONDS
+    while not _is_known(document) and time.monotonic() < deadline:
+        watch()
+        time.sleep(0.1)
+    if not _is_known(document):
+        print(f"The run is not in the charts yet: {url}runs/{_read(document)['run_id']}/")
+
+
+def _read(document: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(document.read_text())
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _is_known(document: Path) -> bool:
+    """Return whether the site has the run that lies there."""
+    run_id = _read(document).get("run_id", "")
+    return bool(run_id) and Run.objects.filter(run_id=run_id, status=Run.Status.READY).exists()

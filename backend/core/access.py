@@ -1,0 +1,88 @@
+"""Who may read the pages, and who may use those of editors."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from core.parameters import MAX_LENGTH
+from runs.models import Host
+
+HOSTS = ("host", "client", "server")
+"""Parameters of addresses that name hosts by their keys."""
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=HttpResponseBase)
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
+
+
+def reader_required(view: View[P]) -> View[P]:
+    """Send who may not read to the sign-in page, and from there back to where they wanted to go.
+
+    Who asks for a host that was merged into another is sent to the same page of that one.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not (settings.CIPHERMARK_PUBLIC or request.user.is_authenticated):
+            return redirect_to_login(request.get_full_path())
+        present = _present_address(request)
+        if present:
+            return redirect(present)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+def reader_page(view: View[P]) -> View[P]:
+    """A page that only shows something, to who may read."""
+    return require_safe(reader_required(view))
+
+
+def _present_address(request: HttpRequest) -> str | None:
+    """This address with merged hosts under their present keys; None where it names no such host."""
+    named = {
+        key
+        for name in HOSTS
+        for key in request.GET.getlist(name)
+        if key and len(key) <= MAX_LENGTH and "\x00" not in key
+    }
+    if not named or request.method not in ("GET", "HEAD"):
+        return None
+    hosts = Host.objects.by_reference(named)
+    if all(host.slug == key for key, host in hosts.items()):
+        return None
+    params = request.GET.copy()
+    for name in HOSTS:
+        keys = (hosts[key].slug if key in hosts else key for key in params.getlist(name))
+        if name in params:
+            params.setlist(name, list(dict.fromkeys(keys)))
+    return f"{request.path}?{params.urlencode()}"
+
+
+FORM = ("GET", "HEAD", "POST")
+
+
+def editors(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
+    """A page for people with a permission, by these methods (none: any); kept by no cache."""
+
+    def decorate(view: Page[P]) -> Page[P]:
+        allowed = require_http_methods(methods)(view) if methods else view
+        guarded = login_required(permission_required(permission, raise_exception=True)(allowed))
+
+        @wraps(view)
+        @never_cache
+        def page(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            return guarded(request, *args, **kwargs)
+
+        return page
+
+    return decorate

@@ -1,0 +1,240 @@
+"""What every address of the API has in common: its parameters, bodies, and pages of lists.
+
+Lists go by cursor: stable while rows arrive, and as fast on the last page as on the first.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import ValidationError as InvalidValue
+from django.db.models import QuerySet
+from django.http.request import UnreadablePostError
+from gunicorn.http.errors import NoMoreData, ParseException
+from rest_framework.exceptions import (
+    NotFound,
+    ParseError,
+    UnsupportedMediaType,
+    ValidationError,
+)
+from rest_framework.pagination import Cursor, CursorPagination
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from core.json_parser import TooLarge
+from core.outage import outage_message
+from core.parameters import (
+    OF_ALL,
+    OF_LISTS,
+    ParameterFilterSet,
+    ParameterForm,
+    checked,
+)
+
+
+class ByCursor(CursorPagination):
+    """{"next", "previous", "results"}, the latest first."""
+
+    page_size = 50
+    max_page_size = 200
+    page_size_query_param = "page_size"
+    ordering = "-id"
+    invalid_cursor_message = (
+        "This `cursor` is none of this list's: ask without it, then follow `next` and `previous`."
+    )
+
+    def paginate_queryset(
+        self, queryset: Any, request: Request, view: APIView | None = None
+    ) -> list[Any] | None:
+        """Return the rows of the page; `NotFound` where the cursor holds no place of this list."""
+        try:
+            return super().paginate_queryset(queryset, request, view)
+        except (ValueError, InvalidValue):
+            raise NotFound(self.invalid_cursor_message) from None
+
+    def get_page_size(self, request: Request) -> int | None:
+        """As asked for, at most `max_page_size`; a fault is named, not passed over."""
+        text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
+            raise ValidationError({"page_size": f"{text[:50]!r} is no whole number above 0."})
+        return min(int(text), self.max_page_size)
+
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """As OpenAPI 3.1 says that a text may be null; DRF's own says it as 3.0 did."""
+        page: dict[str, Any] = super().get_paginated_response_schema(schema)
+        for link in ("next", "previous"):
+            page["properties"][link] = {"type": ["string", "null"], "format": "uri"}
+        return page
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """With the bounds of the size."""
+        parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
+        for parameter in parameters:
+            if parameter["name"] == self.page_size_query_param:
+                parameter["schema"] = {"type": "integer", "minimum": 1, "maximum": 999_999_999}
+        return parameters
+
+
+class ByCursorOfIds(ByCursor):
+    """The same for a list of ids in any order: a cursor holds an id and where that stood."""
+
+    offset_cutoff = 10**9  # a place that no cursor reaches; DRF's own is the 1,000th
+
+    def paginate_ids(self, ids: Sequence[int], request: Any) -> list[int]:
+        """Return the ids after the one seen last; where that is gone, from its place on.
+
+        So what arrives, goes or moves elsewhere in the list shifts nothing.
+        """
+        self.base_url = request.build_absolute_uri()
+        size = self.get_page_size(request) or self.page_size
+        place, backwards, position = self.decode_cursor(request) or Cursor(0, False, 0)
+        if not re.fullmatch(r"[0-9]{1,18}", str(position or 0)):
+            raise NotFound(self.invalid_cursor_message)
+        seen = int(position or 0)
+        if seen in ids:
+            place = ids.index(seen) + (not backwards)
+        place = min(place, len(ids))
+        self.begin = max(0, place - size) if backwards else place
+        self.end = place if backwards else min(place + size, len(ids))
+        self.has_more = self.end < len(ids)
+        self.ids = list(ids[self.begin : self.end])
+        return self.ids
+
+    def get_next_link(self) -> str | None:
+        """The address of the page after the last id of this one."""
+        return self._link(-1, self.end - 1) if self.has_more else None
+
+    def get_previous_link(self) -> str | None:
+        """The address of the page before the first id of this one."""
+        return self._link(0, self.begin) if self.begin else None
+
+    def _link(self, index: int, place: int) -> str:
+        seen = self.ids[index] if self.ids else 0
+        link: str = self.encode_cursor(Cursor(place, reverse=index == 0, position=seen))
+        return link
+
+
+class ApiView(APIView):
+    """A view that answers no question which it has not understood in full.
+
+    `permissions`: by method, where one needs another right than `permission_classes`.
+    `parameters`: by method, what its address may say; `asked` is that form, valid. A list has a
+    `filterset_class` instead. A change that has none is not refused for what a relay put into its
+    address: a run would be lost for nothing.
+    """
+
+    permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
+    parameters: ClassVar[Mapping[str, type[ParameterForm]]] = {}
+    filterset_class: ClassVar[type[ParameterFilterSet] | None] = None
+    asked: Any
+
+    def get_permissions(self) -> Sequence[Any]:
+        """That of the request's method."""
+        own = self.permissions.get(str(self.request.method))
+        return [own()] if own else super().get_permissions()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """After who asks, what is asked: 400 for a parameter that the operation does not have."""
+        super().initial(request, *args, **kwargs)
+        method = "GET" if request.method == "HEAD" else str(request.method)
+        form = self.parameters.get(method)
+        if form is None and method == "GET" and self.filterset_class is None:
+            form = ParameterForm
+        if form is not None:
+            besides = OF_LISTS if hasattr(self, "pagination_class") else OF_ALL
+            self.asked = checked(form(request.query_params, besides=besides))
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Answer in the API's format; an outage to a browser by the page that all pages give."""
+        if self.by_browser and outage_message(exc):
+            raise exc
+        return super().handle_exception(exc)
+
+    @property
+    def by_browser(self) -> bool:
+        """Return whether somebody follows a link."""
+        accepted = self.request.headers.get("Accept", "")
+        return self.request.method == "GET" and "text/html" in accepted
+
+
+def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """What the body says, checked; DRF's `ValidationError` names every fault."""
+    given = shape(data=request.data)
+    given.is_valid(raise_exception=True)
+    known = [name for name, field in given.fields.items() if not field.read_only]
+    if unknown := set(request.data) - set(known):
+        words = f"There is no member of this name: {', '.join(known)}."
+        raise ValidationError(dict.fromkeys(unknown, words))
+    checked: dict[str, Any] = given.validated_data
+    return checked
+
+
+def read_body(request: Request, *media_types: str, most: int) -> bytes:
+    """Return the bytes of an upload, bounded, and freed of their transfer compression.
+
+    415 for another content type or encoding, 413 for more than `most` bytes, packed or unpacked,
+    400 for a damaged or empty body.
+    """
+    media_type = (request.content_type or "").partition(";")[0].strip().lower()
+    if media_type not in media_types:
+        expected = f"Send this with Content-Type: {media_types[0]} (not {media_type or 'none'})."
+        raise UnsupportedMediaType(media_type or "none", detail=expected)
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    # Django takes a chunked body, which has no Content-Length, for empty.
+    is_chunked = request.META.get("wsgi.input_terminated")
+    stream = request.META["wsgi.input"] if is_chunked else request.stream
+    try:
+        body: bytes = stream.read(most + 1) if stream and length <= most else b""
+    except (RequestDataTooBig, UnreadablePostError, ParseException, NoMoreData) as error:
+        raise ParseError(f"The body could not be read: {error}") from None
+    if max(length, len(body)) > most:
+        raise TooLarge(f"An upload here has at most {most} bytes.")
+    if len(body) < length:
+        raise ParseError("The body ends before its Content-Length.")
+    encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
+    if encoding == "gzip":
+        body = _gunzip(body, most)
+    elif encoding != "identity":
+        raise UnsupportedMediaType(encoding, detail=f"Content-Encoding {encoding} is not known.")
+    if not body:
+        raise ParseError("The body is empty.")
+    return body
+
+
+def _gunzip(packed: bytes, most: int) -> bytes:
+    """Return the unpacked bytes; never more than `most` + 1 of them come into being."""
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        body = unpacker.decompress(packed, most + 1)
+    except zlib.error as error:
+        raise ParseError(f"The body is not gzip: {error}") from None
+    if len(body) > most:
+        raise TooLarge(f"An upload here has at most {most} bytes.")
+    if not unpacker.eof or unpacker.unused_data:
+        raise ParseError("The gzip body ends too early, or has bytes after its end.")
+    return body
+
+
+class ListView(ApiView):
+    """An address with a list of things that is read page by page."""
+
+    pagination_class = ByCursor
+
+    def page(
+        self,
+        request: Request,
+        rows: QuerySet[Any],
+        shape: type[Serializer[Any]],
+        read: Callable[[Sequence[Any]], Sequence[Any]] = list,
+    ) -> Response:
+        """The page that the cursor asks for; `read` makes of its rows what is shown."""
+        paginator = self.pagination_class()
+        if self.filterset_class is not None:
+            rows = checked(self.filterset_class(request.query_params, rows, request=request)).qs
+        found = paginator.paginate_queryset(rows, request) or []
+        return paginator.get_paginated_response(shape(read(found), many=True).data)

@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class CoreConfig(AppConfig):
+    """It has no tables."""
+
+    name = "core"
+
+    def ready(self) -> None:
+        """Register the system checks once settings and all apps are loaded."""
+        import core.checks  # noqa: F401 - registers them

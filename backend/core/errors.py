@@ -1,0 +1,66 @@
+"""Errors in the one format of the whole API (drf-standardized-errors)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
+from drf_standardized_errors.handler import ExceptionHandler
+from rest_framework import status
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    PermissionDenied,
+    ValidationError,
+)
+
+from accounts.sign_in.accounts import SignInRefused
+from accounts.tokens import OtherHost
+from cipherspeed.validation import Fault
+from core.outage import RETRY_AFTER, Unanswerable, outage_message
+
+
+def invalid_document(faults: Iterable[Fault]) -> ValidationError:
+    """Return the 400 that names every fault of an uploaded document by its path."""
+    details = defaultdict[Any, list[ErrorDetail]](list)
+    for fault in faults:
+        details[fault.path or None].append(ErrorDetail(fault.detail, fault.code))
+    return ValidationError(dict(details))
+
+
+class Conflict(APIException):
+    """409: the run_id is taken by other content."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+    default_detail = "This run_id is stored already, with other content."
+
+
+class Unavailable(APIException):
+    """503: not just now; `wait` becomes Retry-After."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+    default_code = "unavailable"
+    wait = RETRY_AFTER
+
+
+class Handler(ExceptionHandler):
+    """The library's handler, which knows nothing of our own exceptions."""
+
+    def convert_known_exceptions(self, exc: Exception) -> Exception:
+        """Make a lost database a 503, another host than the token's a 403."""
+        words = outage_message(exc)
+        if words is not None:
+            return Unavailable(f"{words}; please try again soon.")
+        if isinstance(exc, SignInRefused):
+            return PermissionDenied(str(exc))
+        if isinstance(exc, OtherHost):
+            return PermissionDenied(str(exc))
+        if isinstance(exc, Unanswerable):
+            return ValidationError({exc.parameter: exc.sentence})
+        if isinstance(exc, TooManyFieldsSent):
+            most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+            return ValidationError(f"A request has at most {most} parameters.")
+        converted: Exception = super().convert_known_exceptions(exc)
+        return converted

@@ -1,0 +1,197 @@
+"""What a newcomer types to see machines in the charts: one, or many with one token.
+
+Of many machines no command line and no shell history holds the token.
+"""
+
+import re
+import shlex
+import time
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import get_script_prefix
+
+from runs.models import Measurement, Run, Series
+
+MEASURING_SECONDS = 15 * 60
+"""What says for longer that a machine is being measured was left behind: it takes two to four."""
+
+LATEST_RUNS = 10
+"""Looked at for what agents measure: all of a large site would take seconds."""
+
+LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
+
+
+def site_of(request: HttpRequest) -> str:
+    """Return this site's address as the reader has it, without a slash at its end."""
+    return request.build_absolute_uri(get_script_prefix()).rstrip("/")
+
+
+def set_up_command(request: HttpRequest, token: str) -> str:
+    """The one line that fetches the agent from this server, measures and uploads."""
+    server = site_of(request)
+    return (
+        f"curl -fsO {server}/agent.py && "
+        f"python3 agent.py run --quick --server {server} --token {token}"
+    )
+
+
+def agent_command(request: HttpRequest) -> str:
+    """The same for whoever has a token already."""
+    return set_up_command(request, "TOKEN")
+
+
+def lending_command(request: HttpRequest) -> str:
+    """What makes this site reachable from another machine; empty where its address does that."""
+    port = local_port(request)
+    return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
+
+
+def local_port(request: HttpRequest) -> int | None:
+    """The port of a site whose address leads to it from its own machine only; None of others."""
+    address = urlsplit(site_of(request))
+    if not LOOPBACK.fullmatch(address.hostname or ""):
+        return None
+    return address.port or (443 if address.scheme == "https" else 80)
+
+
+def is_measuring() -> bool:
+    """Whether `make run` is measuring the machine of this site; what a killed one left is old."""
+    try:
+        begun = settings.MEASURING_FILE.stat().st_mtime
+    except OSError:
+        return False
+    return time.time() - begun < MEASURING_SECONDS
+
+
+def schedule_commands(request: HttpRequest, token: str) -> str:
+    """Lines that keep server and token on a host, and print a weekly timer for it."""
+    return (
+        "mkdir -p ~/.config/ciphermark && (umask 077 && "
+        "printf '[agent]\\nserver = %s\\ntoken = %s\\n' "
+        f"{site_of(request)} {token} > ~/.config/ciphermark/agent.ini)\n"
+        "python3 agent.py schedule --standard"
+    )
+
+
+def nobody_measured_yet() -> bool:
+    """Whether no agent has uploaded a run that counts."""
+    counted = Run.objects.counted().filter(source=Run.Source.AGENT)
+    return not counted.exists()
+
+
+def agents_lack_ssh() -> bool:
+    """Return whether the latest runs of agents have openssl alone, as where there is no sshd."""
+    counted = Run.objects.counted().filter(source=Run.Source.AGENT)
+    latest = list(counted.order_by("-id").values_list("pk", flat=True)[:LATEST_RUNS])
+    series = Measurement.objects.filter(run__in=latest).values("series")
+    tools = Series.objects.filter(pk__in=series).values_list("tool", flat=True)
+    return set(tools.distinct()) == {"openssl"}
+
+
+SAVE_TOKEN = "(umask 077 && cat > ciphermark.token)"  # noqa: S105 - a command, no token
+"""Reads the token from the terminal: paste it, Enter, Ctrl-D."""
+
+USER_DATA = (
+    "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
+    "ciphermark.token cloud-init.yaml > user-data)"
+)
+"""Makes user data with the token in it, which awk reads from its file."""
+
+
+@dataclass(frozen=True)
+class ManyMachines:
+    """The three ways, for the server as the reader's browser knows it.
+
+    `is_local`: that address leads there from the server's own machine alone; `is_open`: the
+    token would travel to another machine unencrypted.
+    """
+
+    server: str
+    is_local: bool
+    is_open: bool
+    ssh_loop: str
+    play: str
+    cloud_init: str
+    save_token: str = SAVE_TOKEN
+    with_token: str = USER_DATA
+
+
+def many_machines(request: HttpRequest) -> ManyMachines:
+    """Texts for the address at which this page was opened."""
+    server, port = site_of(request), local_port(request)
+    return ManyMachines(
+        server=server,
+        is_local=port is not None,
+        is_open=urlsplit(server).scheme == "http" and port is None,
+        ssh_loop=ssh_loop(server, port),
+        play=_PLAY.replace("SERVER", server),
+        cloud_init=_CLOUD_INIT.replace("SERVER", server),
+    )
+
+
+def ssh_loop(server: str, lent_port: int | None = None) -> str:
+    """One line: each host of hosts.txt in turn gets the token on its standard input.
+
+    `lent_port`: of a site on this machine alone, which each connection then brings along.
+    """
+    there = (
+        "d=$(mktemp -d) && cd $d && umask 077 && cat > token"
+        f" && curl -fsSO {server}/agent.py"
+        f" && python3 agent.py run --quick --server {server} --token-file token;"
+        " s=$?; cd / && rm -rf $d; exit $s"
+    )
+    lend = f"-R {lent_port}:127.0.0.1:{lent_port} " if lent_port else ""
+    return (
+        f'for h in $(cat hosts.txt); do ssh {lend}"$h" {shlex.quote(there)}'
+        ' < ciphermark.token || echo "$h: failed" >&2; done'
+    )
+
+
+_PLAY = """\
+- name: Measure cipher speed with Ciphermark
+  hosts: all
+  become: true
+  serial: 1
+  tasks:
+    - ansible.builtin.package:
+        name: [python3, openssl, openssh-server]
+    - ansible.builtin.tempfile:
+        state: directory
+      register: folder
+    - block:
+        - ansible.builtin.copy:
+            src: ciphermark.token
+            dest: "{{ folder.path }}/token"
+            mode: "0600"
+        - ansible.builtin.get_url:
+            url: SERVER/agent.py
+            dest: "{{ folder.path }}/agent.py"
+        - ansible.builtin.command:
+            chdir: "{{ folder.path }}"
+            cmd: python3 agent.py run --quick --server SERVER --token-file token
+      always:
+        - ansible.builtin.file:
+            path: "{{ folder.path }}"
+            state: absent
+"""
+
+_CLOUD_INIT = """\
+#cloud-config
+packages: [curl, python3, openssl, openssh-server]
+write_files:
+  - path: /etc/ciphermark/token
+    permissions: "0600"
+    content: TOKEN
+runcmd:
+  - [curl, -fsSo, /etc/ciphermark/agent.py, "SERVER/agent.py"]
+  - - python3
+    - /etc/ciphermark/agent.py
+    - run
+    - --quick
+    - --server=SERVER
+    - --token-file=/etc/ciphermark/token
+  - [rm, -f, /etc/ciphermark/token]
+"""

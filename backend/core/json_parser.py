@@ -1,0 +1,45 @@
+"""The JSON of small requests (names, shares, profiles), as strict as that of run documents.
+
+With the error of what is too large: DRF needs its parsers before it can make its views.
+"""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework import status
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+
+from cipherspeed.json_text import JsonError, parse_json
+
+
+class TooLarge(APIException):
+    """413: the document or text is larger than we take."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+
+MOST_BYTES = 1024 * 1024
+"""Of one request; the largest, a reference profile, has some kilobytes."""
+
+
+class StrictJsonParser(BaseParser):
+    """DRF's own reads whatever comes, however much and however deep, and fails where it ends."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """What the body says; 400 for what is no JSON, 413 for too much of it."""
+        body = stream.read(MOST_BYTES + 1)
+        if len(body) > MOST_BYTES:
+            raise TooLarge(f"A request here has at most {MOST_BYTES} bytes.")
+        try:
+            return parse_json(body)
+        except JsonError as error:
+            raise ParseError(f"The body is not JSON: {error}.") from None

@@ -1,0 +1,140 @@
+"""How a log line looks: text for people, or JSON for programs; what each says of its request."""
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+_context: ContextVar[Mapping[str, str]] = ContextVar("_context", default={})  # noqa: B039
+
+
+def start_context(**fields: str) -> None:
+    """Begin a request or a task: what was said of the one before in this thread is gone."""
+    _context.set(fields)
+
+
+def add_to_context(**fields: str) -> None:
+    """Say this too, in every further line."""
+    _context.set({**_context.get(), **fields})
+
+
+SECRETS = re.compile(
+    r"cmk_[\w-]{8,}|(?P<kept>shares(?:/|%2F)+)[\w-]{20,}|(?<=[?&]code=)[^\s&\"]+"
+    r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
+    re.IGNORECASE,
+)
+"""Tokens; secrets of shares, which are part of an address; codes of an OpenID Connect provider;
+names and passwords in addresses of databases. Passwords of people are never logged at all."""
+
+REMOVED = "[secret]"
+
+
+def without_secrets(text: str) -> str:
+    """Replace every token and share secret in a text."""
+    return SECRETS.sub(lambda found: f"{found['kept'] or ''}{REMOVED}", text)
+
+
+class RedactSecrets(logging.Filter):
+    """Rewrites records in place, so that whatever writes them has them clean."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, clean."""
+        said = record.getMessage()
+        clean = without_secrets(said)
+        if clean != said:
+            record.msg, record.args = clean, None
+        if record.exc_info and record.exc_info[0] and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = without_secrets(record.exc_text)
+        return True
+
+
+FORMATS = ("text", "json")
+LEVELS = ("debug", "info", "warning", "error")
+
+
+class TextFormatter(logging.Formatter):
+    """Time, level, logger and message, then the context in brackets."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name}: {message}", style="{")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """Before a traceback, which begins on a line of its own."""
+        line = super().formatMessage(record)
+        context = " ".join(f"{name}={value}" for name, value in _context.get().items())
+        return f"{line} [{without_secrets(context)}]" if context else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One object: `time` (UTC), `level`, `logger`, `message`, context, `exception`.
+
+    What is logged with `extra={"fields": {...}}` stands in it too.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, in ASCII."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_context.get(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_text:
+            line["exception"] = record.exc_text  # clean, by `RedactSecrets`
+        elif record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = self.formatStack(record.stack_info)
+        return json.dumps({name: _clean(value) for name, value in line.items()}, default=str)
+
+
+def _clean(value: Any) -> Any:
+    return without_secrets(value) if isinstance(value, str) else value
+
+
+def formatter(name: str) -> logging.Formatter:
+    """The one of these `FORMATS`."""
+    return JsonFormatter() if name == "json" else TextFormatter()
+
+
+def logging_config(format_name: str, level: str) -> dict[str, Any]:
+    """For `logging.config.dictConfig`: everything goes to standard error."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": "core.log_lines.formatter", "name": format_name}},
+        "filters": {
+            "redact": {"()": "core.log_lines.RedactSecrets"},
+        },
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "line",
+                "filters": ["redact"],
+            },
+            "nowhere": {"class": "logging.NullHandler"},
+        },
+        "loggers": {
+            # The line of each request says its status: a refusal is no fault of the site.
+            "django.request": {"level": "ERROR"},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # Each sign-in in four lines; wrong passwords are warnings.
+            "axes": {"level": "WARNING"},
+            # They write whole addresses, which have secrets; `notifications` says what failed.
+            "apprise": {"level": "WARNING", "handlers": ["nowhere"], "propagate": False},
+            "urllib3": {"level": "INFO"},
+            # That the body of an answer to HEAD is not sent, which is as it should be.
+            "gunicorn.http.wsgi": {"level": "ERROR"},
+            # Two lines for each task, some of which come every few seconds.
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
+        },
+        "root": {"handlers": ["console"], "level": level.upper()},
+    }

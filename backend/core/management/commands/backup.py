@@ -1,0 +1,68 @@
+"""manage.py backup [FILE] [--keep N] [--verify]"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from core.backups import (
+    BackupRefused,
+    new_path,
+    remove_old,
+    write_backup,
+    write_to_stdout,
+)
+from core.site_command import SiteCommand
+
+
+class Command(SiteCommand):
+    """Write everything to one file, while the site runs."""
+
+    help = "Write the whole database, documents included, to one file by pg_dump."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take a file, and what becomes of the older ones."""
+        parser.add_argument(
+            "file",
+            nargs="?",
+            default=str(settings.BACKUPS_DIR),
+            help="A new file; a folder, for a name with the date; - for standard output."
+            " CIPHERMARK_BACKUPS_DIR when not given.",
+        )
+        parser.add_argument(
+            "--keep",
+            type=int,
+            metavar="N",
+            help="Then remove all but the latest N that were named by date in the folder.",
+        )
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="Restore it into a scratch database, and compare the rows of each table.",
+        )
+
+    def handle(self, *, file: str, keep: int | None, verify: bool, **_: Any) -> None:
+        """Write, verify, remove old ones."""
+        try:
+            if file == "-":
+                write_to_stdout()
+            else:
+                self._write(Path(file), keep, verify)
+        except BackupRefused as reason:
+            raise CommandError(str(reason)) from None
+
+    def _write(self, path: Path, keep: int | None, verify: bool) -> None:
+        if path == settings.BACKUPS_DIR:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = path if path.is_dir() else None
+        if keep is not None and (folder is None or keep < 1):
+            raise BackupRefused("--keep is 1 or more, and for a folder of backups.")
+        path = new_path(folder) if folder else path
+        write_backup(path, verify)
+        size, tried = path.stat().st_size, ", restored and compared" if verify else ""
+        self.stdout.write(f"{path}: {size:,} bytes{tried}. Keep it as safe as the database itself.")
+        if folder and keep:
+            for old in remove_old(folder, keep):
+                self.stdout.write(f"{old} removed.")

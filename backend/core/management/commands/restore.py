@@ -1,0 +1,48 @@
+"""manage.py restore FILE [--replace]"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from core.backups import BackupRefused, restore
+from core.site_command import SiteCommand
+from runs.models import Run
+
+
+class Command(SiteCommand):
+    """Bring a site back from the file that `backup` wrote."""
+
+    help = "Bring the database back from FILE (- for standard input), all of it or nothing."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the file, and whether what is there may go."""
+        parser.add_argument("file", help="What `backup` wrote; - for standard input.")
+        parser.add_argument(
+            "--replace", action="store_true", help="Also when the database has runs of its own."
+        )
+
+    def handle(self, *, file: str, replace: bool, **_: Any) -> None:
+        """Restore, and bring it up to this version."""
+        if not replace and _has_runs():
+            raise CommandError("This database has runs; --replace throws away what is in it.")
+        path = None if file == "-" else Path(file)
+        if path and not path.is_file():
+            raise CommandError(f"{file} is not there.")
+        try:
+            restore(path)
+        except BackupRefused as reason:
+            raise CommandError(f"Nothing was changed: {reason}") from None
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("renew_runs")
+        self.stdout.write(f"Restored from {file}. Everybody has to sign in again.")
+
+
+def _has_runs() -> bool:
+    """Return whether there is more than the published runs of a fresh start."""
+    there = Run._meta.db_table in connection.introspection.table_names()
+    return there and Run.objects.exclude(source=Run.Source.PUBLISHED).exists()

@@ -1,0 +1,179 @@
+"""manage.py run_site: the whole site on this machine, which is what `make run` starts."""
+
+import json
+import logging
+import os
+import secrets
+import signal
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.core.management import call_command
+from django.db import connections
+from redis import Redis, RedisError
+
+from config.embedded import release_services, servers
+from config.launch import frontend, processes, this_machine
+from core.site_command import SiteCommand
+
+READY_SECONDS = 90.0
+"""Long enough for a small machine under load; normally two or three."""
+
+SERVER_SECONDS = 5.0
+"""For a Redis that does not answer."""
+
+CELERY = ("-m", "celery", "-A", "config.celery")
+# There is no other worker to look for, which would take a second.
+WORKER = (*CELERY, "worker", "--concurrency", "1", "--without-mingle", "--without-gossip")
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "worker": WORKER,
+    "notifier": (*WORKER, "--queues", "notifications", "--hostname", "notifier@%h"),
+    "beat": (*CELERY, "beat", "--pidfile="),
+    "web": (
+        *("-m", "gunicorn", "-c", "python:config.gunicorn", "config.wsgi:application"),
+        *("--bind", "127.0.0.1:{port}", "--workers", "2", "--graceful-timeout", "5"),
+    ),
+}
+"""What runs as long as the site, and the arguments of Python that start it."""
+
+
+class Command(SiteCommand):
+    """Start everything, measure this machine, and stay until Ctrl-C."""
+
+    help = "Start the whole site on 127.0.0.1:PORT and measure this machine once."
+
+    def handle(self, **_: Any) -> None:
+        """Run until a part ends, or somebody ends us."""
+        self.parts: dict[str, processes.Program] = {}
+        # The settings have started them, unless they name others.
+        embedded = {one.name: one.process() for one in servers(settings.DATA_DIR)}
+        self.servers = {name: process for name, process in embedded.items() if process}
+        port = os.environ.get("PORT") or "8000"
+        path = os.environ.get("CIPHERMARK_PATH", "").strip().rstrip("/")
+        url = f"http://127.0.0.1:{port}{path}/"
+        # What the parts read: charts are public, and no proxy stands before our own site.
+        os.environ.setdefault("CIPHERMARK_PUBLIC", "1")
+        os.environ.setdefault("CIPHERMARK_SITE_URL", url)
+        os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1"
+        if os.environ.get("MEASURE", "") not in ("", "0", "1"):
+            sys.exit("MEASURE must be 0 (skips the benchmark), 1 (repeats it) or unset.")
+        try:
+            self._prepare()
+            self._start(port, url)
+            this_machine.measure_if_wanted(url, self._watch)
+            connections.close_all()
+            print("Ctrl-C stops everything.", flush=True)
+            while True:
+                self._watch()
+                time.sleep(0.5)
+        except KeyboardInterrupt:
+            with suppress(OSError):  # of a terminal that is closed
+                print("Stopping ...", flush=True)
+        finally:
+            self._stop()
+
+    def _prepare(self) -> None:
+        processes.end_leftovers(settings.DATA_DIR)
+        logging.disable(logging.INFO)  # the lines of the log are for those who serve
+        redis = Redis.from_url(settings.REDIS_URL, socket_timeout=SERVER_SECONDS)
+        try:
+            redis.ping()
+        except RedisError as fault:
+            reason = str(fault).rstrip(".")
+            sys.exit(f"Redis cannot be used: {reason}. Start it, or correct REDIS_URL.")
+        print("Preparing the database and the static files ...", flush=True)
+        call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
+        call_command("renew_runs")
+        call_command("load_published", verbosity=0)
+        self._make_administrator()
+        stamp = settings.DATA_DIR / "static-collected-from"
+        folders = (settings.FRONTEND_DIST, *settings.PROJECT_DIR.glob("backend/*/static"))
+        sources = [path for folder in folders for path in folder.rglob("*")]
+        digest = frontend.digest_of([settings.PROJECT_DIR / "requirements.txt", *sources])
+        if not frontend.is_made(stamp, digest):
+            call_command("collectstatic", interactive=False, clear=True, verbosity=0)
+            stamp.write_text(digest)
+
+    def _make_administrator(self) -> None:
+        """Make one with a password that only the owner of the data folder can read."""
+        if User.objects.filter(is_superuser=True).exists():
+            return
+        password, path = secrets.token_urlsafe(12), _password_file()
+        path.unlink(missing_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(f"{password}\n")
+        admin = User.objects.create_superuser("admin", "admin@localhost", password)
+        admin.groups.add(Group.objects.get(name="administrator"))
+
+    def _start(self, port: str, url: str) -> None:
+        print("Starting the web server and the workers ...", flush=True)
+        for name, words in PARTS.items():
+            command = [sys.executable, *(word.format(port=port) for word in words)]
+            _log(name).parent.mkdir(parents=True, exist_ok=True)
+            with _log(name).open("wb") as log:
+                self.parts[name] = processes.start(command, settings.DATA_DIR, log)
+        deadline = time.monotonic() + READY_SECONDS
+        while said := _not_ready(url):
+            self._watch()
+            if time.monotonic() > deadline:
+                sys.exit(f"The site is not ready after {READY_SECONDS:.0f} s: {said}")
+            time.sleep(0.1)
+        print(f"\nCiphermark runs at {url}")
+        if _password_file().exists():
+            where = f"the password is in {_password_file()}"
+            print(f"Sign in at {url}accounts/login/ as admin; {where}\n", flush=True)
+
+    def _watch(self) -> None:
+        """Raise as soon as a part or an embedded server has ended."""
+        for name, part in self.parts.items():
+            if part.poll() is not None:
+                sys.exit(
+                    f"{name} ended (exit code {part.returncode}), which ends the rest; its last "
+                    f"lines ({_log(name)}):\n{processes.last_lines(_log(name))}"
+                )
+        for name, process in self.servers.items():
+            if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+                log = _log("postgres" if name == "PostgreSQL" else "redis")
+                sys.exit(
+                    f"{name} has stopped, which ends the rest; its last lines ({log}):\n"
+                    f"{processes.last_lines(log)}"
+                )
+
+    def _stop(self) -> None:
+        """End everything."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        for part in self.parts.values():
+            part.terminate()
+        for part in self.parts.values():
+            processes.end(part)
+        processes.end_leftovers(settings.DATA_DIR)
+        release_services(settings.DATA_DIR)
+
+
+def _not_ready(url: str) -> str:
+    """Return what /readyz says while the site is not ready."""
+    try:
+        with urllib.request.urlopen(f"{url}readyz", timeout=5):
+            return ""
+    except urllib.error.HTTPError as error:
+        return json.dumps(json.loads(error.read()))
+    except OSError as error:
+        return str(error)
+
+
+def _log(name: str) -> Path:
+    return Path(settings.DATA_DIR) / "log" / f"{name}.log"
+
+
+def _password_file() -> Path:
+    return Path(settings.DATA_DIR) / "admin-password"

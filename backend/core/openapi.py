@@ -1,0 +1,119 @@
+"""What the generated OpenAPI document lacks: the one format of errors, whole schemas."""
+
+import json
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+
+from core.parameters import described
+
+Described = dict[str, Any]
+
+
+class Schema(AutoSchema):
+    """Describes parameters by the form that checks them."""
+
+    def get_override_parameters(self) -> list[Any]:
+        form = getattr(self.view, "parameters", {}).get(self.method)
+        filters = getattr(self.view, "filterset_class", None)
+        if form is not None:
+            return described(form())
+        return described(filters().form) if filters and self.method == "GET" else []
+
+
+ERROR: Described = {
+    "type": "object",
+    "description": "The one format of every error: what is wrong, and where.",
+    "required": ["type", "errors"],
+    "properties": {
+        "type": {"enum": ["validation_error", "client_error", "server_error"]},
+        "errors": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": ["code", "detail", "attr"],
+                "properties": {
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                    "attr": {"type": ["string", "null"], "description": "Dotted path."},
+                },
+            },
+        },
+    },
+}
+
+ANSWERS = {
+    "400": "Something asked or sent is wrong; every fault is named.",
+    "401": "Who asks is not known: no token, or none that is valid.",
+    "403": "Who asks may not do this.",
+    "404": "There is no such thing.",
+    "405": "This address does not know the method.",
+    "406": "Only JSON (or the file's own type) is to be had.",
+    "414": "The address is longer than the web server reads (8,190 bytes).",
+    "429": "Too many requests; Retry-After says when to come back.",
+    "503": "The database cannot be reached; Retry-After says when to come back.",
+}
+
+ANSWERS_TO_WRITING = {
+    **ANSWERS,
+    "409": "The state of things, or other content with the same name, forbids it.",
+    "413": "More than is taken.",
+    "415": "Not a type of content that is taken.",
+}
+
+WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
+
+
+def complete(result: Described, **_: Any) -> Described:
+    """drf-spectacular's hook: the document with what follows from the rules of the whole API."""
+    schemas = result["components"]["schemas"]
+    schemas["Error"] = ERROR
+    for methods in result["paths"].values():
+        for method, operation in methods.items():
+            _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
+            _let_be_empty(operation)
+            _require_body(operation)
+            _move_definitions(operation, schemas)
+    return result
+
+
+def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
+    described = operation["responses"]
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    for status, meaning in answers.items():
+        known = described.get(status, {})
+        described[status] = {
+            "description": known.get("description") or meaning,
+            "content": {"text/html": {}} if status == "414" else content,
+            **({"headers": WAIT} if status in ("429", "503") else {}),
+        }
+
+
+def _require_body(operation: Described) -> None:
+    """No operation that takes a body goes without one."""
+    if "requestBody" in operation:
+        operation["requestBody"]["required"] = True
+
+
+def _let_be_empty(operation: Described) -> None:
+    """An empty parameter counts as absent, so that a form can be sent as it is."""
+    for parameter in operation.get("parameters", []):
+        schema = parameter["schema"]
+        # In a list of texts an empty one is a text like another.
+        if parameter["in"] == "query" and schema.get("items") != {"type": "string"}:
+            parameter["allowEmptyValue"] = True
+            if "enum" in schema and "" not in schema["enum"]:
+                schema["enum"] = [*schema["enum"], ""]
+
+
+def _move_definitions(operation: Described, schemas: Described) -> None:
+    """Move the run document's `$defs` to where references of an OpenAPI document can lead."""
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        if "$defs" in content["schema"]:
+            text = json.dumps(content["schema"])
+            moved = json.loads(text.replace("#/$defs/", "#/components/schemas/Run."))
+            schemas |= {f"Run.{name}": part for name, part in moved.pop("$defs").items()}
+            content["schema"] = {
+                n: part for n, part in moved.items() if n not in ("$id", "$schema")
+            }

@@ -1,0 +1,96 @@
+"""Lists page by page: by a cursor, as the API has them, so that rows that arrive shift nothing.
+
+Or by the number of the page, where none arrive while somebody reads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import QueryDict
+from rest_framework.exceptions import NotFound
+
+from cipherspeed.group_view import page_count
+from core.api_view import ByCursor, ByCursorOfIds
+from core.page_query import PageAddress, first_page, page_number
+
+R = TypeVar("R")
+M = TypeVar("M", bound=Model)
+
+CURSOR = "cursor"
+"""The parameter that says which page of a list."""
+
+
+@dataclass(frozen=True)
+class Page(Generic[R]):
+    """Rows of one page, and the addresses of its neighbours in the order of the list."""
+
+    rows: list[R]
+    newer: str | None
+    older: str | None
+    by_age: bool = True
+    """Whether the list begins with the latest row: then "newer" and "older" are true."""
+
+
+class _Asked(NamedTuple):
+    """What the API's pagination needs of a request."""
+
+    query_params: QueryDict
+
+    def build_absolute_uri(self) -> str:
+        """Return a relative address."""
+        return f"?{self.query_params.urlencode()}"
+
+
+class _ByCursor(ByCursor):
+    page_size_query_param = None  # type: ignore[assignment]
+    offset_cutoff = None  # type: ignore[assignment]  # any number of rows may have one time
+
+
+class _ByCursorOfIds(ByCursorOfIds):
+    page_size_query_param = None  # type: ignore[assignment]
+
+
+def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
+    """Return the page that the cursor asks for, the latest row first; for a wrong one the first."""
+    paginator: Any = _ByCursor()
+    paginator.ordering = ordering or ("-id",)
+    try:
+        found = paginator.paginate_queryset(rows, _Asked(params))
+    except NotFound:
+        return page_of(rows, first_page(params, CURSOR), *ordering)
+    return Page(found, paginator.get_previous_link(), paginator.get_next_link())
+
+
+def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:
+    """Return the same of a list of ids in any order."""
+    paginator: Any = _ByCursorOfIds()
+    try:
+        found = paginator.paginate_ids(ids, _Asked(params))
+    except NotFound:
+        return page_of_ids(ids, first_page(params, CURSOR), by_age=by_age)
+    return Page(found, paginator.get_previous_link(), paginator.get_next_link(), by_age)
+
+
+@dataclass(frozen=True)
+class NumberedPage:
+    """Which rows are on a page, `first` and `last` counted from 1; addresses of its neighbours."""
+
+    first: int
+    last: int
+    earlier: str | None
+    later: str | None
+
+
+def numbered_page(rows: int, size: int, params: QueryDict) -> NumberedPage:
+    """The page that `page=NUMBER` asks for; one beyond the last is the last."""
+    pages = page_count(rows, size)
+    number = min(page_number(params), pages)
+    address = PageAddress(params)
+    return NumberedPage(
+        first=(number - 1) * size + 1,
+        last=min(number * size, rows),
+        earlier=address.changed(page=str(number - 1)) if number > 1 else None,
+        later=address.changed(page=str(number + 1)) if number < pages else None,
+    )

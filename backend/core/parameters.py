@@ -1,0 +1,324 @@
+"""Parameters of addresses: a form names them, checks them and is their description for OpenAPI."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, time
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, ClassVar, TypeVar, cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.datastructures import MultiValueDict
+from django_filters import Filter, FilterSet
+from django_filters.utils import translate_validation
+from drf_spectacular.utils import OpenApiParameter
+
+from cipherspeed.cipher_catalogue import cipher_catalogue
+from runs.models import Host, Series
+
+MAX_VALUES = 200
+MAX_LENGTH = 260
+"""Characters of one value; the longest is a tag: a key of 50, a colon and a value of 200."""
+
+MOST = 999_999_999
+OF_ALL = frozenset({"format"})
+"""What clients of the Django REST framework send everywhere; it changes no figure."""
+
+OF_LISTS = OF_ALL | {"cursor", "page_size"}
+
+GIVEN_ONCE = "This parameter may be given once."
+
+MOST_NAMED = 20
+LONGEST_NAMED = 50
+NEVER_MEANT = ("utm_", "find-", "format")
+"""Names that begin so are no filter's: `utm_source`, and what searches in a filter's values."""
+
+PERHAPS_MEANT, SURELY_MEANT = 0.6, 0.75
+"""How alike two names are (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
+
+
+def fault(sentence: str, code: str = "invalid") -> ValidationError:
+    """Return the error; a sentence may quote what was sent, so it is no format of its own."""
+    return ValidationError("%(sentence)s", code, {"sentence": sentence})
+
+
+def alike(name: str, known: Iterable[str], ratio: float = PERHAPS_MEANT) -> list[str]:
+    """Return up to three of the known names, the likest first."""
+    return get_close_matches(name[:LONGEST_NAMED].lower(), sorted(known), n=3, cutoff=ratio)
+
+
+def none_of(name: str, known: Collection[str], beside: str = "") -> str:
+    """Return the sentence about a value that is not among the known; `beside`: others, in words."""
+    near = alike(name, known)
+    # Where all of them are like it, nothing is to be added.
+    meant = f"; did you mean {' or '.join(near)}?" if 0 < len(near) < len(known) else "."
+    return f"{name[:LONGEST_NAMED]!r} is none of {', '.join(known)}{beside}{meant}"
+
+
+def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
+    """Yield an error for each cipher that neither the catalogue nor any result has.
+
+    Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm.
+    """
+    catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
+    unknown = set(ciphers) - catalogue
+    measured = set(Series.objects.values_list("tool", "cipher").distinct()) if unknown else set()
+    of_tool = {cipher for own, cipher in measured if own == tool}
+    plain = {name.partition("@")[0]: name for name in sorted(of_tool or catalogue)}
+    for cipher in sorted(unknown - {cipher for _, cipher in measured}):
+        near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
+        meant = f"; did you mean {plain[near[0]]}?" if near else "."
+        yield f"No result has the cipher {cipher[:LONGEST_NAMED]!r}{meant}"
+
+
+class Text(forms.CharField):
+    """Any text of a usual length."""
+
+    schema: Mapping[str, Any] = {"type": "string"}
+
+    def __init__(self, *, max_length: int = MAX_LENGTH, **more: Any) -> None:
+        super().__init__(max_length=max_length, **{"required": False, **more})
+
+
+class Line(Text):
+    """A text of printable characters."""
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if not value.isprintable():
+            raise fault("This must be one line of printable characters.")
+
+
+class Tag(Text):
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if ":" not in value:
+            raise fault(f"{value[:LONGEST_NAMED]!r} must be KEY:VALUE.")
+
+
+class Choice(Text):
+    """One of a few values."""
+
+    def __init__(self, known: Collection[str], **more: Any) -> None:
+        super().__init__(**more)
+        self.known = tuple(known)
+        self.schema = {"type": "string", "enum": list(known)}
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and value not in self.known:
+            raise fault(none_of(value, self.known), "invalid_choice")
+
+
+class Switch(Text):
+    """1 or 0, in any of their spellings."""
+
+    schema = {"type": "boolean"}
+    values: ClassVar[dict[str, bool]] = {
+        **dict.fromkeys(("1", "true", "yes"), True),
+        **dict.fromkeys(("0", "false", "no"), False),
+    }
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and value.lower() not in self.values:
+            raise fault(f"{value[:LONGEST_NAMED]!r} is neither 1 nor 0.")
+
+    def clean(self, value: str) -> bool | None:
+        return self.values.get(super().clean(value).lower())
+
+
+class Number(forms.IntegerField):
+    """A whole number from 1 on."""
+
+    def __init__(self, *, max_value: int = MOST, **more: Any) -> None:
+        super().__init__(min_value=1, max_value=max_value, **{"required": False, **more})
+        self.schema = {"type": "integer", "minimum": 1, "maximum": max_value}
+
+
+class RunId(forms.UUIDField):
+    schema: ClassVar = {"type": "string", "format": "uuid"}
+
+
+class Moment(forms.DateTimeField):
+    """A time, in UTC where no zone is given; a date is the time `at` of it."""
+
+    schema: ClassVar = {
+        "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
+    }
+    default_error_messages: ClassVar = {
+        "invalid": "Enter a date (2026-11-21) or a time (2026-11-21T14:30:00Z)."
+    }
+
+    def __init__(self, at: time = time.min, **more: Any) -> None:
+        super().__init__(input_formats=(), **{"required": False, **more})
+        self.at = at
+
+    def to_python(self, value: Any) -> datetime | None:
+        moment = super().to_python(value)
+        if moment is None:
+            return None
+        if not any(mark in value.strip() for mark in "T "):
+            moment = datetime.combine(moment, self.at, UTC)
+        try:
+            # PostgreSQL takes no offset beyond 16 hours.
+            return moment.astimezone(UTC)
+        except OverflowError:
+            raise ValidationError(self.error_messages["invalid"], "invalid") from None
+
+
+class Values(forms.Field):
+    """A parameter that may be repeated; or, where there is `one`, a tuple of one all the same."""
+
+    widget = forms.MultipleHiddenInput
+
+    def __init__(self, item: Any = None, *, one: bool = False, **more: Any) -> None:
+        super().__init__(**{"required": False, **more})
+        self.item, self.most = item or Text(), 1 if one else MAX_VALUES
+        schema = self.item.schema
+        self.schema = schema if one else {"type": "array", "items": schema}
+
+    def clean(self, value: list[str] | None) -> tuple[Any, ...]:
+        given = dict.fromkeys(value or ())
+        self.validate(value)
+        if len(given) > self.most:
+            raise fault(GIVEN_ONCE if self.most == 1 else f"At most {MAX_VALUES} values.")
+        return tuple(filter(None, map(self.item.clean, given)))
+
+
+class Hosts(Values):
+    """Keys or numbers of hosts; a merged one stands for the one that it was merged into."""
+
+    def clean(self, value: list[str] | None) -> tuple[str, ...]:
+        keys = super().clean(value)
+        return Host.objects.present_keys(keys) if keys else ()
+
+
+class ParameterForm(forms.Form):
+    """The parameters of an address, with all errors at once; an empty one counts as absent.
+
+    `besides`: where given, a parameter that is neither a field nor among these is an error too. A
+    misspelt filter that is ignored would answer with the figures of everything.
+    """
+
+    besides: Collection[str] | None = None
+    data: MultiValueDict[str, str]
+
+    def __init__(self, params: MultiValueDict[str, str] | None = None, **more: Any) -> None:
+        self.besides = more.pop("besides", self.besides)
+        lists = (params or MultiValueDict()).lists()
+        filled = {name: [value for value in values if value] for name, values in lists}
+        super().__init__(
+            MultiValueDict({name: values for name, values in filled.items() if values}), **more
+        )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Return the valid values that the address gives."""
+        nothing = (None, "", ())
+        return {name: value for name, value in self.cleaned_data.items() if value not in nothing}
+
+    def faults(self, besides: Collection[str] = ()) -> list[tuple[str, str]]:
+        """Return what is wrong with the parameters: their names, and why."""
+        return [
+            (name, " ".join(map(str, sentences)))
+            for name, sentences in self.errors.items()
+            if name not in besides
+        ]
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        if self.besides is not None:
+            unknown = set(self.data) - set(self.fields) - set(self.besides)
+            for name in islice(sorted(unknown), MOST_NAMED):
+                sentence = unknown_parameter(name, self.fields)
+                self.errors[name[:LONGEST_NAMED]] = self.error_class(
+                    [fault(sentence, "unknown_parameter")]
+                )
+
+    def clean(self) -> None:
+        for name, field in self.fields.items():
+            if not isinstance(field, Values) and len(self.data.getlist(name)) > 1:
+                self.add_error(name, fault(GIVEN_ONCE))
+        since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
+        if since and until and since > until:
+            self.add_error("until", fault("This is before since, so nothing can lie between them."))
+
+
+def unknown_parameter(name: str, known: Collection[str]) -> str:
+    """Return the error about a parameter that an address does not take."""
+    sentence = f"There is no parameter {name[:LONGEST_NAMED]!r} here"
+    if near := alike(name, known):
+        return f"{sentence}; did you mean {' or '.join(near)}?"
+    return f"{sentence}; there are {', '.join(sorted(known))}." if known else f"{sentence}."
+
+
+def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:
+    """Return unknown name -> the known one that was surely meant; others are left out."""
+    names = (
+        name
+        for name in params
+        if name not in known
+        and any(params.getlist(name))
+        and len(name) <= LONGEST_NAMED
+        and not name.startswith(NEVER_MEANT)
+    )
+    meant = {name: alike(name, known, SURELY_MEANT) for name in islice(names, MOST_NAMED)}
+    return {name: near[0] for name, near in meant.items() if near}
+
+
+class ParameterFilterSet(FilterSet):
+    """A list's filters; given a request of the API, what it does not know is a fault."""
+
+    class Meta:
+        form = ParameterForm
+
+    def get_form_class(self) -> type[ParameterForm]:
+        form = cast(type[ParameterForm], super().get_form_class())
+        form.besides = OF_LISTS if self.request is not None else None
+        return form
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return cast(ParameterForm, self.form).given
+
+
+class ValuesFilter(Filter):
+    """Any of the values of a repeated parameter."""
+
+    field_class = Values
+
+    def filter(self, rows: Any, values: tuple[Any, ...]) -> Any:
+        return rows.filter(**{f"{self.field_name}__in": values}) if values else rows
+
+
+class HostsFilter(ValuesFilter):
+    field_class = Hosts
+
+
+class MomentFilter(Filter):
+    field_class = Moment
+
+
+class TextFilter(Filter):
+    field_class = Text
+
+
+Asked = TypeVar("Asked", bound=ParameterForm | FilterSet)
+
+
+def checked(asked: Asked) -> Asked:
+    """Return the form or the filters where they are valid, else raise DRF's `ValidationError`."""
+    if asked.errors:
+        raise translate_validation(asked.errors)  # type: ignore[arg-type,misc]  # wrong stubs
+    return asked
+
+
+def described(form: forms.Form) -> list[OpenApiParameter]:
+    """Return a form's parameters as the OpenAPI document describes them."""
+    return [
+        OpenApiParameter(
+            name, field.schema, required=field.required, description=str(field.help_text)
+        )
+        for name, field in cast(dict[str, Any], form.fields).items()
+    ]

@@ -1,0 +1,140 @@
+"""Who asks the API, what that one may, and how often."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from redis.exceptions import RedisError
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+
+from accounts.models import ApiToken
+from core.middleware import client_network
+
+LAST_USED_RESOLUTION = timedelta(minutes=1)
+"""`last_used_at` is written at most this often: an upload must not wait for it."""
+
+
+class BearerTokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer TOKEN`: a program is no user, so `request.user` stays anonymous."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
+        """Return the token as `request.auth`; None without such a header; 401 for a wrong one."""
+        words = get_authorization_header(request).split()
+        if not words or words[0].lower() != b"bearer":
+            return None
+        if len(words) != 2:
+            raise AuthenticationFailed("The header must be: Authorization: Bearer TOKEN")
+        now = timezone.now()
+        digest = hashlib.sha256(words[1]).hexdigest()
+        token = ApiToken.objects.filter(digest=digest, revoked_at=None).first()
+        if token is None or (token.expires_at and token.expires_at <= now):
+            raise AuthenticationFailed("This token is unknown, expired or revoked.")
+        if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
+            ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+        return AnonymousUser(), token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return what a 401 asks for."""
+        return 'Bearer realm="ciphermark"'
+
+
+class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its hook
+    target_class = BearerTokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
+
+
+class OpenThrottle(SimpleRateThrottle):
+    """Lets everybody in while Redis cannot be reached."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        try:
+            return super().allow_request(request, view)
+        except RedisError:
+            return True
+
+    def get_ident(self, request: HttpRequest) -> str:
+        """Return the caller's address, IPv6 by /64, as our outermost proxy saw it."""
+        return client_network(request)
+
+
+class TokenThrottle(OpenThrottle):
+    """Counts the requests of a token, from whatever address."""
+
+    scope = "token"
+
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        if not isinstance(request.auth, ApiToken):
+            return None
+        return self.cache_format % {"scope": self.scope, "ident": request.auth.pk}
+
+
+class AddressThrottle(OpenThrottle):
+    """Counts the requests without a token by address."""
+
+    scope = "address"
+
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        if isinstance(request.auth, ApiToken):
+            return None
+        return self.cache_format % {"scope": self.scope, "ident": self.get_ident(request)}
+
+
+def _scope(request: Request) -> str | None:
+    return request.auth.scope if isinstance(request.auth, ApiToken) else None
+
+
+class MayRead(BasePermission):
+    """A read token, a signed-in person, or anybody without a token on a public site."""
+
+    message = "A token of scope read is needed here."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        scope = _scope(request)
+        if scope is not None:
+            return scope == ApiToken.Scope.READ or bool(settings.CIPHERMARK_PUBLIC)
+        return bool(settings.CIPHERMARK_PUBLIC) or bool(request.user.is_authenticated)
+
+
+class MayUpload(BasePermission):
+    """A token of scope upload; people upload through their own pages."""
+
+    message = "A token of scope upload is needed here."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return _scope(request) == ApiToken.Scope.UPLOAD
+
+
+class _PeopleWith(BasePermission):
+    """Signed-in people with a permission; a token, whatever its scope, has none."""
+
+    needed = ""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return _scope(request) is None and request.user.has_perm(self.needed)
+
+
+def _people(needed: str, message: str) -> type[BasePermission]:
+    return type("PeopleWith", (_PeopleWith,), {"needed": needed, "message": message})
+
+
+MayChangeRuns = _people("runs.change_run", "Runs are hidden by signed-in editors.")
+MayRemoveRuns = _people("runs.delete_run", "Runs are removed by signed-in editors.")
+MayChangeHosts = _people("runs.change_host", "Hosts are changed by signed-in editors.")
+MayDecideChanges = _people(
+    "changes.change_fleetchange", "Changes are acknowledged by signed-in editors."
+)
+MayAddNotes = _people("hosts.add_note", "Notes are made by signed-in editors.")
+MayRemoveNotes = _people("hosts.delete_note", "Notes are removed by signed-in editors.")
+MayShare = _people("compare.add_share", "Links are shared by signed-in editors.")

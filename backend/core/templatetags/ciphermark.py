@@ -1,0 +1,163 @@
+"""Filters and tags of the templates: units, times, names, downloads."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, time
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from changes.models import FleetChangeMember
+from cipherspeed import baselines, palette
+from compare.question import ComparisonForm, GroupsForm
+from core import formatting
+from core.first_steps import many_machines
+from core.page_query import api_params, misspelt_parameters
+from hosts.views import series
+from hosts.views.history import series_key
+from runs.filters import RunFilter
+
+register = template.Library()
+
+MENU = "compare/parts/downloads_menu.html"
+
+LONG = 72
+"""Characters after which a text in a list is cut or folded."""
+
+
+def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
+    """Write a value as text; what is not known as `unknown`."""
+
+    @wraps(write)
+    def written(value: float | None, *unit: str) -> str:
+        return unknown if value is None else write(value, *unit)
+
+    return written
+
+
+_FILTERS: dict[str, Callable[..., str]] = {
+    "throughput": _or("–", formatting.throughput),
+    "quantity": _or("–", formatting.quantity),
+    "three_digits": _or("–", formatting.three_digits),
+    "exactly": _or("", formatting.exact),
+    "data_size": _or("–", formatting.data_size),
+    "factor": formatting.factor,
+    "percent": _or("–", formatting.percent),
+    "difference": formatting.difference,
+    "signed_percent": formatting.signed_percent,
+    "colour_slot": palette.colour_slot,
+    "only": baselines.only,
+    "standing_words": series.standing_words,
+}
+for _name, _written in _FILTERS.items():
+    register.filter(_name, _written)
+
+
+@register.filter
+def breakable(cipher: str) -> SafeString:
+    """A cipher's name that may be broken before its "@domain"."""
+    name, at, domain = cipher.partition("@")
+    return format_html("{}<wbr>{}{}", name, at, domain)
+
+
+@register.filter
+def dom_id(text: str) -> str:
+    """A name as part of an element's id; names in other scripts stay apart."""
+    return re.sub(
+        r"[^A-Za-z0-9_-]", lambda found: "-" if found[0].isascii() else f"-{ord(found[0]):x}", text
+    )
+
+
+@register.filter
+def known(label: str | None) -> SafeString:
+    """A label of the environment, quietly where it says that it is unknown."""
+    if not label:
+        return format_html('<span class="muted">{}</span>', "–")
+    if label.startswith("Unknown "):
+        return format_html('<span class="muted" title="{}">unknown</span>', label)
+    return format_html("{}", label if len(label) <= LONG else label[: LONG - 1] + "…")
+
+
+@register.filter
+def short_id(run_id: UUID) -> str:
+    """The first group of a run's id: enough to tell runs of a list apart."""
+    return str(run_id)[:8]
+
+
+@register.filter
+def is_long(text: str) -> bool:
+    """Whether a fact takes more than about two lines."""
+    return len(text) > LONG
+
+
+@register.simple_tag
+def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
+    """A time in UTC that machines can read as well; a bare date (midnight sharp) as a date."""
+    if moment is None:
+        return unknown
+    moment = moment.astimezone(UTC)
+    bare_date = moment.time() == time.min
+    return format_html(
+        '<time datetime="{}" class="nowrap">{}</time>',
+        moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        moment.strftime("%Y-%m-%d" if bare_date else "%Y-%m-%d %H:%M UTC"),
+    )
+
+
+@register.simple_tag
+def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
+    """Two values in their unit: "410 – 447 MB/s"."""
+    return formatting.quantity_range(low, high, unit)
+
+
+@register.simple_tag
+def history_address(member: FleetChangeMember) -> str:
+    """Return the address of the history of a series that shows the change."""
+    query = urlencode({"series": series_key(member.series)}) if member.series else ""
+    host = member.run.host_id
+    return f"{reverse('host-page', args=[host])}?{query}#history"
+
+
+@register.inclusion_tag("core/parts/many_machines.html", takes_context=True)
+def many_machines_section(context: template.Context) -> dict[str, Any]:
+    """One line for ssh, an Ansible play and cloud-init."""
+    return {"many": many_machines(context["request"])}
+
+
+@register.inclusion_tag(MENU)
+def download_menu(**chosen: Any) -> dict[str, Any]:
+    """Offer the measurements of one host (`host=KEY`) or one run (`run_id=ID`)."""
+    return {"measurements": urlencode(chosen)}
+
+
+@register.inclusion_tag(MENU, takes_context=True)
+def list_download_menu(context: template.Context) -> dict[str, Any]:
+    """Measurements of the runs that the list of runs shows."""
+    asked = api_params(context["request"].GET, frozenset(RunFilter.base_filters))
+    return {"measurements": asked.urlencode()}
+
+
+@register.inclusion_tag(MENU, takes_context=True)
+def comparison_download_menu(context: template.Context) -> dict[str, Any]:
+    """Offer the comparison of the page: its ciphers, block size and order of groups."""
+    params, query = context["asked"].copy(), context["query"]
+    params["tool"] = query.tool
+    params.setlist("cipher", list(query.ciphers))
+    if query.block_size is not None:
+        params["block_size"] = str(query.block_size)
+    return {
+        "comparison": api_params(params, GroupsForm.base_fields).urlencode(),
+        "measurements": api_params(params, ComparisonForm.base_fields).urlencode(),
+    }
+
+
+@register.inclusion_tag("core/parts/misspelt.html", takes_context=True)
+def misspelt_notice(context: template.Context) -> dict[str, Any]:
+    """Which parameters were passed over that were surely meant as others."""
+    return {"misspelt": misspelt_parameters(context["request"].GET)}

@@ -1,0 +1,31 @@
+"""The API's own pages: its documentation, and 404 below /api/."""
+
+from typing import Any
+
+from csp.decorators import csp_update
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularSwaggerSplitView
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+# Its pictures and folds have style attributes; no text of a user is on this page.
+@method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
+class DocsView(SpectacularSwaggerSplitView):
+    """The browsable documentation: a page, which has no template for the answer to OPTIONS."""
+
+    http_method_names = ["get", "head"]
+
+
+@extend_schema(exclude=True)
+class NoSuchAddress(APIView):
+    """Every other address below /api/: a 404 in the API's own format."""
+
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse before anything else, whatever the method."""
+        raise NotFound(f"There is nothing at {request.path}; see {reverse('api:docs')}.")

@@ -1,0 +1,217 @@
+"""The documentation, `/docs/`: for everybody, whoever may read the figures.
+
+The pages of `docs/` are read once, as HTML, in the order of `docs/index.md`.
+"""
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from mdit_py_plugins.anchors import anchors_plugin
+
+INDEX = "index"
+AGENT = "agent"
+BESIDE = {"../agent/README": AGENT}
+"""Pages that lie elsewhere, as links of the folder call them, and their names."""
+BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of a page."""
+
+    anchor: str
+    title: str
+    level: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page; `name` is its path in the folder without `.md`."""
+
+    name: str
+    title: str
+    html: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True)
+class Library:
+    """All pages by name, and the parts of the index: a title and the names of its pages."""
+
+    pages: dict[str, Page]
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class _Scrolled(RendererHTML):
+    """What is wide scrolls by itself, by the keyboard too."""
+
+    def table_open(self, *given: Any) -> str:
+        """The box begins."""
+        return BOX + self.renderToken(*given)
+
+    def table_close(self, *given: Any) -> str:
+        """The box ends."""
+        return f"{self.renderToken(*given)}</div>"
+
+    def td_open(self, tokens: Sequence[Token], place: int, *given: Any) -> str:
+        """Align by a class: the Content-Security-Policy lets no style in."""
+        if "right" in str(tokens[place].attrs.pop("style", "")):
+            tokens[place].attrSet("class", "number")
+        return self.renderToken(tokens, place, *given)
+
+    th_open = td_open
+
+    def fence(self, *given: Any) -> str:
+        """A block between fences."""
+        return _focusable(super().fence(*given))
+
+    def code_block(self, *given: Any) -> str:
+        """An indented block."""
+        return _focusable(super().code_block(*given))
+
+
+def _focusable(block: str) -> str:
+    return block.replace("<pre>", '<pre tabindex="0">', 1)
+
+
+def _markdown() -> MarkdownIt:
+    """CommonMark and tables, without HTML; headings can be linked to."""
+    markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Scrolled).enable("table")
+    return markdown.use(anchors_plugin, max_level=3)
+
+
+@cache
+def library() -> Library:
+    """Read the folder; the pages do not change while the program runs."""
+    folder: Path = settings.DOCS_DIR
+    files = {
+        one.relative_to(folder).with_suffix("").as_posix(): one for one in folder.rglob("*.md")
+    }
+    files[AGENT] = settings.AGENT_PACKAGE.parent / "README.md"
+    markdown = _markdown()
+    texts = {name: path.read_text("utf-8") for name, path in files.items()}
+    parsed = {name: markdown.parse(text) for name, text in texts.items()}
+    parts = tuple(_parts(parsed[INDEX])) if INDEX in parsed else ()
+    in_order = [INDEX, *(name for _, members in parts for name in members)]
+    pages = {}
+    for name in sorted(parsed, key=lambda name: (name not in in_order, name)):
+        tokens = parsed[name]
+        sections = tuple(_sections(tokens))
+        _lead_here(tokens, name, parsed)
+        html = markdown.renderer.render(tokens, markdown.options, {})
+        pages[name] = Page(name, sections[0].title if sections else name, html, sections)
+    return Library({name: pages[name] for name in in_order if name in pages} | pages, parts)
+
+
+def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            anchor = str(token.attrGet("id") or "")
+            yield Section(anchor, _plain(tokens[place + 1]), int(token.tag[1]))
+
+
+def _plain(token: Token) -> str:
+    """The words of a token without marks."""
+    if token.children is None:
+        return token.content
+    return "".join(
+        " " if child.type in ("softbreak", "hardbreak") else child.content
+        for child in token.children
+        if child.type in ("text", "code_inline", "softbreak", "hardbreak")
+    )
+
+
+def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The headings of the index, each with the pages that are linked below it."""
+    title, names = "", list[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open" and token.tag == "h2":
+            if names:
+                yield title, tuple(names)
+            title, names = _plain(tokens[place + 1]), []
+        for child in token.children or ():
+            href = str(child.attrGet("href") or "") if child.type == "link_open" else ""
+            if href.endswith(".md"):
+                names.append(_name(href))
+    if names:
+        yield title, tuple(names)
+
+
+def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
+    """Links and pictures of the folder get this site's addresses; a link out of it is only text."""
+    beside = posixpath.dirname(name)
+    for token in tokens:
+        children = token.children or []
+        for place, child in enumerate(children):
+            if child.type == "image":
+                picture = posixpath.normpath(posixpath.join(beside, str(child.attrGet("src"))))
+                child.attrSet("src", reverse("docs-picture", args=[posixpath.basename(picture)]))
+            if child.type != "link_open":
+                continue
+            path, _, anchor = str(child.attrGet("href") or "").partition("#")
+            if "://" in path or not path:
+                continue
+            target = _name(posixpath.normpath(posixpath.join(beside, path)))
+            if target in pages:
+                address = address_of(target)
+                child.attrSet("href", f"{address}#{anchor}" if anchor else address)
+            else:
+                close = next(at for at in range(place, len(children)) if children[at].nesting < 0)
+                child.type = children[close].type = "text"
+                child.content = children[close].content = ""
+
+
+def _name(path: str) -> str:
+    name = path.removesuffix(".md")
+    return BESIDE.get(name, name)
+
+
+def address_of(name: str) -> str:
+    """Where a page is."""
+    return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
+
+
+@require_safe
+def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
+    """Show a page of the documentation."""
+    known = library()
+    page = known.pages.get(name)
+    if page is None:
+        raise Http404("There is no such page of the documentation.")
+    context = {
+        "page": page,
+        "html": mark_safe(page.html),  # noqa: S308 - of files of this program
+        "contents": [one for one in page.sections if one.level == 2],
+        "parts": [
+            (title, [_link(known.pages[one], page) for one in names if one in known.pages])
+            for title, names in known.parts
+        ],
+    }
+    return render(request, "core/docs.html", context)
+
+
+def _link(page: Page, shown: Page) -> tuple[str, str, bool]:
+    """Address, title, and whether it is the page shown."""
+    return address_of(page.name), page.title, page is shown
+
+
+@require_safe
+def docs_picture(request: HttpRequest, name: str) -> HttpResponse:
+    """A picture of the documentation."""
+    pictures: dict[str, Path] = {one.name: one for one in settings.DOCS_DIR.rglob("*.png")}
+    if name not in pictures:
+        raise Http404("There is no such picture.")
+    return HttpResponse(pictures[name].read_bytes(), content_type="image/png")

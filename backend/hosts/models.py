@@ -1,0 +1,23 @@
+"""What people know of a date that no run says: "BIOS update"."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from runs.models.host import Host
+
+
+class Note(models.Model):
+    """A sentence at a date, on a host; drawn in its histories."""
+
+    at = models.DateTimeField(help_text="The time it is about.")
+    text = models.CharField(max_length=500)
+    host = models.ForeignKey(Host, models.CASCADE, related_name="notes")
+    made_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["-at", "-id"], name="notes_by_time")]
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,218 @@
+"""What editors do to runs and hosts: each on a page that says what will happen, then by POST.
+
+And the audit log, which says who did what.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.audit import Actor, actor_of
+from accounts.models import AuditEntry
+from core.access import FORM, editors
+from core.page_query import search_text
+from core.paging import page_of
+from hosts import editing
+from hosts.editing import EditConflict, EditRefused
+from hosts.views.side_by_side import CHOICES, hosts_beside
+from runs.models import Host, HostAlias, Run
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What a page asks: its heading, what would happen, the button, and where "no" leads."""
+
+    heading: str
+    about: str
+    sentences: tuple[str, ...]
+    button: str
+    back: str
+    name: str | None = None
+    """The present name, where a new one is to be given."""
+
+
+def confirm(
+    request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
+) -> HttpResponse:
+    """The question on GET; on POST the change, and the address of what it led to."""
+    refusal, status = "", 200
+    if request.method == "POST":
+        try:
+            change(actor_of(request))
+            return redirect(done)
+        except EditRefused as refused:
+            refusal, status = refused.sentence, _status_of(refused)
+    context = {"asked": asked, "refusal": refusal, "given": request.POST.get("name", asked.name)}
+    return render(request, "core/confirm.html", context, status=status)
+
+
+def _status_of(refused: EditRefused) -> int:
+    return 409 if isinstance(refused, EditConflict) else 400
+
+
+def _about(run: Run) -> str:
+    return f"{run.host_name}, run {run.run_id}"
+
+
+@editors("runs.change_run", *FORM)
+def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Take a run out of everything."""
+    run = get_object_or_404(Run, run_id=run_id)
+    asked = Confirmation(
+        "Hide this run",
+        _about(run),
+        (
+            "It leaves every list, chart, comparison and export at once.",
+            "Nothing of it is lost: it can be shown again from the list of hidden runs.",
+        ),
+        "Hide it",
+        reverse("run-page", args=[run_id]),
+    )
+    done = reverse("hidden-runs")
+    return confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
+
+
+@editors("runs.change_run", *FORM)
+def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Bring a hidden run back."""
+    run = get_object_or_404(Run, run_id=run_id)
+    asked = Confirmation(
+        "Show this run again",
+        _about(run),
+        ("It counts again wherever it belongs.",),
+        "Show it",
+        reverse("hidden-runs"),
+    )
+    done = reverse("run-page", args=[run_id])
+    return confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
+
+
+@editors("runs.delete_run", *FORM)
+def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Delete a run for good."""
+    run = get_object_or_404(Run, run_id=run_id)
+    asked = Confirmation(
+        "Remove this run for good",
+        _about(run),
+        (
+            "The run, its figures and its document as received are deleted. This cannot be undone.",
+            "To take it out of the charts alone, hide it instead.",
+            "The audit log keeps who removed it, its host and its time, and none of its figures.",
+        ),
+        "Remove it for good",
+        reverse("hidden-runs" if run.hidden else "run-page", args=[] if run.hidden else [run_id]),
+    )
+    done = reverse("run-pages")
+    return confirm(request, asked, partial(editing.remove_run, run.pk), done)
+
+
+@require_safe
+@editors("runs.change_run")
+def hidden_run_list(request: HttpRequest) -> HttpResponse:
+    """Runs that an editor has hidden."""
+    page = page_of(Run.objects.filter(hidden=True).select_related("host"), request.GET)
+    return render(request, "runs/hidden_runs.html", {"page": page, "runs": page.rows})
+
+
+@editors("runs.change_host", *FORM)
+def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Give a host another name."""
+    host = get_object_or_404(Host, pk=host_id)
+    back = reverse("host-page", args=[host_id])
+    asked = Confirmation(
+        "Rename this host",
+        host.name,
+        (
+            "Uploads that come under its present name still reach it.",
+            "Addresses and filters keep its key, so that old links hold.",
+        ),
+        "Rename it",
+        back,
+        name=host.name,
+    )
+    name = request.POST.get("name", "")
+    return confirm(request, asked, partial(editing.rename_host, host.pk, name), back)
+
+
+@require_safe
+@editors("runs.change_host")
+def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Hosts that may be the same machine."""
+    host = get_object_or_404(Host.objects.counted(), pk=host_id)
+    named = search_text(request.GET)
+    context = {
+        "host": host,
+        "named": named,
+        "most": CHOICES,
+        "hosts": [other for other in hosts_beside(host, named) if not other.published],
+    }
+    return render(request, "hosts/merge_choice.html", context)
+
+
+@editors("runs.change_host", *FORM)
+def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
+    """Make two hosts one."""
+    host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
+    moved = Run.objects.filter(host=other).count()
+    asked = Confirmation(
+        f"Merge “{other.name}” into “{host.name}”",
+        f"{other.name} ({other.slug}) becomes part of {host.name} ({host.slug})",
+        (
+            f"All its runs move ({moved}); none of their figures change.",
+            "Later uploads of the merged machine under its name follow.",
+            "The runs cannot be moved back; the audit log keeps which were moved.",
+        ),
+        "Merge them",
+        reverse("merge-host-choice", args=[host_id]),
+    )
+    done = reverse("host-page", args=[host_id])
+    return confirm(request, asked, partial(editing.merge_hosts, host.pk, other.pk), done)
+
+
+@editors("runs.change_host", *FORM)
+def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
+    """Have later uploads under a merged or former identity make a host of their own."""
+    alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)
+    back = reverse("host-page", args=[alias.host_id])
+    asked = Confirmation(
+        f"Stop following “{alias.name}”",
+        f"{alias.host.name} ({alias.host.slug})",
+        (
+            f"Later uploads that come as “{alias.name}” make a host of their own.",
+            "The runs that are here stay here.",
+        ),
+        "Stop following",
+        back,
+    )
+    return confirm(request, asked, partial(editing.remove_alias, alias.pk), back)
+
+
+@require_safe
+@editors("accounts.view_auditentry")
+def audit_page(request: HttpRequest) -> HttpResponse:
+    """Entries page by page; `action` and `actor` narrow them."""
+    wanted = {
+        name: text
+        for name in ("action", "actor")
+        if (text := request.GET.get(name, "").replace("\x00", "")[:200])
+    }
+    page = page_of(AuditEntry.objects.filter(**wanted), request.GET)
+    context = {
+        "page": page,
+        "entries": [(entry, _text(entry.before), _text(entry.after)) for entry in page.rows],
+        "wanted": wanted,
+    }
+    return render(request, "accounts/audit.html", context)
+
+
+def _text(facts: Any) -> str:
+    """Facts as readable text; empty for none."""
+    return json.dumps(facts, ensure_ascii=False, indent=1) if facts else ""

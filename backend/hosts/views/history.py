@@ -1,0 +1,204 @@
+"""A host's history on its page: the series to choose from, the chart's marks, the table."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.text import Truncator
+
+from changes.models import FleetChangeMember
+from cipherspeed.choices import METRICS as NAMED_METRICS
+from cipherspeed.choices import choice
+from cipherspeed.cipher_catalogue import cipher_family
+from cipherspeed.palette import colour_slot
+from compare.views.filters import USUAL_CIPHERS
+from core.formatting import data_size, signed_percent
+from core.page_query import PageAddress
+from core.parameters import ParameterForm
+from hosts.history import METRICS, History, HistoryForm, history
+from hosts.models import Note
+from hosts.views.series import reading_order, section_label
+from runs.models import Host, Measurement, Series
+
+LATEST_ROWS = 50
+"""Rows of the table unless all are asked for; the chart has every point."""
+NOTE_LABEL = 24
+"""Characters of a note beside its line."""
+HISTORY_METRICS = tuple(one for one in NAMED_METRICS if one.key in METRICS)
+
+SERIES_FIELDS = (
+    *("tool", "cipher", "block_size", "operation", "threads", "method", "mac", "compression"),
+    *("pinned", "target_kind", "target_name", "acceleration"),
+)
+
+
+class HistoryChoice(ParameterForm):
+    """What the section of the host's page asks for beside the series."""
+
+    metric = HistoryForm.base_fields["metric"]
+    since = HistoryForm.base_fields["since"]
+    until = HistoryForm.base_fields["until"]
+
+
+def series_key(series: Series) -> str:
+    """Return it in an address: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
+    parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
+    parts += [series.acceleration] if series.acceleration != "default" else []
+    parts += [series.operation] if series.operation != "encrypt" else []
+    parts += [f"threads:{series.threads}"] if series.threads != 1 else []
+    parts += [f"mac:{series.mac}"] if series.mac else []
+    parts += ["compressed"] if series.compression else []
+    parts += ["pinned"] if series.pinned else []
+    parts += [f"to:{series.target_name}"] if series.target_name else []
+    parts += [series.target_kind] if series.target_kind == "remote" else []
+    return "/".join(parts)
+
+
+def history_section(
+    host: Host,
+    results: Iterable[Measurement],
+    params: QueryDict,
+    notes: Sequence[Note] = (),
+) -> dict[str, Any]:
+    """Return what the section shows; what the address asks and cannot be is left out and named.
+
+    A series that the host does not have (any longer) is said to be so, and the default is shown.
+    """
+    form = HistoryChoice(params)
+    form.is_valid()
+    measured = sorted((row.series for row in results), key=reading_order)
+    known = {series_key(one): one for one in measured}
+    asked = params.get("series", "")
+    chosen = known.get(asked) or _default_series(measured)
+    if chosen is None:
+        return {}
+    fields = {name: getattr(chosen, name) for name in SERIES_FIELDS}
+    found = history(host, **fields, **form.given)
+    every = params.get("rows") == "all"
+    points = found.points[::-1]
+    shown = points if every else points[:LATEST_ROWS]
+    changes = {change.point.run.pk: change for change in found.changes}
+    breaks = {change.point.run.pk for change in found.breaks}
+    return {
+        "history": found,
+        "history_faults": {name: " ".join(map(str, said)) for name, said in form.errors.items()},
+        "sections": [
+            (section, [(key, _label(one)) for key, one in members])
+            for section, members in groupby(known.items(), lambda item: section_label(item[1]))
+        ],
+        "chosen_key": series_key(chosen),
+        "chosen": _label(chosen),
+        "chosen_section": section_label(chosen),
+        "unknown_series": asked if asked and asked not in known else "",
+        "metrics": HISTORY_METRICS,
+        "metric": choice(HISTORY_METRICS, found.metric),
+        "dates": [(name, params.get(name, "")[:10]) for name in ("since", "until")],
+        # One point would be an empty axis.
+        "history_chart": _chart(found, notes) if len(points) > 1 else None,
+        "steps": _with_entries(found),
+        "tool_breaks": found.breaks[::-1],
+        "rows": [(one, changes.get(one.run.pk), one.run.pk in breaks) for one in shown],
+        "more_rows": len(points) - len(shown),
+        "all_rows_address": PageAddress(params).changed(rows="all") + "#history",
+        "api_address": _api_address(found),
+    }
+
+
+def _default_series(results: Sequence[Series]) -> Series | None:
+    """Return the first of the usual ciphers that was measured, ssh before openssl."""
+    plain = [one for one in results if one.is_comparable]
+    for tool, usual in USUAL_CIPHERS.items():
+        for cipher in usual:
+            found = [one for one in plain if (one.tool, one.cipher) == (tool, cipher)]
+            if found:
+                return max(found, key=lambda one: (one.method == "pipeline", one.block_size or 0))
+    return next(iter(results), None)
+
+
+def _label(series: Series) -> str:
+    size = f", {data_size(series.block_size)} blocks" if series.block_size else ""
+    return series.cipher + size
+
+
+def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
+    """Return the changes, the latest first, each with its entry of `/changes/`, if any."""
+    tool, cipher = found.series["tool"], found.series["cipher"]
+    members = FleetChangeMember.objects.filter(
+        run__in=[change.point.run for change in found.changes],
+        tool=tool,
+        family=cipher_family(tool, cipher),
+    )
+    entries = {member.run_id: member for member in members.select_related("change")}
+    return [(change, entries.get(change.point.run.pk)) for change in reversed(found.changes)]
+
+
+def _api_address(found: History) -> str:
+    """Return the address of this history in the API."""
+    ssh = ("method", "mac", "target_kind", "target_name", "compression", "pinned")
+    names = ssh if found.series["tool"] == "ssh" else ("block_size", "operation", "threads")
+    asked = {
+        "host": found.host.slug,
+        "metric": found.metric,
+        **{name: found.series[name] for name in ("tool", "cipher", "acceleration", *names)},
+    }
+    query = {
+        name: int(value) if isinstance(value, bool) else value
+        for name, value in asked.items()
+        if value not in (None, "")
+    }
+    return f"{reverse('api:trends')}?{urlencode(query)}"
+
+
+def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
+    """Return what the chart draws (`HistoryView` in frontend/src/history.ts)."""
+    breaks = {change.index for change in found.breaks}
+    return {
+        "unit": found.unit,
+        "slot": colour_slot(found.series["cipher"]),
+        "points": [
+            {
+                "at": int(point.started_at.timestamp() * 1000),
+                "median": point.value,
+                "spread": point.spread,
+                "n": point.n,
+                "noisy": point.noisy,
+                "conditions": len(point.run.conditions),
+                "environment": point.environment,
+                # No line may lead here across a change of the tool.
+                **({"apart": True} if index in breaks else {}),
+            }
+            for index, point in enumerate(found.points)
+        ],
+        "marks": [*_marks(found), *_note_marks(found, notes)],
+    }
+
+
+def _marks(found: History) -> list[dict[str, Any]]:
+    steps = [
+        (change.index, "change", signed_percent(change.step.ratio), change.words)
+        for change in found.changes
+    ]
+    breaks = [
+        (change.index, "break", "tool changed", change.broken.words) for change in found.breaks
+    ]
+    names = ("index", "kind", "label", "words")
+    return [dict(zip(names, mark, strict=True)) for mark in (*steps, *breaks)]
+
+
+def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
+    """Return notes on the time axis, each read out with the first run that began after it."""
+    times = [point.started_at for point in found.points]
+    return [
+        {
+            "index": min(bisect_left(times, note.at), len(times) - 1),
+            "at": int(note.at.timestamp() * 1000),
+            "kind": "note",
+            "label": Truncator(note.text).chars(NOTE_LABEL),
+            "words": f"Note of {note.at:%Y-%m-%d}: {note.text}",
+        }
+        for note in notes
+    ]

@@ -1,0 +1,135 @@
+"""Pages: the list of hosts, and one host with what it measured last."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from changes.models import FleetChangeMember
+from compare.standing import latest_results, standings
+from core.access import reader_page
+from core.first_steps import agent_command
+from core.page_query import PageAddress
+from core.paging import page_of_ids
+from hosts.editing import LONGEST_TEXT
+from hosts.filters import NEWEST, TITLES, HostForm
+from hosts.models import Note
+from hosts.views.history import history_section
+from hosts.views.series import series_page, standing_tables, tool_charts
+from recommend.advice import advise
+from recommend.forms import Question
+from runs.filters import VERDICTS
+from runs.models import Host, Run
+from runs.views.environment_facts import environment_facts
+
+LOST = ("hidden", "unused")
+"""Verdicts on hosts that have AES hardware and do not use it."""
+
+COLUMNS = {
+    "name": "Host",
+    "acceleration": "AES acceleration",
+    "-speed_index": "Speed index",
+    "cpu": "CPU",
+    "os": "Operating system",
+    "openssl": "OpenSSL",
+    "openssh": "OpenSSH",
+    "-runs": "Runs",
+    "-last_run_at": "Latest run",
+}
+"""Ordering by a column, at first -> its heading."""
+
+NUMBERS = ("speed_index", "runs")
+
+
+class Heading(NamedTuple):
+    """A column's heading: where it leads, and how the list is ordered by it now, if it is."""
+
+    field: str
+    label: str
+    number: bool
+    address: str
+    sorted: str
+
+
+@reader_page
+def host_list(request: HttpRequest) -> HttpResponse:
+    """List hosts with their latest environment, AES verdict, its reason and the advice."""
+    params = request.GET
+    form = HostForm(params)
+    if form.errors:
+        return render(request, "hosts/hosts.html", {"faults": form.faults()}, status=400)
+    ids, facets, filters = form.hosts, form.facets(), form.filters
+    page = page_of_ids(ids, params, by_age=form.order == NEWEST)
+    address = PageAddress(params)
+    counts = {option.key: option.hosts for option in facets["verdict"]}
+    chosen = filters.get("verdict", ())
+    context = {
+        "hosts": Host.objects.listed_as(page.rows),
+        "page": page,
+        "text": form.given.get("q", ""),
+        "ordering": form.order,
+        "newest": address.changed(ordering=None, cursor=None),
+        "facets": [
+            (name, title, facets[name], filters.get(name, ())) for name, title in TITLES.items()
+        ],
+        "verdicts": [(name, counts[name], name in chosen) for name in VERDICTS if name in counts],
+        "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
+        "lost_count": sum(counts.get(name, 0) for name in LOST),
+        "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
+        "lost_address": address.changed(verdict=LOST, cursor=None),
+        "total": len(ids),
+        "narrowed": bool(filters or form.given.get("q")),
+        "headings": list(_headings(form.order, params)),
+        "agent_command": agent_command(request),
+    }
+    return render(request, "hosts/hosts.html", context)
+
+
+def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
+    """Yield headings that sort the list, best or first on top; again, the other way round."""
+    for first, label in COLUMNS.items():
+        field = first.removeprefix("-")
+        is_sorted = ordering.removeprefix("-") == field
+        turned = field if ordering.startswith("-") else f"-{field}"
+        address = PageAddress(params).changed(ordering=turned if is_sorted else first, cursor=None)
+        direction = "descending" if ordering.startswith("-") else "ascending"
+        yield Heading(field, label, field in NUMBERS, address, direction if is_sorted else "")
+
+
+@reader_page
+def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
+    """One host: environment, latest results and their standing, history, recent runs."""
+    host = Host.objects.listed().filter(pk=host_id).first()
+    if host is None or host.latest_run is None:
+        return host_by_key(request, str(host_id))
+    notes = list(Note.objects.filter(host=host_id))
+    latest = latest_results(host_id)
+    past = history_section(host, latest, request.GET, notes)
+    charts = tool_charts(latest)
+    context = {
+        "host": host,
+        "facts": environment_facts(host.latest_run.document.environment),
+        "part": series_page(latest, request.GET),
+        "charts": charts,
+        "runs": Run.objects.recent_of(host),
+        "standings": standing_tables(standings(host_id, latest)),
+        "doubts": any(chart.doubts for chart in charts),
+        "open_changes": FleetChangeMember.objects.open_on(host_id),
+        "advice": advise(Question((host.slug,)), reverse("recommend")),
+        "notes": notes,
+        "longest_note": LONGEST_TEXT,
+        **past,
+    }
+    status = 400 if past.get("history_faults") else 200
+    return render(request, "hosts/host.html", context, status=status)
+
+
+@reader_page
+def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
+    """Lead to the page of the host with this key or number, or of what that was merged into."""
+    host = Host.objects.find(key)
+    if host is None or host.latest_run_id is None:
+        raise Http404("There is no such host, or it has no run that counts.")
+    return redirect("host-page", host.pk)

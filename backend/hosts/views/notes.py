@@ -1,0 +1,55 @@
+"""Notes on a host, made and removed by editors on its page."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, time
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.dateparse import parse_date
+
+from accounts.audit import actor_of
+from core.access import editors
+from hosts.editing import EditRefused, add_note, remove_note
+from hosts.models import Note
+from runs.models import Host
+
+
+@editors("hosts.add_note", "POST")
+def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
+    """A note on a host at a date, by default today's."""
+    host = get_object_or_404(Host, pk=host_id)
+
+    def make() -> None:
+        add_note(host.pk, request.POST.get("text", ""), _noon(request), actor_of(request))
+
+    return _changed(request, make, host.pk)
+
+
+@editors("hosts.delete_note", "POST")
+def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
+    """Remove a note."""
+    note = get_object_or_404(Note, pk=note_id)
+    return _changed(request, lambda: remove_note(note_id, actor_of(request)), note.host_id)
+
+
+def _noon(request: HttpRequest) -> datetime | None:
+    """Noon of the day, UTC: between the runs of the day before and of the day after."""
+    given = request.POST.get("date", "")
+    try:
+        day = parse_date(given)
+    except ValueError:
+        day = None
+    if given and day is None:
+        raise EditRefused("A date is written as 2026-11-21.", "date")
+    return datetime.combine(day, time(12), UTC) if day else None
+
+
+def _changed(request: HttpRequest, change: Callable[[], None], host_id: int) -> HttpResponse:
+    back = reverse("host-page", args=[host_id]) + "#notes"
+    try:
+        change()
+    except EditRefused as refused:
+        context = {"sentence": refused.sentence, "back": back}
+        return render(request, "core/change_refused.html", context, status=400)
+    return redirect(back)

@@ -1,0 +1,224 @@
+"""Measurements of a run or a host, arranged for reading: one section per configuration."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any
+
+from django.http import QueryDict
+
+from cipherspeed.palette import cipher_order
+from cipherspeed.percentile import Standing
+from compare.standing import SeriesStanding
+from compare.views.chart import colours_and_names, rows_height
+from core.formatting import data_size
+from core.paging import NumberedPage, numbered_page
+from runs.models import Measurement, Series
+
+SERIES_ON_PAGE = 250
+"""Series of a run on one page: a thorough run has about as many, the largest 5,000."""
+
+SERIES_UNFOLDED = 60
+"""Up to so many are shown unfolded; of more only the first section is."""
+
+TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Measurements that differ in cipher and block size alone."""
+
+    tool: str
+    label: str
+    usual: bool
+    rows: tuple[Measurement, ...]
+
+    @property
+    def has_normalised(self) -> bool:
+        """Whether any row has a normalised rate."""
+        return any(row.normalised is not None for row in self.rows)
+
+    @property
+    def has_cpu_seconds(self) -> bool:
+        """Whether CPU time was measured."""
+        return any(row.cpu_seconds_per_gb is not None for row in self.rows)
+
+    @property
+    def has_negotiated(self) -> bool:
+        """Whether ssh's log told what was agreed."""
+        return any(row.negotiated for row in self.rows)
+
+
+def configuration(series: Series) -> tuple[Any, ...]:
+    """Everything but cipher and block size; ssh, plain and default configurations come first."""
+    return (
+        series.tool != "ssh",
+        series.acceleration != "default",
+        series.target_kind == "remote",
+        series.compression,
+        series.mac,
+        series.pinned,
+        series.operation != "encrypt",
+        series.threads,
+        series.method,
+        series.target_name,
+    )
+
+
+def section_label(series: Series) -> str:
+    """The configuration in words: "SSH, pipeline, loopback"."""
+    words = [TOOL_NAMES.get(series.tool, series.tool)]
+    if series.tool == "ssh":
+        words += [
+            series.method,
+            f"to {series.target_name}" if series.target_name else series.target_kind,
+        ]
+    else:
+        words += [series.operation, f"{series.threads} thread{'' if series.threads == 1 else 's'}"]
+    words.append("AES instructions turned off" if series.acceleration == "masked" else "")
+    words.append(f"MAC {series.mac}" if series.mac else "")
+    words.append("with compression" if series.compression else "")
+    words.append("each end pinned to a core" if series.pinned else "")
+    return ", ".join(word for word in words if word)
+
+
+def reading_order(series: Series) -> tuple[Any, ...]:
+    """Sort key: by configuration, ciphers in the order of their families."""
+    return (*configuration(series), cipher_order(series.cipher), series.block_size or 0)
+
+
+def _sections(ordered: Iterable[Measurement]) -> tuple[Section, ...]:
+    grouped = groupby(ordered, key=lambda row: configuration(row.series))
+    return tuple(_section(tuple(rows)) for _, rows in grouped)
+
+
+@dataclass(frozen=True)
+class SeriesPage(NumberedPage):
+    """Some of the series of a run."""
+
+    sections: tuple[Section, ...]
+    total: int
+
+    @property
+    def open_all(self) -> bool:
+        """Whether all of it can be shown unfolded."""
+        return self.last - self.first < SERIES_UNFOLDED
+
+
+def series_page(measurements: Iterable[Measurement], params: QueryDict) -> SeriesPage:
+    """The series of the page that the address asks for."""
+    ordered = sorted(measurements, key=lambda row: reading_order(row.series))
+    page = numbered_page(len(ordered), SERIES_ON_PAGE, params)
+    sections = _sections(ordered[page.first - 1 : page.last])
+    return SeriesPage(**asdict(page), sections=sections, total=len(ordered))
+
+
+def _section(rows: tuple[Measurement, ...]) -> Section:
+    first = rows[0].series
+    usual = not (first.mac or first.compression or first.target_kind == "remote")
+    return Section(
+        first.tool,
+        section_label(first),
+        usual and first.operation == "encrypt" and first.threads == 1,
+        rows,
+    )
+
+
+@dataclass(frozen=True)
+class ToolChart:
+    """A chart of one tool's results: ssh and openssl rates never share an axis."""
+
+    id: str
+    name: str
+    view: dict[str, Any]
+
+    @property
+    def height(self) -> int:
+        """The room that is kept for it, in CSS pixels."""
+        return rows_height([len(one["values"]) for one in self.view["comparison"]["groups"]])
+
+    @property
+    def doubts(self) -> bool:
+        """Whether any of its figures is doubtful."""
+        return any(group["doubtful"] for group in self.view["comparison"]["groups"])
+
+
+def tool_charts(latest: Iterable[Measurement]) -> tuple[ToolChart, ...]:
+    """A chart for each tool that has usual results."""
+    ordered = sorted(latest, key=lambda row: reading_order(row.series))
+    usual = [section for section in _sections(ordered) if section.usual]
+    return tuple(
+        ToolChart(
+            f"chart-view-{tool}",
+            TOOL_NAMES[tool],
+            _chart_view([one for one in usual if one.tool == tool]),
+        )
+        for tool in TOOL_NAMES
+        if any(one.tool == tool for one in usual)
+    )
+
+
+def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
+    groups = [_chart_group(number, one) for number, one in enumerate(of_tool)]
+    ciphers = sorted({name for group in groups for name in group["values"]}, key=cipher_order)
+    return {
+        "comparison": {
+            "unit": "B/s",
+            "ciphers": ciphers,
+            "groups": groups,
+        },
+        **colours_and_names(ciphers),
+        "measured_here": [],
+        "notes": {group["key"]: "" for group in groups},
+        "scale": "linear",
+    }
+
+
+def _chart_group(number: int, section: Section) -> dict[str, Any]:
+    """One section as a group of the chart; of openssl only the largest block size."""
+    sizes = [row.series.block_size for row in section.rows if row.series.block_size]
+    largest = max(sizes, default=None)
+    rows = [
+        row for row in section.rows if row.median is not None and row.series.block_size == largest
+    ]
+    size = f", {data_size(largest)} blocks" if largest else ""
+    return {
+        "key": str(number),
+        "label": section.label + size,
+        "hosts": 1,
+        "values": {
+            row.series.cipher: {
+                "median": row.median,
+                "q1": row.median,
+                "q3": row.median,
+                "min": row.minimum,
+                "max": row.maximum,
+                "n": 1,
+            }
+            for row in rows
+        },
+        "doubtful": {row.series.cipher: 1 for row in rows if row.doubtful},
+    }
+
+
+def standing_tables(
+    found: Iterable[SeriesStanding],
+) -> list[tuple[str, str, list[SeriesStanding]]]:
+    """A table for each tool and method: its label, the tool, and the rows by cipher."""
+
+    def kind(one: SeriesStanding) -> tuple[bool, str, str]:
+        series = one.result.series
+        return (series.tool != "ssh", series.method, series.tool)
+
+    ordered = sorted(found, key=lambda one: (kind(one), cipher_order(one.result.series.cipher)))
+    return [
+        (", ".join(word for word in (TOOL_NAMES[tool], method) if word), tool, list(rows))
+        for (_, method, tool), rows in groupby(ordered, key=kind)
+    ]
+
+
+def standing_words(standing: Standing) -> str:
+    """The percentile in words; rounded down, so that only the best is faster than all."""
+    hosts = f"{standing.others} other host{'' if standing.others == 1 else 's'}"
+    return f"faster than {math.floor(standing.percentile)} % of {hosts}"

@@ -1,0 +1,286 @@
+"""Pages: two to four runs or hosts side by side, compared with one of them, the baseline."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC
+from itertools import groupby
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.text import Truncator
+
+from cipherspeed.difference import Figure, Ratio, mean_ratio, ratio_of
+from cipherspeed.environment_difference import differing_facts
+from cipherspeed.tool_changes import ToolChange, breaks_between
+from core.access import reader_page
+from core.page_query import PageAddress, search_text
+from core.paging import numbered_page
+from hosts.views.series import TOOL_NAMES, configuration, reading_order, section_label
+from runs.models import Host, Measurement, Run, Series
+
+FEWEST, MOST = 2, 4
+BASELINE = "baseline"
+ROWS = 100
+"""Series on one page, each with a figure of every side."""
+
+CHOICES = 50
+"""Runs or hosts that are offered to compare with, at most: the latest."""
+
+NAME_LENGTH = 40
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run, or a host by its latest run; `doubtful`: the runs of its results with conditions."""
+
+    key: str
+    run: Run
+    results: Sequence[Measurement]
+    doubtful: Sequence[Run]
+
+
+class Cell(NamedTuple):
+    """One side's result of a series, and its ratio to the baseline's.
+
+    That is withheld (None) across a change of the tool.
+    """
+
+    result: Measurement
+    ratio: Ratio | None
+    broken: tuple[ToolChange, ...]
+
+
+class Row(NamedTuple):
+    """One series: what it is, and what each side has of it."""
+
+    series: Series
+    cells: list[Cell | None]
+
+
+class Mean(NamedTuple):
+    """The geometric mean of the ratios of one tool's common series, and what they say."""
+
+    ratio: float
+    n: int
+    faster: int
+    slower: int
+
+
+class Column(NamedTuple):
+    """One side, and the addresses with it as the baseline and without it."""
+
+    label: str
+    side: Side
+    means: list[Mean | None]
+    as_baseline: str
+    without: str
+
+
+def run_side(run: Run) -> Side:
+    results = list(run.measurements.filter(median__isnull=False).shown())
+    return Side(str(run.run_id), run, results, [run] if run.conditions else [])
+
+
+def host_side(host: Host) -> Side:
+    counted = Run.objects.counted().filter(host=host)
+    latest = counted.select_related("host", "document").latest_first()[0]
+    results = list(Measurement.objects.latest_of(host.pk).shown())
+    behind = {latest.pk, *(result.run_id for result in results)}
+    doubtful = counted.filter(pk__in=behind).exclude(conditions=[]).order_by("-pk")
+    return Side(host.slug, latest, results, list(doubtful))
+
+
+@reader_page
+def runs_side_by_side(request: HttpRequest) -> HttpResponse:
+    """Compare runs, the oldest first, which is the baseline."""
+    return _page(request, "run", request.GET.getlist("run"))
+
+
+@reader_page
+def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
+    """Compare the latest results of hosts, the first in the address as the baseline."""
+    return _page(request, "host", request.GET.getlist("host"))
+
+
+@reader_page
+def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
+    """Compare two runs, the older one as the baseline."""
+    return _page(request, "run", [str(run_id), str(other_id)])
+
+
+@reader_page
+def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
+    """Compare two hosts, the first as the baseline."""
+    return _page(request, "host", [str(host_id), str(other_id)])
+
+
+@reader_page
+def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Offer runs to compare with: of the same host, or of hosts found by name."""
+    run = get_object_or_404(Run.objects.listed(), run_id=run_id)
+    named = search_text(request.GET)
+    hosts = Host.objects.named_like(named) if named else [run.host_id]
+    others = Run.objects.listed().counted().filter(host__in=hosts).exclude(pk=run.pk)
+    context = {"kind": "run", "run": run, "runs": others[:CHOICES]}
+    return render(request, "hosts/diff_choice.html", {**context, "named": named, "most": CHOICES})
+
+
+@reader_page
+def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Offer hosts to compare with."""
+    host = get_object_or_404(Host.objects.counted(), pk=host_id)
+    named = search_text(request.GET)
+    context = {"kind": "host", "host": host, "hosts": hosts_beside(host, named)}
+    return render(request, "hosts/diff_choice.html", {**context, "named": named, "most": CHOICES})
+
+
+def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
+    """Return other hosts, those whose name contains `named`, the latest added first."""
+    return Host.objects.listed().exclude(pk=host.pk).named_like(named)[:CHOICES]
+
+
+def _page(request: HttpRequest, kind: str, keys: Sequence[str]) -> HttpResponse:
+    keys = list(dict.fromkeys(filter(None, keys)))
+    if not FEWEST <= len(keys) <= MOST:
+        context = {"kind": kind, "chosen": len(keys), "fewest": FEWEST, "most": MOST}
+        return render(request, "hosts/side_by_side.html", context, status=400)
+    known = _runs(keys) if kind == "run" else _hosts(keys)
+    if missing := [key for key in keys if key not in known]:
+        raise Http404(f"No {kind} that counts is named {', '.join(missing)}.")
+    sides = list({side.key: side for side in known.values()}.values())
+    chosen = request.GET.get(BASELINE, "")
+    sides.sort(key=lambda side: side.key != chosen)
+    context = {"kind": kind, **_context(request, kind, sides)}
+    return render(request, "hosts/side_by_side.html", context)
+
+
+def _runs(keys: Sequence[str]) -> dict[str, Side]:
+    """Return the runs that are not hidden, the oldest first, undated ones last."""
+    try:
+        runs = Run.objects.listed().filter(run_id__in=map(UUID, keys))
+    except ValueError:
+        return {}
+    dated = runs.select_related("document").order_by("started_at", "pk")
+    return {str(run.run_id): run_side(run) for run in dated}
+
+
+def _hosts(keys: Sequence[str]) -> dict[str, Side]:
+    hosts = Host.objects.by_reference(keys)
+    return {key: host_side(hosts[key]) for key in keys if key in hosts and hosts[key].latest_run_id}
+
+
+def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str, Any]:
+    across = request.GET.get("across") == "1"
+    address, alone = PageAddress(request.GET), PageAddress(QueryDict())
+    lists = reverse(f"{kind}-pages-diff")
+    rows = _rows(sides, across)
+    columns = [
+        Column(
+            label,
+            side,
+            [_mean(tool, number, rows) for tool in TOOL_NAMES],
+            address.changed(baseline=side.key),
+            lists + alone.changed(**{kind: tuple(one.key for one in sides if one is not side)}),
+        )
+        for number, (label, side) in enumerate(zip(labels_of(sides), sides, strict=True))
+    ]
+    page = numbered_page(len(rows), ROWS, request.GET)
+    return {
+        "columns": columns,
+        "removable": len(sides) > FEWEST,
+        "tools": list(TOOL_NAMES.values()),
+        "facts": differing_facts(
+            [side.run.document.environment for side in sides],
+            hosts=len({side.run.host_id for side in sides}) > 1,
+        ),
+        "sections": [
+            (section_label(members[0].series), members)
+            for _, group in groupby(
+                rows[page.first - 1 : page.last], key=lambda row: configuration(row.series)
+            )
+            for members in [list(group)]
+        ],
+        **asdict(page),
+        "total": len(rows),
+        "alone": sum(len(side.results) for side in sides)
+        - sum(cell is not None for row in rows for cell in row.cells),
+        "crossed": _crossed(rows),
+        "across": across,
+        "across_address": address.changed(across=None if across else "1"),
+    }
+
+
+def labels_of(sides: Sequence[Side]) -> list[str]:
+    """Return headings: name and date, with time and run id only where needed to differ."""
+    labels: list[str] = []
+    for pattern in ("%Y-%m-%d", "%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M UTC, run {run}"):
+        labels = [
+            f"{Truncator(side.run.name).chars(NAME_LENGTH)}, {_date(side, pattern)}"
+            for side in sides
+        ]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
+
+
+def _date(side: Side, pattern: str) -> str:
+    started = side.run.started_at
+    dated = f"{started.astimezone(UTC):{pattern}}" if started else "date unknown"
+    return dated.replace("{run}", str(side.run.run_id)[:8])
+
+
+def _rows(sides: Sequence[Side], across: bool) -> list[Row]:
+    """Return the series that at least two sides have, in reading order."""
+    results = [{result.series_id: result for result in side.results} for side in sides]
+    shared = Counter(key for of_side in results for key in of_side)
+    rows = []
+    for key, count in shared.items():
+        if count >= FEWEST:
+            own = [of_side.get(key) for of_side in results]
+            series = next(result.series for result in own if result)
+            rows.append(Row(series, [_cell(own[0], result, across) for result in own]))
+    return sorted(rows, key=lambda row: reading_order(row.series))
+
+
+def _cell(baseline: Measurement | None, result: Measurement | None, across: bool) -> Cell | None:
+    if result is None:
+        return None
+    if baseline is None or baseline is result:
+        return Cell(result, None, ())
+    broken: tuple[ToolChange, ...] = ()
+    if result.series.tool == "openssl":
+        broken = breaks_between(baseline.openssl, result.openssl, result.series.cipher)
+    figures = [_figure(one) for one in (baseline, result)]
+    ratio = None if broken and not across else ratio_of(*figures)
+    return Cell(result, ratio, broken)
+
+
+def _figure(result: Measurement) -> Figure:
+    return Figure(result.median or 0.0, result.spread, result.n, result.try_seconds)
+
+
+def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
+    """Return the mean of one side; series with AES instructions turned off are left out."""
+    ratios = [
+        cell.ratio
+        for row in rows
+        if row.series.tool == tool and row.series.acceleration == "default"
+        if (cell := row.cells[number]) and cell.ratio
+    ]
+    mean = mean_ratio(ratio.ratio for ratio in ratios)
+    if mean is None:
+        return None
+    verdicts = Counter(ratio.verdict for ratio in ratios)
+    return Mean(mean, len(ratios), verdicts["faster"], verdicts["slower"])
+
+
+def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
+    """Return the changes of the tool between the baseline and others, and the figures of each."""
+    broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
+    figures = Counter(change.id for change in broken)
+    return [(change, figures[key]) for key, change in {one.id: one for one in broken}.items()]

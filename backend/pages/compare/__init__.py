@@ -1,1 +1,0 @@
-"""The compare page and what shows the same: shares."""

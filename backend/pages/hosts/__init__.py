@@ -1,1 +1,0 @@
-"""Hosts, runs and differences between two of them."""

@@ -1,1 +1,0 @@
-"""What measures a newcomer's machines: one, or many."""

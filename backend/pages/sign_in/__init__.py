@@ -1,1 +1,0 @@
-"""Signing in: by password, through a provider, by a proxy in front."""

@@ -1,1 +1,0 @@
-"""Serve `/upload/`: preview what a text or a run document holds, select, correct, save."""

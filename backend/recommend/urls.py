@@ -1,0 +1,13 @@
+from django.urls import path
+
+from recommend.api import CipherList, RecommendationView
+from recommend.views import recommend_page
+
+api = [
+    path("ciphers/", CipherList.as_view(), name="ciphers"),
+    path("recommendation/", RecommendationView.as_view(), name="recommendation"),
+]
+
+pages = [
+    path("recommend/", recommend_page, name="recommend"),
+]

@@ -1,0 +1,100 @@
+"""What can change on a host and affects speed: environments.
+
+Their facts with a key and a label are what comparisons group and filter by.
+"""
+
+from django.db import models
+
+DIMENSIONS = (
+    "cpu",
+    "cpu_vendor",
+    "microarchitecture",
+    "architecture",
+    "os",
+    "os_version",
+    "openssl",
+    "openssl_series",
+    "openssh",
+    "virtualization",
+)
+"""The fields of `cipherspeed.environment.Dimensions`, each a foreign key of `Environment`."""
+
+OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
+"""Dimensions of the library -> the foreign key that ssh has its own value in, if it has one."""
+
+
+class DimensionValue(models.Model):
+    """One value of one dimension, such as the CPU "Intel Core i7-3770"."""
+
+    dimension = models.CharField(max_length=20)
+    key = models.CharField(max_length=200)
+    label = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["dimension", "key"], name="one_value_per_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Environment(models.Model):
+    """A distinct environment, recognised by the fingerprint of its stable facts.
+
+    The facts themselves stay in each run's document: readings among them differ from run to run.
+    """
+
+    fingerprint = models.CharField(max_length=64, unique=True)
+    cpu = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+", verbose_name="CPU")
+    cpu_vendor = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="CPU vendor"
+    )
+    microarchitecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    architecture = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    os = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+", verbose_name="OS")
+    os_version = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OS version"
+    )
+    openssl = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSL"
+    )
+    openssl_series = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSL series"
+    )
+    openssh = models.ForeignKey(
+        DimensionValue, models.PROTECT, related_name="+", verbose_name="OpenSSH"
+    )
+    virtualization = models.ForeignKey(DimensionValue, models.PROTECT, related_name="+")
+    ssh_library = models.ForeignKey(
+        DimensionValue,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        verbose_name="SSH library",
+        help_text="What ssh is linked with, where that is not this OpenSSL.",
+    )
+    ssh_library_series = models.ForeignKey(
+        DimensionValue,
+        models.PROTECT,
+        null=True,
+        related_name="+",
+        verbose_name="SSH library series",
+    )
+    ssh_environment = models.BigIntegerField(
+        null=True,
+        editable=False,
+        help_text="The same of environments that are one for ssh (`cipherspeed.environment`).",
+    )
+
+    def __str__(self) -> str:
+        return self.fingerprint[:12]
+
+    @property
+    def of_ssh(self) -> DimensionValue:
+        """Return what ssh is linked with."""
+        return self.library("ssh")
+
+    def library(self, tool: str) -> DimensionValue:
+        """What this tool's figures were measured with, a value of the dimension `openssl`."""
+        return (self.ssh_library if tool == "ssh" else None) or self.openssl

@@ -1,0 +1,255 @@
+"""Hosts: machines, and what they are recognised by."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Self
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import Count, Exists, OuterRef, Q, Subquery
+from django.db.models.functions import JSONObject
+from django.utils import timezone
+
+from cipherspeed.naming import slug
+
+ATTEMPTS = 20
+
+SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
+"""Of the environment of a host or run in a list."""
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text may be the number of a host."""
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
+class HostQuerySet(models.QuerySet["Host"]):
+    """How hosts are recognised, found and named."""
+
+    def known_as(
+        self, machine_id: str | None, name: str, *, published: bool = False
+    ) -> "Host | None":
+        """Return the host that documents with this machine id and name belong to."""
+        identity = _identity(machine_id, name, published)
+        own = self.filter(**identity).first()
+        aliases = HostAlias.objects.filter(**identity, followed=True)
+        return own or self.filter(aliases__in=aliases).first()
+
+    def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
+        """Return the host of such documents, stored if it is new, locked until the commit."""
+        for _ in range(ATTEMPTS):
+            known = self.select_for_update(of=("self",), no_key=True).known_as(
+                machine_id, name, published=published
+            )
+            if known:
+                return known
+            # Another worker may store the host, or take the slug, between the look and the insert.
+            with suppress(IntegrityError), transaction.atomic():
+                return self.create(
+                    **_identity(machine_id, name, published), slug=self.free_slug(name)
+                )
+        raise IntegrityError(f"no free slug for the host {name!r}")
+
+    def free_slug(self, name: str) -> str:
+        """Return a slug that leads to no host yet; never digits alone, which would be a number."""
+        wanted = slug(name)
+        if is_number(wanted):
+            wanted = f"host-{wanted}"
+        held = (Host.objects.all(), HostAlias.objects.filter(followed=True))
+        taken = {
+            one
+            for hosts in held
+            for one in hosts.filter(slug__startswith=wanted).values_list("slug", flat=True)
+        }
+        numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+        return next(free for free in (wanted, *numbered) if free not in taken)
+
+    def by_reference(self, references: Iterable[str]) -> "dict[str, Host]":
+        """Return the host of each key or number; a merged host's leads to what it became.
+
+        A key takes precedence over a number.
+        """
+        wanted = [one for one in references if one and "\x00" not in one]
+        numbers = [int(one) for one in wanted if is_number(one)]
+        known: dict[str, Host] = {}
+        if wanted:
+            hosts = list(self.filter(Q(slug__in=wanted) | Q(pk__in=numbers)))
+            known = {str(host.pk): host for host in hosts} | {host.slug: host for host in hosts}
+        if not known.keys() >= set(wanted):
+            aliases = HostAlias.objects.filter(Q(slug__in=wanted) | Q(former_key__in=numbers))
+            for alias in aliases.select_related("host"):
+                known = {alias.slug: alias.host, str(alias.former_key): alias.host} | known
+        return {one: known[one] for one in wanted if one in known}
+
+    def find(self, reference: str) -> "Host | None":
+        """Return the host with this key or number."""
+        return self.by_reference([reference]).get(reference)
+
+    def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
+        """Return the keys of these hosts, none twice; what leads to no host stays as it is."""
+        wanted = tuple(references)
+        hosts = self.by_reference(wanted)
+        return tuple(dict.fromkeys(hosts[one].slug if one in hosts else one for one in wanted))
+
+    def named_like(self, text: str) -> Self:
+        """Return the hosts that have or had a name with this text."""
+        aliases = HostAlias.objects.filter(host=OuterRef("pk"), name__icontains=text)
+        return self.filter(Q(name__icontains=text) | Exists(aliases)) if text else self
+
+    def counted(self) -> Self:
+        """Return the hosts that have a run that counts."""
+        return self.filter(latest_run__isnull=False)
+
+    def with_run_count(self) -> Self:
+        """Annotate `run_count`: the runs that count."""
+        from runs.models.run import Run  # which refers to hosts
+
+        runs = Run.objects.counted().filter(host=OuterRef("pk")).order_by().values("host")
+        return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
+
+    def listed(self) -> Self:
+        """Return hosts that have a run that counts, with all that lists show of them.
+
+        `twin`: another host with the same machine id: the machine under another name, or a clone.
+        """
+        others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
+        twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")
+        facts = twin.values(facts=JSONObject(id="pk", slug="slug", name="name"))
+        environment = (f"latest_run__environment__{name}" for name in SHOWN_FACTS)
+        return (
+            self.counted()
+            .with_run_count()
+            .annotate(twin=Subquery(facts[:1]))
+            .select_related(*environment)
+            .prefetch_related("aliases", "latest_run__speed_indices")
+            .order_by("-pk")
+        )
+
+    def listed_as(self, ids: Iterable[int]) -> "list[Host]":
+        """Return the listed hosts with these ids, in their order."""
+        hosts = self.listed().in_bulk(ids := list(ids))
+        return [hosts[pk] for pk in ids if pk in hosts]
+
+    def refresh_latest_run(self) -> None:
+        """Store anew which run of these hosts is the latest."""
+        from runs.models.run import Run  # which refers to hosts
+
+        latest = Run.objects.counted().filter(host=OuterRef("pk")).latest_first()
+        self.update(latest_run=Subquery(latest.values("pk")[:1]))
+
+
+def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, Any]:
+    """Return the fields that no other host or alias has like this."""
+    return {
+        "machine_id": None if published else machine_id or None,
+        "name": name,
+        "published": published,
+    }
+
+
+class Host(models.Model):
+    """A machine whose runs belong together.
+
+    It is recognised by its machine id and name; without an id by its name. Published hosts stand
+    apart: an uploaded run can never join the history of a machine that somebody else wrote about.
+    """
+
+    name = models.CharField(max_length=200)
+    slug = models.CharField(max_length=220, unique=True, help_text="Its key in URLs and filters.")
+    machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
+    published = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    latest_run = models.ForeignKey(
+        "runs.Run",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="Of those that count; undated runs come before dated ones.",
+    )
+
+    objects = HostQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["machine_id", "name", "published"], nulls_distinct=False, name="one_host"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def followed_aliases(self) -> "list[HostAlias]":
+        """Return what else uploads come under."""
+        return [alias for alias in self.aliases.all() if alias.followed]
+
+    @property
+    def former_names(self) -> list[str]:
+        """Return other names under which its runs came or come."""
+        return sorted({alias.name for alias in self.aliases.all()} - {self.name})
+
+
+class HostAlias(models.Model):
+    """Another machine id and name of a host: of one that was merged into it, or its former name."""
+
+    host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
+    machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
+    name = models.CharField(max_length=200)
+    published = models.BooleanField(default=False)
+    followed = models.BooleanField(
+        default=True, help_text="Uploads with this machine id and name go to the host."
+    )
+    slug = models.CharField(max_length=220, blank=True, help_text="Of the merged host.")
+    former_key = models.BigIntegerField(
+        null=True, blank=True, help_text="Primary key of the merged host: old addresses lead on."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["machine_id", "name", "published"],
+                condition=Q(followed=True),
+                nulls_distinct=False,
+                name="one_followed_alias",
+            ),
+        ]
+        verbose_name_plural = "host aliases"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class HostWatchQuerySet(models.QuerySet["HostWatch"]):
+    """Hosts that are watched for changes."""
+
+    def mark_due(self, hosts: Iterable[int]) -> None:
+        """Queue these hosts for change detection, because their runs changed."""
+        known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")
+        self.bulk_create(
+            [HostWatch(host=host, due_at=timezone.now()) for host in known],
+            update_conflicts=True,
+            update_fields=["due_at"],
+            unique_fields=["host"],
+        )
+
+
+class HostWatch(models.Model):
+    """Whether changes of a host are to be looked for, and from when on it is silent."""
+
+    host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
+    due_at = models.DateTimeField(null=True, help_text="Since when; null: looked at.")
+    silent_after = models.DateTimeField(
+        null=True, help_text="Without a run by then the host is silent; null: it is, or never is."
+    )
+
+    objects = HostWatchQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["host"], condition=Q(due_at__isnull=False), name="hosts_due"),
+            models.Index(fields=["silent_after"], name="hosts_by_silence"),
+        ]
+        verbose_name_plural = "host watches"

@@ -1,0 +1,30 @@
+"""Store texts that people pasted or sent."""
+
+from django.conf import settings
+from django.db import models
+
+from accounts.models.token import ApiToken
+
+
+class ImportedText(models.Model):
+    """Hold a text verbatim and the reader's answers; its runs are made of both."""
+
+    import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
+    body = models.BinaryField(help_text="The bytes exactly as received.")
+    asked = models.JSONField(help_text="How it was to be read, and what was corrected.")
+    format = models.CharField(max_length=20)
+    sections = models.JSONField(
+        help_text="Keys of the sections that became runs, in the order of the corrections."
+    )
+    parser_version = models.PositiveSmallIntegerField(help_text="Of the rules that read it last.")
+    received_at = models.DateTimeField()
+    token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.format} {self.import_id}"

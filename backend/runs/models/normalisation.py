@@ -1,0 +1,34 @@
+"""Baseline levels of runs, and their speed indices under the reference profile."""
+
+from django.db import models
+
+from runs.models.run import Run
+
+
+class BaselineLevel(models.Model):
+    """Level b(f) of one baseline family in one run and tool, bytes per second."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="baseline_levels")
+    tool = models.CharField(max_length=10)
+    family = models.CharField(max_length=10)
+    level = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "tool", "family"], name="one_level_per_family"),
+        ]
+
+
+class RunSpeedIndex(models.Model):
+    """Speed index of one run and tool."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="speed_indices")
+    tool = models.CharField(max_length=10)
+    index = models.FloatField()
+    uncertainty = models.FloatField(null=True, help_text="A factor; null for one family.")
+    families = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "tool"], name="one_index_per_run"),
+        ]

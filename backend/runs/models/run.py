@@ -1,0 +1,195 @@
+"""One agent execution, its document kept verbatim."""
+
+import json
+import logging
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models import Count, F, OuterRef, Prefetch, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils.functional import cached_property
+
+from accounts.models.token import ApiToken
+from runs.models.dimension import Environment
+from runs.models.host import SHOWN_FACTS, Host
+from runs.models.imported_text import ImportedText
+
+if TYPE_CHECKING:
+    from runs.models.normalisation import RunSpeedIndex
+
+logger = logging.getLogger(__name__)
+
+COUNTED = "r.status = 'ready' AND NOT r.hidden"
+"""SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
+median."""
+
+DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
+"""SQL: whether something disturbed a run (r), as the filter spells it."""
+
+MEASURED_AT = Coalesce("started_at", "received_at")
+"""When a run began; where that is unknown, when it arrived. Lists go by it (`runs_by_time`)."""
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    """Which runs are shown and count, and their order."""
+
+    def shown(self) -> Self:
+        """Return the runs that are not hidden."""
+        return self.filter(hidden=False)
+
+    def counted(self) -> Self:
+        """Return the runs whose figures count."""
+        return self.shown().filter(status=Run.Status.READY)
+
+    def latest_first(self) -> Self:
+        """Order by start, newest first and undated last; of equal times by the latest stored."""
+        return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
+
+    def listed(self) -> Self:
+        """Return the shown runs with all that lists show, the latest received first."""
+        measurements: Any = self.model.measurements.rel.related_model
+        series = (
+            measurements.objects.filter(run=OuterRef("pk"))
+            .values("run")
+            .annotate(measured=Count("series"))
+            .values("measured")
+        )
+        return (
+            self.shown()
+            .select_related("host", *(f"environment__{name}" for name in SHOWN_FACTS))
+            .annotate(measurement_count=Coalesce(Subquery(series), 0))
+            .order_by("-id")
+        )
+
+    def recent_of(self, host: Host) -> Self:
+        """Return the listed runs of a host that were measured last."""
+        return self.listed().filter(host=host).order_by(MEASURED_AT.desc(), "-pk")[:20]
+
+    def detailed(self) -> Self:
+        """Return the listed runs with all that the page of a run shows."""
+        indices: Any = self.model.speed_indices.rel.related_model
+        by_tool = Prefetch("speed_indices", indices.objects.order_by("tool"))
+        return self.listed().select_related("document", "imported_text").prefetch_related(by_tool)
+
+
+class Run(models.Model):
+    """A run: accepted once its document is stored, then ready or rejected with the reason."""
+
+    class Status(models.TextChoices):
+        ACCEPTED = "accepted"
+        READY = "ready"
+        REJECTED = "rejected"
+
+    class Source(models.TextChoices):
+        AGENT = "agent"
+        IMPORT = "import"
+        PUBLISHED = "published"
+
+    run_id = models.UUIDField(unique=True, help_text="Chosen by who measured.")
+    source = models.CharField(max_length=10, choices=Source)
+    status = models.CharField(max_length=10, choices=Status, default=Status.ACCEPTED)
+    rejection = models.TextField(blank=True, help_text="Why it was rejected, in words.")
+    attempts = models.SmallIntegerField(default=0, help_text="Times processing was begun.")
+    hidden = models.BooleanField(default=False, help_text="It counts nowhere and is in no list.")
+    received_at = models.DateTimeField(auto_now_add=True)
+    token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
+    host_name = models.CharField(max_length=200, help_text="As the document has it.")
+    imported_text = models.ForeignKey(
+        ImportedText, models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    parser_version = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="Of the rules that read the imported text."
+    )
+    provenance = models.JSONField(
+        default=dict, blank=True, help_text="Published figures: page, author, date, notes."
+    )
+
+    # Known once the document has been turned into rows.
+    derived_version = models.SmallIntegerField(
+        default=1, help_text="Of the program that derived what follows, and the rows of the run."
+    )
+    machine_id = models.CharField(  # noqa: DJ001 - none
+        max_length=64, null=True, blank=True, help_text="As the document has it."
+    )
+    host = models.ForeignKey(Host, models.PROTECT, null=True, blank=True, related_name="runs")
+    environment = models.ForeignKey(
+        Environment, models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    agent_name = models.CharField(max_length=100, blank=True)
+    agent_version = models.CharField(max_length=100, blank=True)
+    tags = models.JSONField(default=dict, blank=True)
+    conditions = models.JSONField(default=list, blank=True)
+    skipped = models.JSONField(default=list, blank=True)
+    acceleration = models.CharField(max_length=10, default="unknown")
+    acceleration_evidence = models.TextField(blank=True)
+    acceleration_advice = models.TextField(blank=True)
+    acceleration_factor = models.FloatField(
+        null=True, blank=True, help_text="Times that AES is faster than without its instructions."
+    )
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["host", "-started_at"], name="runs_of_a_host"),
+            models.Index(
+                fields=["received_at"], condition=Q(status="accepted"), name="runs_to_process"
+            ),
+            models.Index(MEASURED_AT.desc(), F("id").desc(), name="runs_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host_name} {self.run_id}"
+
+    @property
+    def name(self) -> str:
+        """Return the name of its host; until that is known, as the document has it."""
+        return self.host.name if self.host else self.host_name
+
+    @property
+    def agent(self) -> str:
+        return f"{self.agent_name} {self.agent_version}".strip()
+
+    @property
+    def speed_index(self) -> "RunSpeedIndex | None":
+        """Return that of openssl, else of ssh."""
+        return min(self.speed_indices.all(), key=attrgetter("tool"), default=None)
+
+
+class RunDocument(models.Model):
+    """The document exactly as received (after any transfer compression was undone)."""
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
+    body = models.BinaryField()
+    content_digest = models.CharField(
+        max_length=64, help_text="SHA-256 of its canonical JSON: equal content, equal digest."
+    )
+
+    @property
+    def received(self) -> bytes:
+        """Return its bytes."""
+        return bytes(self.body)
+
+    @cached_property
+    def parsed(self) -> Mapping[str, Any]:
+        """Return its JSON; an unreadable document counts as empty, with a warning in the log.
+
+        Uploads of those are refused: it was damaged in the database since.
+        """
+        try:
+            found: Mapping[str, Any] = json.loads(self.received)
+        except ValueError as error:
+            logger.warning("the document of run %s cannot be read: %s", self.pk, error)
+            return {"environment": {}, "measurements": []}
+        return found
+
+    @property
+    def environment(self) -> Mapping[str, Any]:
+        """Return its `environment`."""
+        stated: Mapping[str, Any] = self.parsed["environment"]
+        return stated

@@ -1,0 +1,168 @@
+"""What was measured, stored once, and the results of runs; the tries stay in the documents."""
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import F, Prefetch
+
+from cipherspeed.types import Series as Configuration
+from runs.models.run import Run
+
+SHOWN_BY = (
+    "method",
+    "acceleration",
+    "operation",
+    "threads",
+    "block_size",
+    "cipher",
+    "mac",
+    "compression",
+    "pinned",
+    "target_kind",
+    "target_name",
+)
+"""The order in which measurements of a tool are shown."""
+
+
+class Series(models.Model):
+    """One configuration that a tool was measured in; fields as in `cipherspeed.types.Series`.
+
+    Rows are never changed nor deleted: whoever knows one's number may keep it.
+    """
+
+    id = models.AutoField(primary_key=True)
+    key = models.CharField(max_length=1000, unique=True, help_text="All fields, as one text.")
+    tool = models.CharField(max_length=10)
+    cipher = models.CharField(max_length=100)
+    operation = models.CharField(max_length=10)
+    block_size = models.IntegerField(null=True, help_text="Bytes a call; openssl only.")
+    threads = models.IntegerField()
+    mac = models.CharField(max_length=100, blank=True, help_text="Asked for; empty: the default.")
+    compression = models.BooleanField()
+    method = models.CharField(max_length=10, blank=True, help_text="ssh only.")
+    pinned = models.BooleanField()
+    target_kind = models.CharField(max_length=10, blank=True, help_text="ssh only.")
+    target_name = models.CharField(max_length=200, blank=True)
+    acceleration = models.CharField(max_length=10)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tool", "cipher", "method", "block_size"], name="series_lookup"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {self.cipher}"
+
+    @property
+    def is_comparable(self) -> bool:
+        """Return whether hosts are compared by it: nothing turned off, added or on the way."""
+        if self.acceleration != "default":
+            return False
+        if self.tool == "openssl":
+            return self.operation == "encrypt" and self.threads == 1
+        return self.target_kind == "loopback" and not self.compression and not self.mac
+
+    def configuration(self) -> Configuration:
+        """What it stands for, as the analyses know it; None for an empty text."""
+        stored = {name: getattr(self, name) for name in Configuration._fields}
+        known: dict[str, Any] = {n: None if one == "" else one for n, one in stored.items()}
+        return Configuration(**known)
+
+
+class Negotiated(models.Model):
+    """What ssh agreed on besides the cipher; an empty text is unknown."""
+
+    id = models.AutoField(primary_key=True)
+    mac = models.CharField(max_length=100, blank=True)
+    kex = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["mac", "kex"], name="negotiated_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.mac} {self.kex}".strip()
+
+
+class MeasurementQuerySet(models.QuerySet["Measurement"]):
+    def shown(self, *, tries: bool = False) -> Self:
+        """Return them with their series and runs; with the runs' documents for the tries.
+
+        A run is one object for all its measurements.
+        """
+        runs = Run.objects.select_related("environment__openssl", "environment__ssh_library")
+        further = ["speed_indices", *(["document"] if tries else [])]
+        order = (f"series__{name}" for name in SHOWN_BY)
+        return (
+            self.select_related("series", "negotiated")
+            .prefetch_related(Prefetch("run", runs.prefetch_related(*further)))
+            .order_by("-series__tool", *order)
+        )
+
+    def latest_of(self, host_pk: int) -> Self:
+        """Return the latest result of every series that the host's runs measured."""
+        latest = (
+            self.filter(run__in=Run.objects.counted().filter(host=host_pk), median__isnull=False)
+            .order_by("series_id", F("run__started_at").desc(nulls_last=True), "-run_id")
+            .distinct("series_id")
+        )
+        return self.filter(pk__in=latest.values("run_id", "series_id"))
+
+
+class Measurement(models.Model):
+    """One series of one run with the statistics of its tries; rates in bytes per second.
+
+    There are millions of these: no text, no foreign keys that the database checks, and no index
+    but the key. Django deletes them with their run.
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "series_id")
+    run = models.ForeignKey(
+        Run, models.CASCADE, related_name="measurements", db_constraint=False, db_index=False
+    )
+    series = models.ForeignKey(
+        Series, models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
+    position = models.SmallIntegerField(help_text="Its place in the document, from 0.")
+    negotiated = models.ForeignKey(
+        Negotiated, models.PROTECT, null=True, related_name="+", db_constraint=False, db_index=False
+    )
+    n = models.SmallIntegerField()
+    noisy = models.BooleanField()
+    implausible = models.BooleanField(help_text="Kept, and left out of every statistic.")
+    median = models.FloatField(null=True)
+    minimum = models.FloatField(null=True)
+    maximum = models.FloatField(null=True)
+    spread = models.FloatField(null=True, help_text="1.4826 * MAD / median, a fraction.")
+    cpu_seconds_per_gb = models.FloatField(null=True, help_text="Both ends, per 10^9 bytes.")
+    cpu_seconds_per_gb_spread = models.FloatField(null=True, help_text="A fraction, as `spread`.")
+    try_seconds = models.FloatField(
+        null=True, help_text="Of a pipeline, whose rate depends on it: the median of its tries."
+    )
+
+    objects = MeasurementQuerySet.as_manager()
+
+    @property
+    def normalised(self) -> float | None:
+        """Return the rate by the run's speed index; None where it has no baseline of the tool."""
+        indices = {index.tool: index.index for index in self.run.speed_indices.all()}
+        index = indices.get(self.series.tool)
+        return self.median / index if self.median is not None and index else None
+
+    @property
+    def doubtful(self) -> bool:
+        """Return whether it is noisy, or its run states what disturbed it."""
+        return self.noisy or bool(self.run.conditions)
+
+    @property
+    def openssl(self) -> str:
+        """Return the release of the library that the tool used."""
+        environment = self.run.environment
+        return environment.library(self.series.tool).label if environment else ""
+
+    @property
+    def samples(self) -> list[dict[str, Any]]:
+        """Return the tries, which are in the run's document."""
+        measured: list[dict[str, Any]] = self.run.document.parsed["measurements"]
+        return measured[self.position]["samples"] if measured else []

@@ -1,0 +1,20 @@
+from django.urls import path
+
+from runs import api as runs_api
+from runs import imports
+from runs.views import runs, upload
+
+api = [
+    path("runs/", runs_api.RunList.as_view(), name="runs"),
+    path("runs/<uuid:run_id>/document/", runs_api.RunDocumentView.as_view(), name="run-document"),
+    path("runs/<uuid:run_id>/text/", runs_api.RunTextView.as_view(), name="run-text"),
+    path("imports/", imports.ImportList.as_view(), name="imports"),
+    path("schema/run", runs_api.RunSchemaView.as_view(), name="run-schema"),
+]
+
+pages = [
+    path("runs/", runs.run_list, name="run-pages"),
+    path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
+    path("upload/", upload.upload_page, name="upload"),
+    path("upload/save/", upload.save_upload, name="save-upload"),
+]

@@ -1,0 +1,71 @@
+"""The environment of a run as labelled lines; what is not known is left out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.formatting import data_size
+
+# Label -> path into the environment of a run document.
+FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("CPU", ("cpu", "model")),
+    ("Board", ("cpu", "board")),
+    ("Vendor", ("cpu", "vendor")),
+    ("Architecture", ("cpu", "architecture")),
+    ("Cores", ("cpu", "cores")),
+    ("Hardware threads", ("cpu", "threads")),
+    ("Governor", ("cpu", "governor")),
+    ("Virtualisation", ("virtualization",)),
+    ("Operating system", ("os", "name")),
+    ("OS version", ("os", "version")),
+    ("Kernel", ("os", "kernel")),
+    ("OpenSSL", ("openssl", "version_text")),
+    ("OpenSSL built", ("openssl", "built_on")),
+    ("OpenSSL platform", ("openssl", "platform")),
+    ("OpenSSL compiler", ("openssl", "compiler")),
+    ("OpenSSL CPU settings", ("openssl", "cpu_settings")),
+    ("OpenSSH client", ("openssh", "client")),
+    ("OpenSSH server", ("openssh", "server")),
+    ("SSH client library", ("openssh", "library")),
+    ("SSH server library", ("openssh", "server_library")),
+    ("Default cipher", ("openssh", "default_cipher")),
+)
+
+
+def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Label and value of every fact that is known, in reading order."""
+    if environment is None:
+        return []
+    known = [(label, _stated(environment, *path)) for label, path in FACTS]
+    memory = environment.get("memory_bytes")
+    if memory:
+        known.append(("Memory", data_size(memory)))
+    # Those that cipher code looks at, of a list that has hundreds.
+    flags = (one for one in _stated(environment, "cpu", "flags") or () if one in TELLING_FLAGS)
+    known.append(("CPU flags for ciphers", ", ".join(flags)))
+    return [(label, str(value)) for label, value in known if value not in (None, "")]
+
+
+def _stated(environment: Mapping[str, Any], *path: str) -> Any:
+    value: Any = environment
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+TELLING_FLAGS = frozenset(
+    [
+        "aes",
+        "pclmulqdq",
+        "vaes",
+        "vpclmulqdq",
+        "avx2",
+        "avx512f",
+        "sha_ni",
+        "pmull",
+        "sha1",
+        "sha2",
+        "sha3",
+        "asimd",
+        "neon",
+    ]
+)

@@ -1,0 +1,247 @@
+"""Receive what people paste or drop, preview it, save what they select."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from runs.acceptance import RunConflict
+from runs.importing import ImportRequest, NoFigures, RunTaken, stored_request
+from runs.models import Run
+from runs.views.receiving import (
+    FORM_BYTES,
+    REQUEST_BYTES,
+    FormRefused,
+    receive_form,
+    unpack,
+)
+from runs.views.upload_document import DocumentPreview, is_run_document
+from runs.views.upload_forms import OptionsForm
+from runs.views.upload_preview import TextPreview
+from texts.received import MAX_BYTES, NotAText
+from texts.types import Hints
+
+NAME_LENGTH = 200
+MOST_TEXTS, MOST_FIELDS = 50, 5_000
+"""Texts of a form are previewed until there are so many, or they need so many fields."""
+HOSTS_IN_LINK = 20
+Answer = Callable[[HttpRequest], HttpResponse]
+
+
+class Unread(NamedTuple):
+    """Name a text that is no part of the preview, and the problem."""
+
+    name: str
+    problem: str
+
+
+Item = TextPreview | DocumentPreview | Unread
+
+
+@csrf_exempt  # the form is received with bounds first, then its token is checked
+@login_required
+@permission_required("runs.add_run", raise_exception=True)
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload_page(request: HttpRequest) -> HttpResponseBase:
+    """Show the form, a preview of what it sends, a stored text, or what was saved."""
+    if request.method == "POST":
+        return _received(request, _preview)
+    if saved := request.GET.getlist("saved"):
+        return _saved(request, saved)
+    return _stored(request) if "text" in request.GET else _page(request, OptionsForm())
+
+
+@csrf_exempt
+@login_required
+@permission_required("runs.add_run", raise_exception=True)
+@never_cache
+@require_POST
+def save_upload(request: HttpRequest) -> HttpResponseBase:
+    """Store what is selected in a preview."""
+    return _received(request, _save)
+
+
+def _received(request: HttpRequest, answer: Answer) -> HttpResponseBase:
+    try:
+        receive_form(request)
+        response: HttpResponseBase = csrf_protect(answer)(request)
+    except FormRefused as refusal:
+        return _page(request, OptionsForm(), (), {"problem": str(refusal)}, refusal.status)
+    return response
+
+
+def _preview(request: HttpRequest) -> HttpResponse:
+    options = OptionsForm(request.POST)
+    if not options.is_valid():
+        return _page(request, options, (), {"text": request.POST.get("text", "")}, 400)
+    items = list(_items(request, options.hints()))
+    problem = "" if items else "Paste a text, or choose a file."
+    return _page(request, options, items, {"problem": problem})
+
+
+def _save(request: HttpRequest) -> HttpResponse:
+    options = OptionsForm(request.POST, prefix="read")
+    if not options.is_valid():
+        raise FormRefused("The form arrived damaged. Choose the file again.")
+    items = list(_items(request, options.hints()))
+    previews = [item for item in items if not isinstance(item, Unread)]
+    try:
+        ids = _store(previews, cast(User, request.user))
+    except FormRefused as refusal:
+        shown = {"problem": str(refusal), "conflict": refusal.run_id}
+        return _page(request, options, items, shown, refusal.status)
+    query = QueryDict(mutable=True)
+    query.setlist("saved", ids)
+    return redirect(f"{reverse('upload')}?{query.urlencode()}")
+
+
+def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> list[str]:
+    """Store all or nothing of what is selected; return the ids of imports and runs."""
+    chosen = [preview for preview in previews if preview.chosen]
+    if not chosen:
+        raise FormRefused("Select at least one result.")
+    if [preview for preview in chosen if not preview.is_valid()]:
+        raise FormRefused("Nothing was saved. Correct the marked fields.")
+    ids = []
+    try:
+        with transaction.atomic():
+            for preview in chosen:
+                ids.append(str(preview.save(person)))
+    except NoFigures as error:
+        raise FormRefused(str(error)) from None
+    except RunTaken as taken:
+        raise FormRefused(f"{taken} Nothing was saved.", 409, taken.run_id) from None
+    except RunConflict:
+        run_id = UUID(preview.raw["run_id"]) if isinstance(preview, DocumentPreview) else None
+        problem = "Another run has this run_id already. Nothing was saved."
+        raise FormRefused(problem, 409, run_id) from None
+    return ids
+
+
+def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
+    """Yield name, bytes and fault of each text: of a preview sent again, or else a new one."""
+    names = request.POST.getlist("name")
+    for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
+        yield name[:NAME_LENGTH], unpack(packed), ""
+    # A form sends lines of a text area with CRLF.
+    pasted = request.POST.get("text", "").replace("\r\n", "\n").encode()
+    if pasted.strip():
+        yield "Pasted text", pasted, _fault(pasted, len(pasted))
+    for file in request.FILES.getlist("files"):
+        body = file.read()
+        yield (file.name or "File")[:NAME_LENGTH], body, _fault(body, file.size or 0)
+
+
+def _fault(body: bytes, size: int) -> str:
+    if size > MAX_BYTES:
+        return f"Too large: {size / 2**20:.1f} MiB. The limit is {MAX_BYTES >> 20} MiB."
+    if len(body) < size:
+        most = FORM_BYTES >> 20
+        return f"Not read: one upload takes {most} MiB. Upload this file in another one."
+    return "" if body.strip() else "The file is empty."
+
+
+def _items(request: HttpRequest, hints: Hints) -> Iterator[Item]:
+    number, fields = 0, 0
+    for name, body, fault in _texts(request):
+        if number == MOST_TEXTS or fields > MOST_FIELDS:
+            fault = "Not read: too much for one page. Upload this file in another one."
+        item = Unread(name, fault) if fault else _read(request, hints, name, number, body)
+        yield item
+        if not isinstance(item, Unread) and item.packed:
+            number, fields = number + 1, fields + item.fields
+
+
+def _read(request: HttpRequest, hints: Hints, name: str, number: int, body: bytes) -> Item:
+    if hints.format is None and is_run_document(body):
+        is_ticked = "save" not in request.POST or f"{number}-take" in request.POST
+        return DocumentPreview(name, number, body, is_ticked)
+    try:
+        return TextPreview(name, number, ImportRequest(body, hints), request.POST)
+    except NotAText as error:
+        return Unread(name, str(error))
+
+
+def _stored(request: HttpRequest) -> HttpResponse:
+    """Preview a stored text with its answers."""
+    try:
+        import_id = UUID(request.GET["text"])
+    except ValueError:
+        raise Http404 from None
+    stored = stored_request(import_id)
+    if stored is None:
+        raise Http404
+    given = {name: answer for name, answer in vars(stored.hints).items() if answer}
+    preview = TextPreview("Stored text", 0, stored, QueryDict())
+    runs = Run.objects.filter(imported_text__import_id=import_id)
+    return _page(request, OptionsForm(initial=given), [preview], {"runs": runs})
+
+
+def _page(
+    request: HttpRequest,
+    options: OptionsForm,
+    items: Sequence[Item] = (),
+    shown: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Render the preview, or the form where there is nothing to select."""
+    previews = [item for item in items if not isinstance(item, Unread) and item.packed]
+    has_results = any(isinstance(one, DocumentPreview) or one.sections for one in previews)
+    texts = [one.understood.text for one in previews if isinstance(one, TextPreview)]
+    answers = {name: options[name].value() for name in options.fields}
+    context = {
+        "options": OptionsForm(options.data or None, initial=options.initial),
+        "read_options": OptionsForm(prefix="read", initial=answers),
+        "items": items,
+        "text": texts[0] if texts and not has_results else "",
+        "most_bytes": REQUEST_BYTES,
+        **(shown or {}),
+    }
+    template = "runs/upload_preview.html" if has_results else "runs/upload.html"
+    return render(request, template, context, status=status)
+
+
+def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
+    """Show what was saved: the runs, and their figures in the chart."""
+    try:
+        ids = [UUID(one) for one in saved]
+    except ValueError:
+        raise Http404 from None
+    found = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)
+    runs = list(Run.objects.filter(found).select_related("host", "document").order_by("id"))
+    if not runs:
+        raise Http404
+    results = Counter[tuple[str, str | None]]()
+    for run in runs:
+        for measurement in json.loads(run.document.received)["measurements"]:
+            target = measurement.get("target") or {}
+            results[measurement["tool"], target.get("kind")] += len(measurement["samples"])
+    hosts = dict.fromkeys(run.host.slug for run in runs if run.host)
+    chart = QueryDict(mutable=True)
+    (chart["tool"], target_kind), _ = results.most_common(1)[0]
+    chart["group_by"] = "host"
+    if target_kind == "remote":
+        chart["target_kind"] = target_kind
+    chart.setlist("host", list(hosts)[:HOSTS_IN_LINK])
+    context = {
+        "runs": runs,
+        "results": results.total(),
+        "hosts": len({run.host_name for run in runs}),
+        "chart": chart.urlencode() if hosts else "",
+        "is_processing": any(run.status == Run.Status.ACCEPTED for run in runs),
+    }
+    return render(request, "runs/upload_saved.html", context)

@@ -1,1 +1,0 @@
-"""Tables and what reads and writes share: models, migrations, locks, statements, Redis."""

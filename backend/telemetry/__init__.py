@@ -1,1 +1,0 @@
-"""What processes tell of themselves while they work: log lines, counters, signs of life."""

@@ -1,0 +1,71 @@
+"""The groups in view: searched, in order, a page at a time."""
+
+from cipherspeed.group_view import GroupView, in_view, page_count
+from cipherspeed.groups import Comparison, Group, comparison_of
+from tests.cases import each
+from tests.compare.comparison_reference import summarise_group
+
+MEDIANS = {
+    "Zen 10": {"a": 5.0, "b": 1.0},
+    "zen 9": {"a": 4.0, "b": 9.0},
+    "Atom": {"b": 2.0},
+    "Celeron": {},
+}
+HOSTS = {"Zen 10": 1, "zen 9": 3, "Atom": 2, "Celeron": 9}
+
+
+def comparison(metric: str = "throughput") -> Comparison:
+    groups = (
+        Group(
+            name.lower(),
+            name,
+            HOSTS[name],
+            {cipher: summarise_group([value]) for cipher, value in values.items()},
+            (),
+        )
+        for name, values in MEDIANS.items()
+    )
+    return comparison_of(groups, tool="ssh", group_by="cpu", metric=metric)
+
+
+@each(
+    ("view", "metric", "found"),
+    (
+        (GroupView(), "throughput", ["Atom", "Celeron", "zen 9", "Zen 10"]),
+        (GroupView("best"), "throughput", ["zen 9", "Zen 10", "Atom", "Celeron"]),
+        (GroupView("best"), "cpu_seconds_per_gb", ["Zen 10", "Atom", "zen 9", "Celeron"]),
+        (GroupView("cipher:a"), "throughput", ["Zen 10", "zen 9", "Atom", "Celeron"]),
+        (GroupView("cipher:a"), "cpu_seconds_per_gb", ["zen 9", "Zen 10", "Atom", "Celeron"]),
+        (GroupView("machines"), "throughput", ["Celeron", "zen 9", "Atom", "Zen 10"]),
+        (GroupView("machines", "ZEN"), "throughput", ["zen 9", "Zen 10"]),
+        (GroupView("best", "nothing"), "throughput", []),
+    ),
+)
+def test_groups_are_searched_and_put_in_order(
+    view: GroupView, metric: str, found: list[str]
+) -> None:
+    shown = in_view(comparison(metric), view)
+    assert [group.label for group in shown.groups] == found
+    assert (shown.total, shown.found) == (4, len(found))
+    assert shown.comparison == comparison(metric)
+
+
+@each(
+    ("top", "page", "shown"),
+    (
+        (2, 1, (0, 1)),
+        (2, 2, (2, 3)),
+        (2, 3, (4,)),
+        (2, 9, (4,)),
+        (5, 2, (0, 1, 2, 3, 4)),
+    ),
+)
+def test_a_page_has_its_groups_and_the_last_what_is_left(
+    top: int, page: int, shown: tuple[int, ...]
+) -> None:
+    assert GroupView(top=top, page=page).on_page(range(5)) == shown
+
+
+def test_a_page_has_twenty_groups() -> None:
+    assert len(GroupView().on_page(range(300))) == 20
+    assert [page_count(found, 20) for found in (0, 1, 20, 21)] == [1, 1, 1, 2]
