@@ -7,7 +7,8 @@ from itertools import accumulate
 from typing import TypeVar
 
 from cipherspeed.choices import METRICS
-from cipherspeed.groups import Comparison, Group
+from cipherspeed.groups import Comparison, Group, GroupSummary
+from cipherspeed.naming import UNKNOWN_KEY
 
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
@@ -18,6 +19,9 @@ OneGroup = TypeVar("OneGroup")
 """A group, or what stands for it."""
 
 LOWER_IS_BETTER = frozenset(one.key for one in METRICS if one.lower_is_better)
+NOISE = 0.05
+"""Smaller differences between groups are no difference: what changes of histories count from."""
+
 MOST_GROUPS = 200
 """Groups on one page, at most: what a browser draws without a pause."""
 
@@ -31,7 +35,7 @@ class GroupView:
 
     `search`: groups whose name has this text; `top` of them are on a page. `page` counts from 1.
     `chart`: the kind of chart, which a comparison need not have; `links`: with lines for network
-    links; `compact`: with a row a group in the table.
+    links.
     """
 
     sort: str = SORT_NAME
@@ -41,7 +45,6 @@ class GroupView:
     logarithmic: bool = False
     chart: str = ""
     links: bool = False
-    compact: bool = False
 
     def finds(self, label: str) -> bool:
         """Whether a group of this label is searched for."""
@@ -52,11 +55,14 @@ class GroupView:
         metric = comparison.metric
         best = min if metric in LOWER_IS_BETTER else max
 
-        def place(group: Group) -> float:
+        def place(group: Group) -> tuple[bool, float]:
+            is_unknown = group.key == UNKNOWN_KEY
             if self.sort == SORT_MACHINES:
-                return -group.hosts
-            medians = [one.median for cipher, one in group.values.items() if self.sorts_by(cipher)]
-            return self.place(best(medians, default=None), metric)
+                return is_unknown, -group.hosts
+            medians = [
+                summary.median for cipher, summary in group.values.items() if self.sorts_by(cipher)
+            ]
+            return is_unknown, self.place(best(medians, default=None), metric)
 
         groups = [group for group in comparison.groups if self.finds(group.label)]
         return replace(comparison, groups=tuple(sorted(groups, key=place)))
@@ -64,6 +70,29 @@ class GroupView:
     def sorts_by(self, cipher: str) -> bool:
         """Whether values of this cipher put the groups in order."""
         return self.sort in (SORT_BEST, f"{CIPHER_SORT}{cipher}")
+
+    @property
+    def cipher(self) -> str:
+        """The cipher that the groups are sorted by; empty for none or several."""
+        return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
+
+    def ranks(self, comparison: Comparison, before: int = 0) -> dict[str, str]:
+        """Return the rank of each group that has the cipher which sorts them, by id.
+
+        Groups whose quartiles overlap, or whose medians differ by less than `NOISE`, share one.
+        `before`: groups on the pages before.
+        """
+        ranks: dict[str, str] = {}
+        leader: GroupSummary | None = None
+        rank = before
+        for place, group in enumerate(comparison.groups, start=before + 1):
+            summary = group.values.get(self.cipher)
+            if summary is None or group.key == UNKNOWN_KEY:
+                continue
+            if leader is None or not _ties(leader, summary):
+                leader, rank = summary, place
+            ranks[group.id] = str(rank)
+        return ranks
 
     def place(self, best: float | None, metric: str) -> float:
         """What sorts a group whose best value by which it is sorted is this; None comes last."""
@@ -75,6 +104,12 @@ class GroupView:
         """Those of the page; one beyond the last is the last."""
         start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
         return tuple(groups[start : start + self.top])
+
+
+def _ties(one: GroupSummary, other: GroupSummary) -> bool:
+    """Return whether two medians cannot be told apart."""
+    overlap = one.q1 <= other.q3 and other.q1 <= one.q3
+    return overlap or abs(one.median - other.median) < NOISE * max(one.median, other.median)
 
 
 def page_count(found: int, size: int) -> int:

@@ -196,13 +196,12 @@ class PageForm(GroupsForm):
 
     chart = Text()
     links = Switch()
-    table = Choice(("compact",))
 
     @property
     def view(self) -> GroupView:
         given = self.given
         chart, links = given.get("chart", ""), given.get("links", False)
-        return replace(super().view, chart=chart, links=links, compact="table" in given)
+        return replace(super().view, chart=chart, links=links)
 
     @property
     def refused(self) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The page `/recommend/`: for a host, a pair or a group."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -12,7 +12,6 @@ from cipherspeed.recommendation import Place
 from cipherspeed.ssh_configuration import CLIENT_DECIDES
 from compare.views.compare import DATES
 from compare.views.filters import FILTER_TITLES
-from compare.views.table import Bar
 from core.access import HOSTS, reader_page
 from core.first_steps import agent_command, nobody_measured_yet
 from core.page_query import PageAddress, api_params
@@ -169,6 +168,20 @@ def _result_context(advice: Advice) -> dict[str, Any]:
         "client_decides": CLIENT_DECIDES,
         "api_address": f"{reverse('api:recommendation')}?{advice.question.query}",
     }
+
+
+class Bar(NamedTuple):
+    """A small bar: ends in per cent of the longest."""
+
+    end: float
+    low: float
+    high: float
+
+    @property
+    def whisker(self) -> str:
+        """The path of the whisker in a box of 100 x 10."""
+        low, high = self.low, self.high
+        return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
 
 
 def _bar(place: Place, longest: float) -> Bar:

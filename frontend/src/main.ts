@@ -9,12 +9,10 @@ import { initPageTools } from "./pages/pageTools";
 import { initPostForms } from "./pages/postForm";
 import { initTheme } from "./pages/theme";
 import { initTicks } from "./pages/ticks";
-import { initWideForm } from "./pages/wideForm";
 import { initUpload } from "./upload/page";
 
 // Each finds its element or returns. A module runs when the document has been read.
 for (const init of [
-  initWideForm,
   initCharts,
   initLiveForms,
   initPostForms,

@@ -48,7 +48,7 @@ API = {
 """Address -> its statements."""
 
 PAGES = {
-    "/": 11,
+    "/": 19,
     "/?cpu=cpu-1": 12,
     "/?tool=openssl": 9,
     "/?tool=openssl&cpu=cpu-1": 10,
@@ -109,7 +109,7 @@ def test_the_statements_of_the_pages(member: Client, run: Run) -> None:
 
 
 ALSO = (
-    "/?tool=openssl&table=compact",
+    "/?tool=openssl",
     "/hosts/?q=m&ordering=-last_run_at&os=debian-gnu-linux",
     "/hosts/diff/?host=m0&host=m1",
     "/recommend/?client=m0&server=m1",

@@ -27,7 +27,7 @@ MEASURED = ("aes128-gcm@openssh.com", "3des-cbc", "aes-128-gcm", "des-ede3-cbc")
 
 AT_REST = """() =>
     (!document.querySelector("script[type=module]")
-        || document.documentElement.classList.contains("started"))
+        || document.readyState === "complete")
     && [...document.querySelectorAll("figure[data-chart], figure[data-history]")]
         .every(one => one.dataset.drawn || "fault" in one.dataset)"""
 """The page's script has run and its charts are drawn. To wait for a quiet network takes half a

@@ -25,7 +25,7 @@ STATES = {
     "searched filters": "/?tool=openssl&tag=fleet:big&find-cpu=1&more=host&page=3&group_by=host",
     "no such group": "/?source=published&q=nothing+like+it",
     "normalised": "/?links=1&source=published&metric=normalised&group_by=os",
-    "matrix": "/?tool=openssl&table=compact&scale=log&tag=fleet:big&top=50",
+    "matrix": "/?tool=openssl&scale=log&tag=fleet:big&top=50",
     "relative": "/?group_by=os&source=published&relative_to=fedora",
     "split": "/?group_by=cpu_vendor&split_by=os&source=published",
     "matched, nobody": "/?tool=openssl&group_by=openssl&source=published&matched=1",

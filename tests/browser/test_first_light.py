@@ -19,15 +19,15 @@ def group_of_this_machine(page: Page, site: LiveSite) -> str:
     """The key of this machine's group, which is marked as measured here."""
     (group,) = site.get("/api/v1/comparison/?host=bench-under-test")["groups"]
     key = str(group["key"])
-    expect(page.locator(f"tbody[data-group='{key}'] .badge.here")).to_have_count(1)
+    expect(page.locator(f"tr[data-group='{key}'] .badge.here")).to_have_count(1)
     return key
 
 
 def table(page: Page) -> dict[tuple[str, str], float]:
     """(group, cipher) -> exact median, from the table."""
-    rows: list[list[str]] = page.locator("tr[data-cipher]").evaluate_all(
-        """rows => rows.map(row => [row.closest("tbody").dataset.group, row.dataset.cipher,
-                                    row.querySelector("td[data-value]").dataset.value])"""
+    rows: list[list[str]] = page.locator("td[data-cipher]").evaluate_all(
+        "cells => cells.map(({ parentElement: row, dataset: cell }) =>"
+        " [row.dataset.group, cell.cipher, cell.value])"
     )
     return {(group, cipher): float(value) for group, cipher, value in rows}
 
@@ -62,8 +62,8 @@ def test_this_machine_stands_in_chart_table_and_csv(
     group, shown = group_of_this_machine(page, site), table(page)
     assert {cipher: shown[(group, cipher)] for cipher in uploaded} == uploaded
 
-    label = page.locator(f"tbody[data-group='{group}'] th[scope=rowgroup]").text_content() or ""
-    row = page.locator(f"tbody[data-group='{group}'] tr[data-cipher='{GCM}'] td[data-value]")
+    label = page.locator(f"tr[data-group='{group}'] th[scope=row]").text_content() or ""
+    row = page.locator(f"tr[data-group='{group}'] td[data-cipher='{GCM}']")
     bars = bars_read_by_keyboard(page)
     mine = [bar for bar in bars if f"; {GCM};" in bar and label.startswith(bar.split(";")[0])]
     figure = (row.text_content() or "").removesuffix(" low confidence")
@@ -103,7 +103,7 @@ def test_the_way_from_the_chart_to_run_and_raw_document(
 ) -> None:
     page = open_page("/")
     group = group_of_this_machine(page, site)
-    page.locator(f"tbody[data-group='{group}']").get_by_role("link").first.click()
+    page.locator(f"tr[data-group='{group}']").get_by_role("link").first.click()
     page.get_by_role("link", name=re.compile(f"^{measured_run[:8]}")).click()
     expect(page.get_by_text(measured_run)).to_be_visible()
     page.locator("details.samples summary").first.click()

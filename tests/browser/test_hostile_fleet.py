@@ -118,7 +118,7 @@ def secrets(site: LiveSite) -> Iterator[list[str]]:
 COMPARE = "tag=hostile%3Ayes&top=all"
 PAGES = (
     *(f"/?tool=openssl&{COMPARE}&group_by={by}" for by in ("cpu", "host", "tag:rack", "openssh")),
-    f"/?tool=openssl&{COMPARE}&table=compact",
+    f"/?tool=openssl&{COMPARE}",
     f"/?{COMPARE}&group_by=os&find-cpu=%3Cscript%3E&more=host",
     f"/?{COMPARE}&q=%3Cscript%3Ealert(7)%3C%2Fscript%3E",
     "/?tool=%3Cscript%3Ealert(8)%3C/script%3E&cpu=javascript:alert(9)",

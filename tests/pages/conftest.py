@@ -16,8 +16,8 @@ def text_of(html: str) -> str:
 def table_values(html: str) -> dict[str, dict[str, float]]:
     """Group -> cipher -> exact median, from the table of the compare page."""
     found: dict[str, dict[str, float]] = {}
-    for group, body in re.findall(r'<tbody data-group="([^"]*)">(.*?)</tbody>', html, re.S):
-        rows = re.findall(r'data-cipher="([^"]*)">.*?data-value="([^"]*)"', body)
+    for group, body in re.findall(r'<tr data-group="([^"]*)">(.*?)</tr>', html, re.S):
+        rows = re.findall(r'data-cipher="([^"]*)" data-value="([^"]*)"', body)
         found[unescape(group)] = {unescape(cipher): float(value) for cipher, value in rows}
     return found
 

@@ -63,8 +63,10 @@ def test_table_chart_and_api_have_the_same_numbers(member: Client, reader: ApiCl
     assert table_values(html) == drawn
     (address,) = re.findall(r'href="(/api/v1/comparison/[^"]*)"', html)
     answer = reader.get(unescape(address)).json()
-    assert sorted(answer["ciphers"]) == sorted(view["comparison"]["ciphers"])
-    assert {**answer, "ciphers": []} == {**view["comparison"], "ciphers": []}
+    for shown in (answer, view["comparison"]):  # the page shows the best first
+        shown["ciphers"].sort()
+        shown["groups"].sort(key=lambda group: group["key"])
+    assert answer == view["comparison"]
 
 
 @pytest.mark.usefixtures("published")
@@ -84,10 +86,10 @@ def test_what_is_often_asked_is_one_click_away(member: Client, store_run: StoreR
     html = page(member, "/")
     (asked,) = re.findall(r'<p class="asks.*?</p>', html)
     addresses = [unescape(one) for one in re.findall(r'href="([^"]*)"', asked)]
-    assert len(addresses) == 4
+    assert len(addresses) == 2
     answers = [member.get(address, follow=True) for address in addresses]
     assert {answer.status_code for answer in answers} == {200}
-    assert 'name="client"' in answers[3].content.decode()  # the form for two hosts
+    assert 'name="client"' in answers[1].content.decode()  # the form for two hosts
     assert "Often asked" not in text_of(page(member, "/", group_by="os"))
 
 
@@ -108,10 +110,8 @@ def test_groups_of_several_machines_show_quartiles_and_n(
     for name, rate in (("a", 100e6), ("b", 200e6), ("c", 300e6)):
         store_run(machine(name, ssh_measurement(GCM, rate)))
     html = page(member, "/")
-    said = text_of(html)
-    assert "200 MB/s 3 of 3 low confidence 150 – 250 MB/s 3" in said
-    assert "3 hosts" in said
-    assert 'class="whisker"' in html
+    assert re.search('title="[^"]*, n 3, quartiles 150 – 250 MB/s"', html)
+    assert "3 hosts" in text_of(html)
 
 
 def test_a_view_without_figures_of_its_block_size_offers_the_other_sizes(
@@ -213,9 +213,8 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
     reference = "host:old" if host else "openssl-3.0.15"
     asked: dict[str, Any] = {"tool": "openssl", "group_by": "openssl", "relative_to": reference}
     said = text_of(page(member, "/", **asked))
-    assert "aes-128-gcm 120 MB/s low confidence tool changed" in said
+    assert "120 MB/s low confidence tool changed" in said
     assert said.count("−88 %") == 1  # of CBC, which is measured as before
-    assert "tool changed" in text_of(page(member, "/", **asked, table="compact"))
     drawn = chart(page(member, "/", **asked))["comparison"]
     new = reader.get("/api/v1/comparison/", asked).json()["groups"][-1]["relative"]
     assert new["aes-128-gcm"]["tool_changed"] is True

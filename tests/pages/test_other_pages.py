@@ -36,7 +36,7 @@ def test_signing_in_leads_back_and_signing_out_leads_out(client: Client) -> None
         {"username": "alice", "password": "correct horse battery", "next": "/runs/"},
     )
     assert response["Location"] == "/runs/"
-    assert "Sign out alice" in text_of(page(client, "/runs/"))
+    assert "alice Sign out" in text_of(page(client, "/runs/"))
     client.post("/accounts/logout/")
     assert client.get("/runs/").status_code == 302
 

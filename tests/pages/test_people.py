@@ -86,15 +86,14 @@ def test_who_leaves_reads_by_no_token_but_machines_go_on_uploading(ending: str) 
 
 @pytest.mark.django_db
 def test_each_role_finds_its_own_pages_in_the_header() -> None:
+    names = ("Upload", "Tokens", "Shares", "Audit", "Administration")
     links = {
-        role: [
-            name for name in ("Upload", "Tokens", "Shares", "Audit", "Admin") if f">{name}<" in html
-        ]
+        role: [name for name in names if f">{name}<" in html]
         for role in ("viewer", "editor", "administrator")
         for html in [page(signed_in(role, role), "/runs/")]
     }
     assert links == {
         "viewer": [],
         "editor": ["Upload", "Tokens", "Shares"],
-        "administrator": ["Upload", "Tokens", "Shares", "Audit", "Admin"],
+        "administrator": ["Upload", "Tokens", "Shares", "Audit", "Administration"],
     }

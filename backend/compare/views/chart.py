@@ -15,7 +15,7 @@ from cipherspeed.groups import Comparison, Group, answer
 from cipherspeed.palette import cipher_order, colour_slot, short_names
 from cipherspeed.recommendation import LINKS, link_payload
 from compare.question import ComparisonQuery
-from compare.views.table import GroupPage, ShownGroup, after_a_break, matrix, shown_groups
+from compare.views.table import GroupPage, Line, after_a_break, table_lines
 from core.formatting import data_size, throughput
 from core.page_query import PageAddress
 
@@ -81,32 +81,46 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
     has_ratios = any(map(_ratios, asked.part.comparison.groups))
     kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
     kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
-    groups = shown_groups(asked.part.comparison, logarithmic=asked.display.logarithmic)
+    ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
+    ranks = asked.display.ranks(asked.part.comparison, asked.part.first - 1)
+    lines = table_lines(asked.part.comparison, ciphers, ranks)
     has_links = kind.key != RELATIVE and asked.comparison.metric == "throughput"
     links = LINKS if has_links and asked.display.links else {}
     named = [f"{name} {throughput(link_payload(bits))}" for name, bits in links.items()]
-    rows = [row for group in groups for row in group.rows]
+    cells = [cell for line in lines for cell in line.cells if cell]
     context = {
         "heading": heading(asked.comparison),
         "kinds": kinds,
         "kind": kind,
         "reference_label": reference.label if reference else None,
-        "table_columns": 5
-        + (asked.comparison.profile is not None)
-        + bool(reference and reference.label),
-        "groups": groups,
+        "columns": _columns(asked, ciphers),
+        "groups": lines,
+        "has_ranks": bool(ranks),
         "links_offered": has_links,
         "links": ", ".join(named),
-        "whiskers": any(row.summary.n > 1 for row in rows),
-        "points": any(row.summary.n == 1 for row in rows),
-        "doubts": any(row.doubt for row in rows),
+        "whiskers": any(cell.summary.n > 1 for cell in cells),
+        "points": any(cell.summary.n == 1 for cell in cells),
+        "doubts": any(cell.doubt for cell in cells),
         "chart": None,
     }
-    return {**context, **_drawn(asked, kind, groups, links)} if groups else context
+    return {**context, **_drawn(asked, kind, lines, links)} if lines else context
+
+
+def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return each cipher with its short name and the address with its best groups first."""
+    names, address = short_names(ciphers), asked.address
+    return [
+        (
+            cipher,
+            names[cipher],
+            address.changed(sort=f"{CIPHER_SORT}{cipher}") if address else "",
+        )
+        for cipher in ciphers
+    ]
 
 
 def _drawn(
-    asked: ChartRequest, kind: ChartKind, shown: tuple[ShownGroup, ...], links: Mapping[str, float]
+    asked: ChartRequest, kind: ChartKind, shown: Sequence[Line], links: Mapping[str, float]
 ) -> dict[str, Any]:
     comparison, figures = asked.part.comparison, _ratios if kind.key == RELATIVE else _values
     groups = drawable(tuple(one.group for one in shown if figures(one.group)))
@@ -118,7 +132,7 @@ def _drawn(
         groups=groups,
     )
     bars = [len(figures(group)) for group in groups]
-    found = {
+    return {
         "chart": {
             "comparison": answer(drawn),
             **colours_and_names(comparison.ciphers),
@@ -136,11 +150,6 @@ def _drawn(
         "chart_height": rows_height(bars, links=bool(links)),
         "picture_files": math.ceil(len(groups) / PICTURE_GROUPS),
     }
-    if asked.display.compact:
-        by = asked.address
-        ways = {one: by.changed(sort=f"{CIPHER_SORT}{one}") for one in drawn.ciphers} if by else {}
-        found["matrix"] = matrix(comparison, drawn.ciphers, ways)
-    return found
 
 
 def _values(group: Group) -> Collection[str]:

@@ -7,13 +7,16 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
+from cipherspeed.baselines import only
 from cipherspeed.choices import METHODS, METRICS, TOOLS, choice, grouping, groupings
-from cipherspeed.group_view import MOST_GROUPS, GroupView
+from cipherspeed.group_view import CIPHER_SORT, MOST_GROUPS, GroupView
+from cipherspeed.groups import NEEDS_PROFILE, Comparison
 from cipherspeed.palette import cipher_order
 from compare.comparison import compare_in_view
 from compare.engine import questions
 from compare.facets import Facet, coverage, facets
 from compare.question import BLOCK_SIZE, ComparisonQuery, PageForm
+from compare.views.answers import answers
 from compare.views.chart import ChartRequest, chart_context
 from compare.views.filters import (
     FILTER_TITLES,
@@ -53,9 +56,18 @@ QUIET = {
     "threads": "Threads",
 }
 DATES = {"since": "Since", "until": "Until"}
+SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
+"""Metrics of the switch: key, label, value of the parameter."""
+
+OPTIONS = (
+    *("metric", "method", "block_size", "relative_to", "split_by", "sort", "top", "q"),
+    *("since", "until", "scale", "matched", "links"),
+)
+"""Parameters of the controls under "Options"."""
 
 
 @reader_page
+@questions()  # all of it from one state of the data
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Machines side by side; a parameter that cannot be is answered 400 and in words."""
     form = PageForm(request.GET)
@@ -63,12 +75,15 @@ def compare_page(request: HttpRequest) -> HttpResponse:
         context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
         return render(request, TEMPLATE, context, status=400)
     steps = _first_steps(request)
+    asks = not request.GET and not steps
     context = {
         **compare_context(request.GET, form),
         **steps,
         "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
         "address": request.build_absolute_uri(),
-        "asks": not request.GET and not steps,
+        "cards": answers() if asks else (),
+        "asks": asks,
+        "only_published": bool(steps) and not steps["nothing_stored"],
     }
     return render(request, TEMPLATE, context)
 
@@ -89,7 +104,6 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@questions()  # all of it from one state of the data
 def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     """Return the context of a valid query, not split where that makes too many values."""
     query, shown, passed_over = form.query, form.view, form.passed_over
@@ -97,6 +111,10 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     covered = coverage(query)
     measured = covered.ciphers
     query = with_ciphers(query, covered)
+    first_cipher = min(query.ciphers, key=cipher_order, default="")
+    if "sort" not in form.given and first_cipher:
+        shown = replace(shown, sort=f"{CIPHER_SORT}{first_cipher}")
+        asked["sort"] = shown.sort
     try:
         viewed = compare_in_view(query, shown)
     except Unanswerable as error:
@@ -125,6 +143,14 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     chart = ChartRequest(query, viewed.comparison, part, shown, narrowed, address)
     return {
         **_form_context(params, query, shown, known),
+        "first_cipher": first_cipher,
+        "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
+        "baselines": _baselines(viewed.comparison),
+        "options": sum(
+            name in form.given
+            for name in OPTIONS
+            if name != "metric" or query.metric not in ("throughput", "normalised")
+        ),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
         "unmeasured": sorted({*query.ciphers} - {*measured}),
@@ -150,6 +176,16 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "ways_back": list(_ways_back(params, query, other_sizes, address)),
         **_runs_filters(query),
     }
+
+
+def _baselines(comparison: Comparison) -> str:
+    """Return "3DES only" where every figure rests on that baseline alone."""
+    groups = comparison.groups
+    if comparison.metric not in NEEDS_PROFILE or any(group.uncertainty for group in groups):
+        return ""
+    return only(
+        sorted({name for group in groups for known in group.families.values() for name in known})
+    )
 
 
 def _ways_back(

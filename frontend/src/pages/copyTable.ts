@@ -37,78 +37,35 @@ function sayCopied(opener: HTMLElement | null | undefined): void {
   }, SAID_MS);
 }
 
-/** Rows of a table, its groups in a first column of their own; plain numbers for a spreadsheet. */
+/** Rows of a table; plain numbers for a spreadsheet, with n and quartiles beside each figure. */
 function rowsOf(table: HTMLTableElement, form: Form): string[][] {
-  const titled = [...(table.tHead?.rows[0]?.cells ?? [])].filter(isData);
-  const head = titled.map(textOf);
-  const unit = table.dataset["unit"] ?? "";
-  const grouped = table.querySelector("th[scope=rowgroup]") !== null;
-  const reference = table.dataset["reference"];
-  const titles = form === "tsv" ? head.flatMap((one, place) => (place ? columns(one, unit, reference) : [one])) : head;
-  const full = form === "tsv" ? titled.flatMap(parts) : head;
-  const rows = [grouped ? ["Group", ...full] : titles];
-  for (const body of table.tBodies) {
-    const group = body.querySelector("th[scope=rowgroup] bdi")?.textContent?.trim() ?? "";
-    for (const row of body.rows) {
-      if (row.querySelector("th[scope=rowgroup]")) continue;
-      const cells = [...row.cells].filter(isData).flatMap((cell) => said(cell, form, grouped ? undefined : reference));
-      rows.push(grouped ? [group, ...cells] : cells);
-    }
-  }
-  return rows;
+  const { unit = "", reference } = table.dataset;
+  const head = [...(table.tHead?.rows[0]?.cells ?? [])];
+  const isFigure = (cell: Element): boolean => cell.hasAttribute("title") && cell.tagName === "TH";
+  const titles = head.flatMap((cell) =>
+    form === "tsv" && isFigure(cell) ? columns(cell.title, unit, reference) : [cell.title || textOf(cell)],
+  );
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+  return [titles, ...rows.map((row) => [...row.cells].flatMap((cell) => texts(cell, form, reference)))];
 }
 
-function isData(cell: Element): boolean {
-  return !cell.classList.contains("bar-cell");
+/** Titles of a spreadsheet's columns for one cipher. */
+function columns(cipher: string, unit: string, reference?: string): string[] {
+  const own = [`${cipher} (${unit})`, `${cipher}, n`, `${cipher}, q1`, `${cipher}, q3`];
+  const ratio = `${cipher} / ${reference}`;
+  return reference === undefined ? own : [...own, ratio, `${ratio}, from`, `${ratio}, to`];
 }
 
-/** Titles of a spreadsheet's columns for one column of the page. */
-function columns(title: string, unit: string, reference?: string): string[] {
-  const ratio = `${title} / ${reference}`;
-  return [`${title} (${unit})`, ...(reference === undefined ? [] : [ratio, `${ratio}, from`, `${ratio}, to`])];
+function texts(cell: HTMLElement, form: Form, reference?: string): string[] {
+  const { value, n = "", q1 = "", q3 = "" } = cell.dataset;
+  const isFigure = value !== undefined || textOf(cell) === "–";
+  if (!isFigure) return [textOf(cell.querySelector("bdi") ?? cell)];
+  if (form === "markdown") return [textOf(cell)];
+  const { ratio = "", low = "", high = "" } = cell.querySelector<HTMLElement>("[data-ratio]")?.dataset ?? {};
+  return [value ?? "", n, q1, q3, ...(reference === undefined ? [] : [ratio, low, high])];
 }
 
-/** The same for a column of differences beside other columns. */
-function parts(title: HTMLElement): string[] {
-  const text = textOf(title);
-  return isDifference(title) ? [`${text} (ratio)`, `${text}, from`, `${text}, to`] : [text];
-}
-
-function isDifference(cell: Element): boolean {
-  return cell.classList.contains("ratio");
-}
-
-/** A ratio and its interval for a spreadsheet, else "−6.1 % (−11 % to −4.6 %)". */
-function difference(cell: HTMLElement, form: Form): string[] {
-  if (form === "tsv") {
-    const { ratio = "", low = "", high = "" } = cell.querySelector<HTMLElement>("[data-ratio]")?.dataset ?? {};
-    return [ratio, low, high];
-  }
-  const [by = "", ...more] = [...cell.children].map((one) => textOf(one as HTMLElement));
-  return [more.length > 0 ? `${by} (${more.join(", ")})` : by];
-}
-
-/** A cell's texts: with a reference a spreadsheet has the ratio and its interval in cells of their own. */
-function said(cell: HTMLElement, form: Form, reference?: string): string[] {
-  if (isDifference(cell)) return difference(cell, form);
-  const exact = cell.dataset["value"];
-  const ratio = cell.querySelector<HTMLElement>("b[data-ratio]");
-  if (form === "tsv" && reference !== undefined && cell.tagName === "TD") {
-    const { ratio: by = "", low = "", high = "" } = ratio?.dataset ?? {};
-    return [exact ?? "", by, low, high];
-  }
-  if (exact === undefined) return [textOf(cell)];
-  if (form === "tsv") return [exact];
-  const figure = (cell.firstChild?.textContent ?? "").trim() || textOf(cell);
-  return [ratio ? `${figure}, ${textOf(ratio)}${noise(ratio)}` : figure];
-}
-
-function noise({ dataset: { low, high } }: HTMLElement): string {
-  if (low === undefined || high === undefined) return " (too few hosts to tell)";
-  return Number(low) <= 1 && Number(high) >= 1 ? " (within the noise)" : "";
-}
-
-function textOf(cell: HTMLElement): string {
+function textOf(cell: Element): string {
   return (cell.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 

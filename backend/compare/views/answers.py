@@ -1,0 +1,67 @@
+"""The cards above the chart: what the site already knows about its hosts."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
+
+from changes.models import FleetChange, FleetChangeMember
+from compare.views.table import counted_hosts
+from core.page_query import PageAddress
+from recommend.advice import advise
+from recommend.forms import RecommendationForm
+from runs.models import Host
+
+RECENT = timedelta(days=30)
+UNACCELERATED = ("hidden", "unused")
+"""Verdicts of hosts that could be faster with AES."""
+
+
+class Card(NamedTuple):
+    """A short answer; `address` leads to the page that shows it in full."""
+
+    figure: str
+    text: str
+    address: str
+
+
+def answers() -> list[Card]:
+    """Return a card for each question that has an answer to show."""
+    cards = []
+    if slower := _slower_hosts():
+        address = reverse("change-pages") + PageAddress.of(direction="slower")
+        cards.append(Card(counted_hosts(slower), "became slower in the last 30 days", address))
+    without = Host.objects.counted().filter(
+        published=False, latest_run__acceleration__in=UNACCELERATED
+    )
+    if count := without.count():
+        verdicts = "&".join(f"verdict={verdict}" for verdict in UNACCELERATED)
+        address = f"{reverse('host-pages')}?{verdicts}"
+        verb = "does" if count == 1 else "do"
+        cards.append(Card(counted_hosts(count), f"{verb} not use AES instructions", address))
+    form = RecommendationForm(MultiValueDict({"source": ["agent"]}))
+    form.full_clean()
+    order = advise(form.question, "").result.order
+    if order:
+        address = reverse("recommend") + PageAddress.of(source="agent", **{"for": "group"})
+        name = order[0].cipher.partition("@")[0]
+        cards.append(Card(name, "is the best choice for most hosts", address))
+    return cards
+
+
+def _slower_hosts() -> int:
+    """Return how many hosts became slower lately and still are."""
+    status = FleetChange.Status
+    return (
+        FleetChangeMember.objects.filter(
+            change__direction=FleetChange.Direction.SLOWER,
+            at__gt=timezone.now() - RECENT,
+            ended_at=None,
+        )
+        .exclude(change__status__in=(status.IGNORED, status.FIXED))
+        .values("run__host")
+        .distinct()
+        .count()
+    )
