@@ -29,7 +29,7 @@ from compare import engine
 from compare.copy_tables import OF_RUNS, SHARED, Table
 from compare.engine import Ask, Rows, Seen, changes_since
 from core.outage import AnalyticsUnavailable
-from core.statements import one_moment
+from runs.models import Run
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ STATE_SECONDS = 3600  # then it is written again though nothing changed: an old 
 
 def follow(anew: bool = False) -> None:
     """Write what changed since the last time; everything where that is not known, or `anew`."""
-    with client() as writer, one_moment(), connection.cursor() as cursor:
+    with client() as writer, Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(3100), pg_current_xact_id()::text")
         is_alone, version = cursor.fetchone()
         if not is_alone:

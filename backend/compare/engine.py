@@ -34,7 +34,7 @@ from django.db.backends.utils import CursorWrapper
 
 from compare.copy_tables import OF_RUNS, SHARED, Table
 from core.outage import AnalyticsUnavailable
-from core.statements import one_moment
+from runs.models import Run
 from runs.models.run import COUNTED
 
 logger = logging.getLogger(__name__)
@@ -175,7 +175,7 @@ _empty_once = cache(_empty)
 
 
 def _fill(duck: Duck) -> Seen:
-    with one_moment(), connection.cursor() as cursor:
+    with Run.objects.snapshot(), connection.cursor() as cursor:
         seen, _ = changes_since(cursor, None)
         cursor.execute(ALL_RUNS)
         _read(duck, cursor, [run for (run,) in cursor.fetchall()])
@@ -254,7 +254,7 @@ class Engine:
         with connection.cursor() as cursor:
             has_changed = changes_since(cursor, copy.seen)[1] != []
         if has_changed or is_old:
-            with one_moment(), connection.cursor() as cursor:
+            with Run.objects.snapshot(), connection.cursor() as cursor:
                 seen, runs = changes_since(cursor, copy.seen)
                 if is_old or runs is None or len(runs) > MOST_CHANGES:
                     self.forget()

@@ -7,6 +7,8 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
+from django.db import connection
+
 from cipherspeed.choices import TAG_PREFIX
 from cipherspeed.groups import group_order, natural_key
 from cipherspeed.naming import UNKNOWN_KEY
@@ -15,7 +17,6 @@ from compare.engine import questions
 from compare.figures import filter_conditions, member, runs_statement
 from compare.question import ComparisonQuery
 from compare.votes import counted, slots_of_sets
-from core.statements import fetch_rows
 from runs.models.dimension import DIMENSIONS
 
 FACETS = {
@@ -185,7 +186,10 @@ def _dimension_labels(
     pairs = [(name, key) for name in FACETS if name in DIMENSIONS for key in chosen.get(name, ())]
     columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
     names = {}
-    for pk, name, key, label in fetch_rows(_NAMES, [wanted, *columns]):
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMES, [wanted, *columns])
+        rows = cursor.fetchall()
+    for pk, name, key, label in rows:
         names[str(pk)] = (key, label)
         counts[name].setdefault(str(pk), 0)
     return names
@@ -199,8 +203,10 @@ def _options(name: str, counts: Mapping[str, int], labels: Labels) -> tuple[Face
 
 def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str) -> Facet:
     """Return the chosen hosts, then the first by name that are searched for: each is one."""
-    given = {"hosts": list(map(int, counts)), "chosen": list(chosen), "search": search}
-    rows = fetch_rows(_HOSTS, {**given, "most": MOST_OPTIONS})
+    given: dict[str, Any] = {"hosts": list(map(int, counts)), "chosen": list(chosen), "search": search}
+    with connection.cursor() as cursor:
+        cursor.execute(_HOSTS, {**given, "most": MOST_OPTIONS})
+        rows = cursor.fetchall()
     options = _in_order(FacetOption(*row) for *row, _ in rows)
     more = rows[0][-1] - len(rows) if rows else 0
     total = len(counts) + sum(not option.count for option in options)

@@ -31,7 +31,6 @@ from compare.columns import (
     value_name,
 )
 from compare.question import ComparisonForm, ComparisonQuery
-from core.statements import one_moment
 from runs.filters import RunFilter
 from runs.models import DimensionValue, Measurement, Negotiated, Run, Series
 from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
@@ -146,7 +145,7 @@ def measurement_rows(
         [FIELDS.get(name, name) for name in names] for names in (OF_SERIES, OF_RESULT)
     )
     fields = ("run_id", "series_id", "negotiated_id", *of_result)
-    with one_moment():
+    with Run.objects.snapshot():
         series = {
             pk: (values[0], part(values))
             for pk, *values in Series.objects.values_list("pk", *of_series)

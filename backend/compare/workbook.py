@@ -31,8 +31,7 @@ from compare.columns import (
 )
 from compare.files import Key, host_rows, measurement_rows
 from compare.question import ComparisonQuery
-from core.statements import one_moment
-from runs.models import Measurement
+from runs.models import Measurement, Run
 
 HOW_TO_READ = (
     "Throughput is bytes divided by seconds; MB/s are 10⁶ bytes per second.",
@@ -84,7 +83,7 @@ def write_workbook(file: BinaryIO, contents: Contents) -> None:
     if contents.comparison is not None:
         _add_comparison(book, contents, contents.comparison)
     runs = sorted({run for run, _ in contents.keys}, reverse=True)
-    with one_moment():
+    with Run.objects.snapshot():
         rows = measurement_rows(
             runs,
             Measurement.objects.filter(series__in={series for _, series in contents.keys}),

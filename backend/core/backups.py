@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.client import DatabaseClient
 from psycopg import sql
 
-from core.statements import one_moment
+from runs.models import Run
 
 LEFT_OUT = "django_session"
 """Its rows would let whoever has the backup in."""
@@ -141,7 +141,7 @@ def _scratch_database(name: str) -> Iterator[None]:
 @contextmanager
 def _snapshot() -> Iterator[str]:
     """Keep one moment of the database; give its name to pg_dump."""
-    with one_moment(), connection.cursor() as cursor:
+    with Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_export_snapshot()")
         yield cursor.fetchone()[0]
 

@@ -2,11 +2,12 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db import models
+from django.db import connection, models, transaction
 from django.db.models import Count, F, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
@@ -42,6 +43,17 @@ class RunQuerySet(models.QuerySet["Run"]):
     def counted(self) -> Self:
         """Return the runs whose figures count."""
         return self.shown().filter(status=Run.Status.READY)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read everything within the block from one moment, whatever is stored meanwhile."""
+        if connection.in_atomic_block:  # the transaction has its snapshot already
+            yield
+            return
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
 
     def latest_first(self) -> Self:
         """Order by start, newest first and undated last; of equal times by the latest stored."""
