@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** What all charts of comparisons share: one file rather than ten small ones. */
 const SHARED =
-  /src\/charts\/(axes|built|chartFigure|comparisonChart|fit|linkLines|pace|rowLabels|rows|selection|theme|words)\.ts$/;
+  /src\/charts\/(axes|built|chartFigure|comparisonChart|fit|pace|rowLabels|rows|selection|theme|words)\.ts$/;
 
 // The entry has a fixed name: Django's manifest storage hashes it, and whitenoise compresses it.
 // What it loads later has its hash from here, and imports nothing from the entry: under its two

@@ -34,8 +34,7 @@ class GroupView:
     """How a comparison is shown; none of it changes a number.
 
     `search`: groups whose name has this text; `top` of them are on a page. `page` counts from 1.
-    `chart`: the kind of chart, which a comparison need not have; `links`: with lines for network
-    links.
+    `chart`: the kind of chart, which a comparison need not have.
     """
 
     sort: str = SORT_NAME
@@ -44,7 +43,6 @@ class GroupView:
     page: int = 1
     logarithmic: bool = False
     chart: str = ""
-    links: bool = False
 
     def finds(self, label: str) -> bool:
         """Whether a group of this label is searched for."""

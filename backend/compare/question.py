@@ -195,13 +195,10 @@ class PageForm(GroupsForm):
     """The compare page: what it shows beside that."""
 
     chart = Text()
-    links = Switch()
 
     @property
     def view(self) -> GroupView:
-        given = self.given
-        chart, links = given.get("chart", ""), given.get("links", False)
-        return replace(super().view, chart=chart, links=links)
+        return replace(super().view, chart=self.given.get("chart", ""))
 
     @property
     def refused(self) -> list[tuple[str, str]]:

@@ -14,6 +14,8 @@ export interface Summary {
   n: number;
   /** Of these hosts, how many have a figure that is noisy or of a disturbed run (`layoutRows`). */
   doubtful?: number;
+  /** Why a difference tells nothing, in few words. */
+  vague?: string;
 }
 
 /** A figure by the reference's, with its 95 % interval where there is one. */
@@ -53,12 +55,6 @@ export interface Comparison {
   groups: Group[];
 }
 
-/** A network link and the bytes per second that it carries: a line across the chart. */
-export interface Link {
-  name: string;
-  rate: number;
-}
-
 /** What a picture of the chart says about itself. */
 export interface PictureWords {
   title: string;
@@ -80,7 +76,6 @@ export interface ChartView {
   /** Short names of ciphers for the axis. */
   names: Record<string, string>;
   scale: Scale;
-  links?: Link[];
   picture?: PictureWords;
   comparison: Comparison;
   /** Of a chart that is a part of another: all groups, which it shares its axis with. */

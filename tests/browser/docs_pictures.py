@@ -18,7 +18,7 @@ CIPHERS = "&cipher=".join(("", "3des-cbc", "blowfish-cbc", "arcfour", "aes128-ct
 MODERN = "&cipher=aes128-gcm@openssh.com&cipher=chacha20-poly1305@openssh.com"
 VIEWS = {
     "hidden-aes": ("host=proxmox-guest&unit=MiB", f"group_by=host{CIPHERS}{MODERN}"),
-    "nas": ("host=desktop", "group_by=host&target_kind=remote&links=1"),
+    "nas": ("host=desktop", "group_by=host&target_kind=remote"),
     "two-systems": ("", "group_by=os_version"),
     "platforms": ("", f"group_by=host&metric=vs_3des{CIPHERS}"),
 }

@@ -24,7 +24,7 @@ STATES = {
     "overfull": "/?tool=openssl&tag=fleet:big&top=50",
     "searched filters": "/?tool=openssl&tag=fleet:big&find-cpu=1&more=host&page=3&group_by=host",
     "no such group": "/?source=published&q=nothing+like+it",
-    "normalised": "/?links=1&source=published&metric=normalised&group_by=os",
+    "normalised": "/?source=published&metric=normalised&group_by=os",
     "matrix": "/?tool=openssl&scale=log&tag=fleet:big&top=50",
     "relative": "/?group_by=os&source=published&relative_to=fedora",
     "split": "/?group_by=cpu_vendor&split_by=os&source=published",
@@ -155,7 +155,7 @@ def test_every_state_is_open_to_all(
 
 def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
     """All that it loads, each file as the browser gets it: gzip."""
-    page = open_page("/?source=published&links=1")
+    page = open_page("/?source=published")
     loaded = page.evaluate(
         """() => performance.getEntriesByType("resource").map(one => one.name)
                  .filter(name => name.endsWith(".js"))"""

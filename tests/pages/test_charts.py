@@ -8,7 +8,7 @@ from django.test import Client
 
 from compare.views.chart import TYPICAL_WINDOW, rows_height
 from tests.conftest import StoreRun
-from tests.pages.conftest import page, table_values, text_of
+from tests.pages.conftest import page, table_values
 from tests.pages.test_compare_page import chart, machine
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
@@ -51,15 +51,6 @@ def test_the_matrix_has_groups_down_and_ciphers_across(member: Client, store_run
     }
     assert list(table_values(html)) == ["web", "nas", "slow"]  # best first
     assert re.findall(r"shade-(\d)", html) == ["4", "4", "2", "2", "0"]
-
-
-def test_network_links_are_lines_of_real_rates_only(member: Client, store_run: StoreRun) -> None:
-    store_run(by_both_tools("nas"))
-    html = page(member, "/", links="1")
-    assert [one["name"] for one in chart(html)["links"]] == ["1 GbE", "2.5 GbE", "10 GbE", "25 GbE"]
-    assert "1 GbE 118 MB/s" in text_of(html)
-    ratio = page(member, "/", links="1", metric="vs_3des")
-    assert chart(ratio)["links"] == []
 
 
 def test_a_picture_names_what_it_shows_its_source_and_its_date(

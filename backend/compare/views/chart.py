@@ -1,7 +1,7 @@
 """The chart of the compare page: bars, or differences from a reference, and what stands beside."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -13,13 +13,12 @@ from cipherspeed.choices import heading
 from cipherspeed.group_view import CIPHER_SORT, SCALES, GroupView, drawable
 from cipherspeed.groups import Comparison, Group, answer
 from cipherspeed.palette import cipher_order, colour_slot, short_names
-from cipherspeed.recommendation import LINKS, link_payload
 from compare.question import ComparisonQuery
 from compare.views.table import GroupPage, Line, after_a_break, table_lines
-from core.formatting import data_size, throughput
+from core.formatting import data_size
 from core.page_query import PageAddress
 
-AXIS_HEIGHT, LINKS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 22, 30, 18, 2, 3000
+AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 30, 18, 2, 3000
 """CSS pixels as frontend/src/charts/axes.ts, rows.ts and built.ts have them: so much room is kept
 for a chart that is not drawn yet."""
 
@@ -49,7 +48,8 @@ KINDS = (
         RELATIVE,
         "Relative",
         "Bar chart of differences",
-        "Bar: difference from the reference; whisker: 95 % interval, of six hosts or more",
+        "Bar: difference from the reference, grey within the noise or of too few hosts; "
+        "whisker: 95 % interval, of six hosts or more",
     ),
     ChartKind(
         BARS,
@@ -84,9 +84,6 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
     ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
     ranks = asked.display.ranks(asked.part.comparison, asked.part.first - 1)
     lines = table_lines(asked.part.comparison, ciphers, ranks)
-    has_links = kind.key != RELATIVE and asked.comparison.metric == "throughput"
-    links = LINKS if has_links and asked.display.links else {}
-    named = [f"{name} {throughput(link_payload(bits))}" for name, bits in links.items()]
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {
         "heading": heading(asked.comparison),
@@ -96,14 +93,12 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
         "columns": _columns(asked, ciphers),
         "groups": lines,
         "has_ranks": bool(ranks),
-        "links_offered": has_links,
-        "links": ", ".join(named),
         "whiskers": any(cell.summary.n > 1 for cell in cells),
         "points": any(cell.summary.n == 1 for cell in cells),
         "doubts": any(cell.doubt for cell in cells),
         "chart": None,
     }
-    return {**context, **_drawn(asked, kind, lines, links)} if lines else context
+    return {**context, **_drawn(asked, kind, lines)} if lines else context
 
 
 def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -119,9 +114,7 @@ def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str
     ]
 
 
-def _drawn(
-    asked: ChartRequest, kind: ChartKind, shown: Sequence[Line], links: Mapping[str, float]
-) -> dict[str, Any]:
+def _drawn(asked: ChartRequest, kind: ChartKind, shown: Sequence[Line]) -> dict[str, Any]:
     comparison, figures = asked.part.comparison, _ratios if kind.key == RELATIVE else _values
     groups = drawable(tuple(one.group for one in shown if figures(one.group)))
     later = dict.fromkeys(after_a_break(comparison), ", tool changed")
@@ -142,12 +135,11 @@ def _drawn(
                 for one in shown
             },
             "scale": SCALES[asked.display.logarithmic],
-            "links": [{"name": name, "rate": link_payload(bits)} for name, bits in links.items()],
             "picture": _picture_words(asked, kind),
         },
         "chart_groups": len(groups),
         "groups_beyond": len(groups) < sum(bool(figures(one.group)) for one in shown),
-        "chart_height": rows_height(bars, links=bool(links)),
+        "chart_height": rows_height(bars),
         "picture_files": math.ceil(len(groups) / PICTURE_GROUPS),
     }
 
@@ -186,9 +178,9 @@ def _measured_how(query: ComparisonQuery) -> str:
     return f"{query.operation}{size}, {query.threads} thread{'' if query.threads == 1 else 's'}"
 
 
-def rows_height(bars: Sequence[int], *, links: bool = False) -> int:
-    """Return the CSS pixels of groups with so many bars; `links`: with a line for their names."""
-    rows = links * LINKS_HEIGHT + HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
+def rows_height(bars: Sequence[int]) -> int:
+    """Return the CSS pixels of groups with so many bars."""
+    rows = HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
     return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
 
 

@@ -61,7 +61,7 @@ SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"
 
 OPTIONS = (
     *("metric", "method", "block_size", "relative_to", "split_by", "sort", "top", "q"),
-    *("since", "until", "scale", "matched", "links"),
+    *("since", "until", "scale", "matched"),
 )
 """Parameters of the controls under "Options"."""
 

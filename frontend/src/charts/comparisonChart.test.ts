@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { logFloor, logTicks, relativeTicks } from "./axes";
 import { comparisonChart, point } from "./comparisonChart";
 import { laptop, one, server, several, theme, view } from "./fixtures";
-import type { BarRow } from "./rows";
-import { summaryLines } from "./words";
+import { layoutRows, type BarRow } from "./rows";
+import { doubtSign, summaryLines } from "./words";
 
 function row(summary: BarRow["summary"]): BarRow {
   return { y: 10, group: "G", cipher: "c", name: "c", slot: "other-2", summary };
@@ -83,13 +83,6 @@ describe("the comparison chart", () => {
     ]);
   });
 
-  it("draws a line for each link that it is given, and never makes the axis longer for it", () => {
-    const links = [{ name: "1 GbE", rate: 1.18e8 }];
-    const { configuration } = comparisonChart(view({ links }), theme);
-    expect(configuration.options?.plugins?.annotation?.annotations).toMatchObject([
-      { scaleID: "x", value: 1.18e8, adjustScaleRange: false, label: { content: "1 GbE" } },
-    ]);
-  });
 
   it("shows as many rows as there is room for", () => {
     const whole = comparisonChart(view(), theme);
@@ -133,6 +126,21 @@ describe("the chart of differences", () => {
     ]);
     expect(summaryLines(relative(1.01, 0.99, 1.02), "relative")[2]).toBe("within the noise");
     expect(summaryLines(relative(1.01, 1.01, 1.01), "relative")[1]).toContain("too few hosts");
+  });
+
+  it("draws grey and says why where a difference tells nothing", () => {
+    const shown = view();
+    shown.comparison.unit = "relative";
+    const [few, noise, sure] = [[null, null], [0.9, 1.1], [0.9, 0.95]].map(([low, high]) => ({
+      ratio: 0.93, low: low ?? null, high: high ?? null, n: 8,
+    }));
+    shown.comparison.ciphers = ["a", "b", "c"];
+    shown.comparison.groups = [{ ...laptop, relative: { a: few!, b: noise!, c: sure! } }];
+    const { configuration } = comparisonChart(shown, theme);
+    const [a, b, c] = configuration.data.datasets[0]?.backgroundColor as string[];
+    expect([a, b, c]).toEqual([theme.vague, theme.vague, "colour of other-2"]);
+    const labels = layoutRows(shown).bars.map(({ summary }) => doubtSign(summary));
+    expect(labels).toEqual([", few hosts", ", noise", ""]);
   });
 
   it("labels whole steps in per cent, 0 % among them", () => {

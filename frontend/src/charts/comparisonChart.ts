@@ -6,7 +6,6 @@ import type { ChartView } from "../comparison";
 import { rowLabels, type Reach } from "./rowLabels";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
 import type { BuiltChart, Configuration, Mark } from "./built";
-import { linkLines } from "./linkLines";
 import { BAR_THICKNESS, layoutRows, type BarRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
 import { summaryLines } from "./words";
@@ -23,6 +22,8 @@ export interface BarPoint {
 type BarConfiguration = ChartConfiguration<"barWithErrorBars", BarPoint[], string>;
 
 const VALUE_LABEL_WIDTH = 78;
+/** The same of "−3.5 %, few hosts". */
+const VAGUE_LABEL_WIDTH = 112;
 
 /**
  * The chart of a view, in a theme. Pure: no document, no measuring. `seen`: the height of the rows
@@ -63,7 +64,7 @@ function differences(
 }
 
 /** What is particular to bars from zero or from a reference: where they begin and end. */
-interface Shapes extends Omit<Reach, "halo"> {
+interface Shapes extends Reach {
   dataset: object;
   /** The lowest value that is drawn. */
   low: (row: BarRow) => number;
@@ -95,7 +96,7 @@ function rowsChart(
       options: {
         ...STILL,
         indexAxis: "y",
-        layout: { padding: { right: VALUE_LABEL_WIDTH } },
+        layout: { padding: { right: all.some(isVague) ? VAGUE_LABEL_WIDTH : VALUE_LABEL_WIDTH } },
         interaction: { mode: "nearest", axis: "y", intersect: false },
         scales: {
           x: topAxis({ unit, scale: view.scale, lowest, highest, theme }),
@@ -104,10 +105,9 @@ function rowsChart(
         plugins: {
           legend: { display: false },
           tooltip: tooltip(marks, theme),
-          annotation: linkLines(view.links, theme),
         },
       },
-      plugins: [rowLabels(layout, unit, theme, { ...shapes, halo: (view.links ?? []).length > 0 }) as Plugin],
+      plugins: [rowLabels(layout, unit, theme, shapes) as Plugin],
     } as object as Configuration,
   };
 }
@@ -117,11 +117,16 @@ function mark(view: ChartView, row: BarRow, index: number): Mark {
   return { datasetIndex: 0, index, words };
 }
 
+function isVague({ summary }: BarRow): boolean {
+  return summary.vague !== undefined;
+}
+
 function bars(layout: RowLayout, theme: Theme): BarConfiguration["data"]["datasets"][number] {
+  const colours = layout.bars.map((row) => (isVague(row) ? theme.vague : theme.cipher(row.slot)));
   return {
     data: layout.bars.map(point),
-    backgroundColor: layout.bars.map((row) => theme.cipher(row.slot)),
-    hoverBackgroundColor: layout.bars.map((row) => theme.cipher(row.slot)),
+    backgroundColor: colours,
+    hoverBackgroundColor: colours,
     hoverBorderColor: theme.text,
     hoverBorderWidth: 1,
     barThickness: BAR_THICKNESS,

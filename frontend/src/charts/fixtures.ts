@@ -9,6 +9,7 @@ export const theme: Theme = {
   grid: "#dddddd",
   surface: "#ffffff",
   accent: "#006655",
+  vague: "#888888",
   fontFamily: "sans-serif",
   cipher: (slot) => `colour of ${slot}`,
 };

@@ -19,8 +19,6 @@ export interface Reach {
   /** The upper end of the whisker; the bar's own end where there is none. */
   whisker: (row: BarRow) => number;
   points: (row: BarRow) => number[];
-  /** Whether lines run behind the headings, which then need a rim. */
-  halo: boolean;
 }
 
 export function rowLabels(layout: RowLayout, unit: Unit, theme: Theme, reach: Reach): Plugin {
@@ -35,7 +33,7 @@ export function rowLabels(layout: RowLayout, unit: Unit, theme: Theme, reach: Re
       ctx.beginPath();
       ctx.rect(0, chartArea.top, width, chartArea.bottom - chartArea.top);
       ctx.clip();
-      for (const heading of layout.headings.filter(seen)) drawHeading(chart, heading, theme, reach.halo);
+      for (const heading of layout.headings.filter(seen)) drawHeading(chart, heading, theme);
       for (const row of layout.bars.filter(seen)) drawRow(chart, row, unit, theme, reach);
       ctx.restore();
     },
@@ -46,7 +44,7 @@ function pixel(chart: Chart, axis: "x" | "y", value: number): number {
   return chart.scales[axis]?.getPixelForValue(value) ?? 0;
 }
 
-function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: boolean): void {
+function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme): void {
   const { ctx, width } = chart;
   const y = pixel(chart, "y", heading.y);
   const left = (chart.scales["y"]?.left ?? 0) + 2;
@@ -59,18 +57,14 @@ function drawHeading(chart: Chart, heading: HeadingRow, theme: Theme, halo: bool
   const [bold, plain] = [`600 13px ${theme.fontFamily}`, `12px ${theme.fontFamily}`];
   const badge = heading.here ? measured(plain)(HERE) + 22 : 0;
   const parts = headingParts(heading, badge, width - 2 * left, measured(bold), measured(plain));
-  const write = (text: string, at: number): void => {
-    if (halo) drawRim(ctx, text, at, y, theme);
-    ctx.fillText(text, at, y);
-  };
   let x = left + measured(bold)(parts.label) + 8;
   ctx.fillStyle = theme.text;
   ctx.font = bold;
-  write(parts.label, left);
+  ctx.fillText(parts.label, left, y);
   ctx.font = plain;
   if (parts.badge) x = drawBadge(ctx, x, y, theme);
   ctx.fillStyle = theme.muted;
-  write(parts.note, x);
+  ctx.fillText(parts.note, x, y);
 }
 
 function drawBadge(ctx: CanvasRenderingContext2D, x: number, y: number, theme: Theme): number {
@@ -122,7 +116,7 @@ export function valueStart(
 
 const PLATE = 12;
 
-/** Keeps a long whisker and the lines of links away from the letters of a value. */
+/** Keeps a long whisker away from the letters of a value. */
 function drawPlate(
   ctx: CanvasRenderingContext2D,
   x: number,
@@ -132,20 +126,6 @@ function drawPlate(
 ): void {
   ctx.fillStyle = theme.surface;
   ctx.fillRect(x - 2, y - PLATE / 2, width + 4, PLATE);
-}
-
-/** A rim around a heading, in the colour of the page: it keeps lines away from the letters. */
-function drawRim(
-  ctx: CanvasRenderingContext2D,
-  text: string,
-  x: number,
-  y: number,
-  theme: Theme,
-): void {
-  ctx.lineWidth = 4;
-  ctx.lineJoin = "round";
-  ctx.strokeStyle = theme.surface;
-  ctx.strokeText(text, x, y);
 }
 
 /** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */

@@ -6,8 +6,6 @@ import { count } from "../format";
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 30;
 export const BAR_THICKNESS = 12;
-/** Above the first heading, for the names of network links. */
-export const LINKS_HEIGHT = 22;
 
 export interface BarRow {
   y: number;
@@ -39,7 +37,9 @@ function drawn(group: Group, cipher: string, relative: boolean): Summary | undef
   if (!found || found.tool_changed) return undefined;
   const { ratio: median, n } = found;
   const [low, high] = [found.low ?? median, found.high ?? median];
-  return { median, q1: low, q3: high, min: low, max: high, n };
+  const summary = { median, q1: low, q3: high, min: low, max: high, n };
+  if (found.low === null) return { ...summary, vague: "few hosts" };
+  return low > 1 || high < 1 ? summary : { ...summary, vague: "noise" };
 }
 
 /** One heading per group and below it a row per cipher that the group has; gaps take no room. */
@@ -47,7 +47,7 @@ export function layoutRows(view: ChartView): RowLayout {
   const here = new Set(view.measured_here);
   const bars: BarRow[] = [];
   const headings: HeadingRow[] = [];
-  let y = view.links?.length ? LINKS_HEIGHT : 0;
+  let y = 0;
   for (const group of view.comparison.groups) {
     headings.push({
       y: y + HEADING_HEIGHT - 11,

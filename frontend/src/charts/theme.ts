@@ -6,6 +6,8 @@ export interface Theme {
   grid: string;
   surface: string;
   accent: string;
+  /** Of a difference that tells nothing. */
+  vague: string;
   fontFamily: string;
   /** Colour of a cipher's slot. */
   cipher: (slot: string) => string;
@@ -21,6 +23,7 @@ export function readTheme(element: Element): Theme {
     grid: property("--line"),
     surface: property("--surface"),
     accent: property("--accent"),
+    vague: property("--line-strong"),
     fontFamily: style.fontFamily,
     cipher: (slot) => property(`--cipher-${slot}`) || property("--cipher-other-2"),
   };

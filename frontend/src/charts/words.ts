@@ -22,9 +22,9 @@ function differenceLines({ median, q1, q3 }: Summary, hosts: string): string[] {
   return [said, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 %)`, noise];
 }
 
-/** Behind a value that is drawn: the sign that its figure is doubtful. */
-export function doubtSign({ doubtful }: Pick<Summary, "doubtful">): string {
-  return doubtful ? " ?" : "";
+/** Behind a value that is drawn: the sign that its figure is doubtful, or why it tells nothing. */
+export function doubtSign({ doubtful, vague }: Summary): string {
+  return vague ? `, ${vague}` : doubtful ? " ?" : "";
 }
 
 export const DOUBTFUL = "low confidence (noisy or disturbed run)";

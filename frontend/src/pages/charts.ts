@@ -82,7 +82,6 @@ async function loadChart(figure: HTMLElement): Promise<Draw> {
   const [{ drawFigure }] = await Promise.all([
     import("../charts/chartFigure"),
     import("../charts/errorBars"),
-    view.links?.length ? import("../charts/annotation") : null,
   ]);
   return (one) => drawFigure(one, view, loadPicture);
 }

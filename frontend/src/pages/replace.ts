@@ -27,14 +27,10 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
     location.assign(address);
     return;
   }
-  const later = takeLongTables(arrived);
   // Reading a long page is one turn's work, and laying it out another's.
   await nextFrame();
   if (signal?.aborted) return;
   const place = remember();
-  // The page keeps its height until all is there, or it would forget where it was scrolled to.
-  const height = later.length > 0 ? document.body.offsetHeight : 0;
-  document.body.style.minHeight = height ? `${height}px` : "";
   regions.forEach((region, index) => {
     region.replaceChildren(...(fresh[index]?.childNodes ?? []));
   });
@@ -42,26 +38,6 @@ export async function replaceFrom(address: string, signal?: AbortSignal): Promis
   restore(place);
   drawCharts();
   tickAgain();
-  for (const put of later) {
-    await nextFrame();
-    if (signal?.aborted) return;
-    put();
-  }
-  document.body.style.minHeight = "";
-}
-
-/** Groups of a table that are laid out at once: more would keep the reader's next key waiting. */
-const AT_ONCE = 25;
-
-/** Takes the groups beyond the first out of long tables; what it returns puts them back in turn. */
-function takeLongTables(page: Document): (() => void)[] {
-  return [...page.querySelectorAll("[data-live] table")].flatMap((table) => {
-    const groups = [...table.querySelectorAll(":scope > tbody")].slice(AT_ONCE);
-    for (const group of groups) group.remove();
-    return Array.from({ length: Math.ceil(groups.length / AT_ONCE) }, (_, part) => () => {
-      table.append(...groups.slice(part * AT_ONCE, (part + 1) * AT_ONCE));
-    });
-  });
 }
 
 /** After the next picture, and what the reader did meanwhile. */
