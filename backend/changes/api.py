@@ -259,5 +259,5 @@ class TrendView(ApiView):
         key = asked.pop("host")
         host = Host.objects.find(key)
         if host is None:
-            raise NotFound(f"There is no host {key}.")
+            raise NotFound(Host.objects.missing(key))
         return Response(TrendSerializer(history(host, **asked)).data)

@@ -156,6 +156,7 @@ def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
         ("Its messages that wait are not sent, and its deliveries leave the log.",),
         "Delete it",
         reverse("notifications"),
+        f"Deleted: the channel “{channel.name}”.",
     )
     return confirm(request, asked, partial(_remove, channel), asked.back)
 

@@ -203,7 +203,11 @@ def _options(name: str, counts: Mapping[str, int], labels: Labels) -> tuple[Face
 
 def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str) -> Facet:
     """Return the chosen hosts, then the first by name that are searched for: each is one."""
-    given: dict[str, Any] = {"hosts": list(map(int, counts)), "chosen": list(chosen), "search": search}
+    given: dict[str, Any] = {
+        "hosts": list(map(int, counts)),
+        "chosen": list(chosen),
+        "search": search,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_HOSTS, {**given, "most": MOST_OPTIONS})
         rows = cursor.fetchall()

@@ -142,7 +142,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
         if query.reference_host:
             host = Host.objects.find(query.reference_host)
             if host is None:
-                sentence = f"There is no host {query.reference_host!r}."
+                sentence = Host.objects.missing(query.reference_host)
                 self.add_error("relative_to", fault(sentence))
             else:
                 self.cleaned_data["relative_to"] = f"{HOST_PREFIX}{host.slug}"

@@ -57,7 +57,7 @@ def _present_address(request: HttpRequest) -> str | None:
     }
     if not named or request.method not in ("GET", "HEAD"):
         return None
-    hosts = Host.objects.by_reference(named)
+    hosts = Host.objects.by_reference(named, exact=True)
     if all(host.slug == key for key, host in hosts.items()):
         return None
     params = request.GET.copy()

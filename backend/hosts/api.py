@@ -56,7 +56,7 @@ def host_of(reference: str) -> Host:
     """Return the host with this key or number, or what that was merged into."""
     host = Host.objects.find(reference)
     if host is None:
-        raise NotFound(f"There is no host {reference[:50]!r}.")
+        raise NotFound(Host.objects.missing(reference))
     return host
 
 

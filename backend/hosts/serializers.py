@@ -146,7 +146,7 @@ class HostField(serializers.SlugRelatedField[Host]):
     def to_internal_value(self, data: Any) -> Host:
         host = Host.objects.find(str(data))
         if host is None:
-            raise serializers.ValidationError(f"There is no host {str(data)[:50]!r}.")
+            raise serializers.ValidationError(Host.objects.missing(str(data)))
         return host
 
 

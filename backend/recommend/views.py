@@ -67,7 +67,7 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
             if "\x00" in text:  # which the form refuses
                 return None
             host = counted.find(text)
-            named = [host] if host else list(counted.filter(name__iexact=text)[:TO_LIST])
+            named = [host] if host else counted.beginning_with(text)
             if len(named) != 1:
                 others = [other for other in texts if other != text]
                 return {

@@ -120,7 +120,7 @@ DECISIONS: dict[str, Rights] = {
     "test-channel": {"POST": ADMINISTRATORS},
     "delete-channel": {"GET": ADMINISTRATORS, "POST": ADMINISTRATORS},
     "add-host-note": EDITORS_POST,
-    "delete-note": EDITORS_POST,
+    "delete-note": EDITORS_FORM,
     "shares": EDITORS_FORM,
     "revoke-share": EDITORS_FORM,
     "tokens": EDITORS_FORM,

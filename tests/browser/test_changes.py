@@ -114,5 +114,7 @@ def test_a_note_is_added_and_drawn_in_the_history(
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     expect(page.locator("#history-reading")).to_contain_text("Note of 2025-03-04: BIOS update")
-    page.get_by_role("button", name="Remove the note").click()
+    page.get_by_role("link", name="Remove the note").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_text("The note is deleted.")).to_be_visible()
     expect(page.locator("#notes .notes")).to_have_count(0)

@@ -11,7 +11,7 @@ from runs.models import Run
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun
 from tests.histories import run_of_day
-from tests.pages.conftest import beside, page, text_of
+from tests.pages.conftest import beside, link, page, text_of
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
@@ -181,3 +181,14 @@ def test_the_method_page_explains_every_metric(member: Client) -> None:
     for metric in METRICS:
         assert f'id="{metric.key}"' in html
     assert "179 MB/s" in text_of(html)
+
+
+def test_a_change_is_confirmed_with_a_way_back(editor: Client, store_run: StoreRun) -> None:
+    run = store_run(run_document(ssh_measurement(GCM, 4e8)))
+    address = f"/runs/{run.run_id}/hide/"
+    asked = text_of(page(editor, address))
+    assert "the run of nas of 20" in asked
+    done = editor.post(address, follow=True).content.decode()
+    assert "Hidden: the run of nas of 20" in text_of(done)
+    back = editor.post(link(done, "Undo"), follow=True).content.decode()
+    assert "Shown again: the run of nas" in text_of(back)

@@ -121,5 +121,6 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
         ("Whatever uses it is refused from now on. This cannot be undone.",),
         "Revoke it",
         reverse("tokens"),
+        f"Revoked: the token “{token.name}”.",
     )
     return confirm(request, asked, partial(revoke_token, token.pk), asked.back)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.audit import Actor
 from accounts.tokens import digest_of, revoke
-from cipherspeed.choices import METRICS, choice
+from cipherspeed.choices import METRICS, choice, view_heading
 from compare.comparison import compare, compare_in_view
 from compare.engine import questions
 from compare.files import comparison_csv, comparison_name, csv_response
@@ -56,8 +56,25 @@ def share_list(request: HttpRequest) -> HttpResponse:
         share, address = shared(request, query=asked.pop("view"), **asked)
         form, made = ShareForm(), {"made": share, "address": address}
     page = page_of(Share.objects.select_related("made_by"), request.GET)
-    context = {"form": form, "expiries": EXPIRIES, "page": page, **made}
+    context = {
+        "form": form,
+        "view_heading": _heading(str(form["view"].value() or "")),
+        "expiries": EXPIRIES,
+        "page": page,
+        "shares": [(share, _heading(share.query)) for share in page.rows],
+        **made,
+    }
     return render(request, "compare/shares.html", context, status=400 if form.errors else 200)
+
+
+def _heading(view: str) -> str:
+    """Describe the view of a query string."""
+    form = PageForm(QueryDict(view))
+    form.full_clean()
+    query = form.query
+    reference = query.reference_host or query.relative_to
+    narrowed = ", with filters" if query.filters else ""
+    return view_heading(query, reference) + narrowed
 
 
 @editors("compare.change_share", *FORM)
@@ -76,6 +93,7 @@ def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
         ("Nobody can open it from now on. This cannot be undone.",),
         "Revoke it",
         reverse("shares"),
+        f"Revoked: the link “{share.name}”.",
     )
     return confirm(request, asked, end, asked.back)
 

@@ -10,9 +10,11 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_safe
 
 from accounts.audit import Actor, actor_of
@@ -28,13 +30,18 @@ from runs.models import Host, HostAlias, Run
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a page asks: its heading, what would happen, the button, and where "no" leads."""
+    """What a page asks: its heading, what would happen, the button, and where "no" leads.
+
+    `said`: what the next page says when it is done; `undo`: the address that takes it back.
+    """
 
     heading: str
     about: str
     sentences: tuple[str, ...]
     button: str
     back: str
+    said: str
+    undo: str = ""
     name: str | None = None
     """The present name, where a new one is to be given."""
 
@@ -47,9 +54,12 @@ def confirm(
     if request.method == "POST":
         try:
             change(actor_of(request))
-            return redirect(done)
         except EditRefused as refused:
             refusal, status = refused.sentence, _status_of(refused)
+        else:
+            undo = format_html(' <a href="{}">Undo</a>', asked.undo) if asked.undo else ""
+            messages.success(request, format_html("{}{}", asked.said, undo))
+            return redirect(done)
     context = {"asked": asked, "refusal": refusal, "given": request.POST.get("name", asked.name)}
     return render(request, "core/confirm.html", context, status=status)
 
@@ -59,7 +69,8 @@ def _status_of(refused: EditRefused) -> int:
 
 
 def _about(run: Run) -> str:
-    return f"{run.host_name}, run {run.run_id}"
+    date = f"{run.started_at:%Y-%m-%d %H:%M} UTC" if run.started_at else "an unknown date"
+    return f"the run of {run.host_name} of {date}"
 
 
 @editors("runs.change_run", *FORM)
@@ -75,6 +86,8 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         ),
         "Hide it",
         reverse("run-page", args=[run_id]),
+        f"Hidden: {_about(run)}.",
+        reverse("show-run", args=[run_id]),
     )
     done = reverse("hidden-runs")
     return confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
@@ -90,6 +103,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         ("It counts again wherever it belongs.",),
         "Show it",
         reverse("hidden-runs"),
+        f"Shown again: {_about(run)}.",
     )
     done = reverse("run-page", args=[run_id])
     return confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
@@ -109,6 +123,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         ),
         "Remove it for good",
         reverse("hidden-runs" if run.hidden else "run-page", args=[] if run.hidden else [run_id]),
+        f"Removed for good: {_about(run)}.",
     )
     done = reverse("run-pages")
     return confirm(request, asked, partial(editing.remove_run, run.pk), done)
@@ -136,6 +151,7 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
         ),
         "Rename it",
         back,
+        f"Renamed; it was {host.name}.",
         name=host.name,
     )
     name = request.POST.get("name", "")
@@ -172,6 +188,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         ),
         "Merge them",
         reverse("merge-host-choice", args=[host_id]),
+        f"Merged: the {moved} run{'' if moved == 1 else 's'} of {other.name} are here now.",
     )
     done = reverse("host-page", args=[host_id])
     return confirm(request, asked, partial(editing.merge_hosts, host.pk, other.pk), done)
@@ -191,6 +208,7 @@ def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
         ),
         "Stop following",
         back,
+        f"Later uploads as “{alias.name}” make a host of their own.",
     )
     return confirm(request, asked, partial(editing.remove_alias, alias.pk), back)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, time
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -9,9 +10,10 @@ from django.urls import reverse
 from django.utils.dateparse import parse_date
 
 from accounts.audit import actor_of
-from core.access import editors
+from core.access import FORM, editors
 from hosts.editing import EditRefused, add_note, remove_note
 from hosts.models import Note
+from hosts.views.editing import Confirmation, confirm
 from runs.models import Host
 
 
@@ -26,11 +28,20 @@ def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
     return _changed(request, make, host.pk)
 
 
-@editors("hosts.delete_note", "POST")
+@editors("hosts.delete_note", *FORM)
 def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
     """Remove a note."""
-    note = get_object_or_404(Note, pk=note_id)
-    return _changed(request, lambda: remove_note(note_id, actor_of(request)), note.host_id)
+    note = get_object_or_404(Note.objects.select_related("host"), pk=note_id)
+    back = reverse("host-page", args=[note.host_id]) + "#notes"
+    asked = Confirmation(
+        "Delete this note",
+        f"{note.host.name}, {note.at:%Y-%m-%d}: {note.text}",
+        ("It leaves the histories of the host. This cannot be undone.",),
+        "Delete it",
+        back,
+        "The note is deleted.",
+    )
+    return confirm(request, asked, partial(remove_note, note_id), back)
 
 
 def _noon(request: HttpRequest) -> datetime | None:

@@ -13,6 +13,9 @@ from cipherspeed.naming import slug
 
 ATTEMPTS = 20
 
+MOST_NAMED = 5
+"""Hosts named in an error about an unclear name."""
+
 SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
 """Of the environment of a host or run in a list."""
 
@@ -63,10 +66,10 @@ class HostQuerySet(models.QuerySet["Host"]):
         numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
         return next(free for free in (wanted, *numbered) if free not in taken)
 
-    def by_reference(self, references: Iterable[str]) -> "dict[str, Host]":
-        """Return the host of each key or number; a merged host's leads to what it became.
+    def by_reference(self, references: Iterable[str], *, exact: bool = False) -> "dict[str, Host]":
+        """Return the host of each key, number or, unless `exact`, unique beginning of a name.
 
-        A key takes precedence over a number.
+        A key takes precedence over a number, and a merged host's leads to what it became.
         """
         wanted = [one for one in references if one and "\x00" not in one]
         numbers = [int(one) for one in wanted if is_number(one)]
@@ -78,11 +81,27 @@ class HostQuerySet(models.QuerySet["Host"]):
             aliases = HostAlias.objects.filter(Q(slug__in=wanted) | Q(former_key__in=numbers))
             for alias in aliases.select_related("host"):
                 known = {alias.slug: alias.host, str(alias.former_key): alias.host} | known
-        return {one: known[one] for one in wanted if one in known}
+        for text in () if exact else wanted:
+            if text not in known and len(beginning := self.beginning_with(text)) == 1:
+                known[text] = beginning[0]
+        return {text: known[text] for text in wanted if text in known}
+
+    def beginning_with(self, text: str) -> "list[Host]":
+        """Return the host of this name, else the first hosts whose name or key begins so."""
+        named = list(self.filter(name__iexact=text)[:2])
+        begins = Q(name__istartswith=text) | Q(slug__istartswith=text)
+        return named if len(named) == 1 else list(self.filter(begins)[:MOST_NAMED])
 
     def find(self, reference: str) -> "Host | None":
-        """Return the host with this key or number."""
+        """Return the host with this key, number or name, or the only one that begins so."""
         return self.by_reference([reference]).get(reference)
+
+    def missing(self, reference: str) -> str:
+        """Return the error about a reference that `find` has no host for."""
+        several = self.beginning_with(reference) if "\x00" not in reference else []
+        keys = ", ".join(host.slug for host in several)
+        sentence = f"There is no host {reference[:50]!r}"
+        return f"{sentence}, and several begin so: {keys}." if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
         """Return the keys of these hosts, none twice; what leads to no host stays as it is."""
@@ -183,6 +202,11 @@ class Host(models.Model):
     def followed_aliases(self) -> "list[HostAlias]":
         """Return what else uploads come under."""
         return [alias for alias in self.aliases.all() if alias.followed]
+
+    @property
+    def has_advice(self) -> bool:
+        """Return whether something can be done for its AES speed."""
+        return bool(not self.published and self.latest_run and self.latest_run.acceleration_advice)
 
     @property
     def former_names(self) -> list[str]:
