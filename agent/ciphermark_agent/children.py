@@ -115,7 +115,7 @@ def run_tool(
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
-    """wait4: (pid, exit status, CPU seconds of user and system); pid 0 when nothing has ended."""
+    """Call wait4: (pid, exit status, CPU seconds); pid 0 when nothing has ended."""
     reaped, status, usage = os.wait4(pid, flags)
     child = _children.pop(reaped, None)
     if child is not None:  # tell subprocess that it has been waited for here
@@ -137,7 +137,7 @@ def end_children() -> None:
 
 
 def ignore_signals(action: Any = signal.SIG_IGN) -> None:
-    """Ctrl-C, kill and a terminal that hangs up; under nohup that ends nothing."""
+    """Ignore Ctrl-C, kill and a terminal that hangs up."""
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signum != signal.SIGHUP or not UNDER_NOHUP:
             signal.signal(signum, action)
@@ -170,7 +170,7 @@ def time_limit(seconds: float, words: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def starting_children() -> Iterator[None]:
-    """Signals end what is done here, and whatever was started is ended with it."""
+    """Let signals end what is done here, and whatever was started."""
     catch_signals()
     try:
         yield
@@ -193,7 +193,7 @@ def read_number(path: str) -> Optional[int]:
 
 
 def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:
-    """Absolute path of a program: the given one, else from PATH and the places."""
+    """Return the absolute path of a program: the given one, else from PATH and the places."""
     if given is None:
         folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
         found = shutil.which(name, path=folders)

@@ -178,7 +178,7 @@ def command_run(arguments: argparse.Namespace) -> int:
 
 
 def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[argparse.Namespace]:
-    """A run for each openssl; ssh is measured in the first only."""
+    """Return a run for each openssl; ssh is measured in the first only."""
     if len(paths) > 1 and "openssl" not in options.tools:
         raise common.UsageError("--openssl is given more than once, but --tools leaves it out")
     for path in paths:

@@ -35,7 +35,7 @@ class TryFailed(Exception):
 
 
 class Interrupted(KeyboardInterrupt):
-    """This signal arrived; everything that was started is ended on the way out."""
+    """Raised when this signal arrived; whatever was started is ended on the way out."""
 
 
 def state_folder() -> str:
@@ -44,7 +44,7 @@ def state_folder() -> str:
 
 
 def cut(text: Optional[str]) -> Optional[str]:
-    """A text that fits the run document; empty is None."""
+    """Return a text that fits the run document; empty is None."""
     return (text or "").strip()[:TEXT_LIMIT] or None
 
 
@@ -57,18 +57,18 @@ def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
 
 
 def real(text: str) -> Optional[float]:
-    """A decimal number from 0 on, or None: also for what a float takes beside them (inf, 1e9)."""
+    """Return a decimal number from 0 on; None for anything else, such as inf or 1e9."""
     return float(text) if re.match(r"[0-9]{1,20}(?:\.[0-9]{0,20})?$", text.strip()) else None
 
 
 def one_line(text: str) -> str:
-    """The last line that is not a debug message."""
+    """Return the last line that is not a debug message."""
     lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
     return next((line[:500] for line in reversed(lines) if line), "no message")
 
 
 def explain(text: str, signs: Sequence[Sequence[str]], otherwise: str) -> str:
-    """A failure in words: those of the first sign that is in its text."""
+    """Return the words of the first sign that is in the text of a failure."""
     return next((words for sign, words in signs if sign in text), otherwise)
 
 
@@ -81,7 +81,7 @@ def utc_now() -> str:
 
 
 def dumps(document: Json, indent: Optional[int] = 1) -> str:
-    """JSON, with null for every number that JSON does not have."""
+    """Return JSON, with null for every number that JSON does not have."""
     finite = json.loads(json.dumps(document), parse_constant=lambda _: None)
     return json.dumps(finite, indent=indent) + "\n"
 
@@ -129,7 +129,7 @@ def complain(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Text from outside, without control characters that a terminal would obey."""
+    """Return text from outside without control characters that a terminal would obey."""
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 
@@ -146,7 +146,7 @@ def unforeseen(error: Exception) -> str:
 
 
 def reading(read: Callable[[], Any], default: Any) -> Any:
-    """What a reading of the machine gives; the default where it fails: no figure is lost for it."""
+    """Return what a reading of the machine gives, or the default if it fails."""
     try:
         return read()
     except Exception as error:  # noqa: BLE001 - whatever it is, the measurements count
@@ -155,7 +155,7 @@ def reading(read: Callable[[], Any], default: Any) -> Any:
 
 
 def own_file() -> str:
-    """What the user started: the one file, the folder of a checkout or an installed command."""
+    """Return what the user started: the file, the folder or an installed command."""
     folder, name = os.path.split(sys.argv[0])
     path = folder if name == "__main__.py" else sys.argv[0]
     return path if os.path.exists(path) else "agent.py"

@@ -21,7 +21,7 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 @contextlib.contextmanager
 def locked(path: str, how: int) -> Iterator[None]:
-    """Meanwhile nobody else locks it; the kernel frees it when an agent is killed."""
+    """Lock a file or folder meanwhile; the kernel frees it when an agent is killed."""
     descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # NFS wants it
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -64,7 +64,7 @@ class CpuTimes(NamedTuple):
 
 
 def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
-    """The first line of /proc/stat. Guest time is already part of user time."""
+    """Return the first line of /proc/stat. Guest time is already part of user time."""
     match = re.match(r"cpu +([0-9 ]+)", text)
     numbers = [whole(word, BYTES_LIMIT) for word in (match.group(1).split() if match else [])]
     columns = [number / ticks for number in numbers if number is not None]
@@ -106,7 +106,7 @@ class ForeignWatch:
 
 
 def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float]:
-    """Foreign CPU cores just before the start, after at most so many seconds of waiting."""
+    """Wait for a quiet CPU and return the foreign CPU cores just before the start."""
     until = time.monotonic() + limit
     said = False
     while True:
@@ -122,13 +122,13 @@ def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float
 
 
 def cpu_speed(cpu: int) -> int:
-    """What tells fast cores from slow ones: the kernel's capacity, else the highest frequency."""
+    """Return the kernel's capacity of a core, else its highest frequency."""
     names = ("cpu_capacity", "cpufreq/cpuinfo_max_freq")
     return next(filter(None, (read_number(CPU_FOLDER % cpu + name) for name in names)), 0)
 
 
 def cpus_for_pinning() -> Optional[Tuple[int, int]]:
-    """Two logical CPUs on two cores, the fastest first; None where that is impossible."""
+    """Return two logical CPUs on two cores, the fastest first; None if impossible."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
@@ -141,7 +141,7 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
 
 
 def group_files(name: str) -> str:
-    """This file of our control group (version 2) and of all above, which can limit our CPU."""
+    """Return this file of our control group (version 2) and of all above it."""
     own = re.search(r"^0::(/.*)$", read_text("/proc/self/cgroup") or "", re.M)
     parts = re.findall("[^/]+", own.group(1)) if own else []
     folders = ["/".join(["/sys/fs/cgroup", *parts[:depth]]) for depth in range(len(parts) + 1)]
@@ -177,7 +177,7 @@ def conditions_of_run(
     disturbed: Tuple[int, int],
     governor: Optional[str],
 ) -> Iterator[Json]:
-    """What may make this run doubtful: only what was really seen, or set below what there is.
+    """Yield what may make this run doubtful: only what was really seen, or set below what there is.
 
     `disturbed` is (tries with more foreign CPU than FOREIGN_LIMIT, all tries).
     """

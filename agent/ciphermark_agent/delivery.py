@@ -46,13 +46,13 @@ def spool_folder() -> str:
 
 
 def spooled_runs() -> List[str]:
-    """The runs that wait in the spool, the oldest first."""
+    """Return the runs that wait in the spool, the oldest first."""
     paths = glob.glob(os.path.join(glob.escape(spool_folder()), "run-*.json"))
     return sorted(paths, key=lambda path: common.reading(lambda: os.path.getmtime(path), 0.0))
 
 
 def keep_in_spool(document: Json) -> str:
-    """Path of the kept run; nothing, and the reason said, where it cannot be kept."""
+    """Keep the run in the spool and return its path; empty, with a message, if that fails."""
     path = os.path.join(spool_folder(), "run-%s.json" % document["run_id"])
     try:
         os.makedirs(spool_folder(), mode=0o700, exist_ok=True)
@@ -64,7 +64,7 @@ def keep_in_spool(document: Json) -> str:
 
 
 def remove_sent(path: str) -> None:
-    """Another agent may have sent and removed it at the same time."""
+    """Remove a run that was sent, unless another agent has done so."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
@@ -77,7 +77,7 @@ def set_aside(path: str) -> str:
 
 
 def default_output(document: Json) -> str:
-    """Where a run goes that is neither uploaded nor given a file; a person finds it here."""
+    """Return where a run goes that is neither uploaded nor given a file; a person finds it here."""
     if not common.is_terminal(sys.stdout):
         return "-"
     folder = "" if os.access(".", os.W_OK) else common.state_folder()

@@ -17,7 +17,7 @@ OLD_OPTION = (("illegal option", ""), ("unknown option", ""))  # of an ssh witho
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """CPU facts of /proc/cpuinfo; on ARM those of the fastest core, whose name lscpu knows."""
+    """Return the CPU facts of /proc/cpuinfo; on ARM those of the fastest core."""
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
@@ -37,7 +37,7 @@ def parse_cpuinfo(text: str) -> Json:
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Model and vendor by lscpu; where cores differ, all their models, the fastest first."""
+    """Return model and vendor by lscpu; where cores differ, all models, the fastest first."""
     models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
@@ -50,13 +50,13 @@ def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def sysctl(*names: str) -> Optional[str]:
-    """The first of these that the kernel knows."""
+    """Return the first of these that the kernel knows."""
     answers = (run_tool(["sysctl", "-n", name]) for name in names)
     return next((cut(answer.out) for answer in answers if answer.status == 0), None)
 
 
 def bsd_cpu() -> Json:
-    """CPU facts of macOS and FreeBSD; the server knows the flags of Apple's own by their names."""
+    """Return CPU facts of macOS and FreeBSD; the server knows the flags of Apple's own."""
     model = sysctl("machdep.cpu.brand_string", "hw.model")
     features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
     return {
@@ -96,7 +96,7 @@ def cpu_environment() -> Json:
 
 
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
-    """By systemd-detect-virt, else lscpu, else flags: virtual machine, container or none."""
+    """Return virtual machine, container or none: by systemd-detect-virt, lscpu or flags."""
     kinds = []
     for option in ("--vm", "--container"):
         answer = run_tool(["systemd-detect-virt", option])
@@ -158,13 +158,13 @@ def machine_id() -> Optional[str]:
 
 
 def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """`OpenSSH_9.2p1 Debian-2`; and `OpenSSL 3.0.19 27 Jan 2026` or `without OpenSSL`."""
+    """Return `OpenSSH_9.2p1 Debian-2`, and its library or `without OpenSSL`."""
     match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
     return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 
 
 def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
-    """By the user's configuration, or why it is unknown; neither before ssh 6.8."""
+    """Return the cipher of the user's configuration, or why it is unknown."""
     answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:

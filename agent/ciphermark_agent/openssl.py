@@ -52,7 +52,7 @@ SPEED_FAILURES = (
 
 
 def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
-    """What turns off the AES hardware; `cpu_settings`: CPUINFO of `openssl version -a`."""
+    """Return what turns off the AES hardware; `cpu_settings`: CPUINFO of `openssl version -a`."""
     if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
         return "OPENSSL_ia32cap", MASK_X86
     known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
@@ -94,7 +94,7 @@ class Asked(NamedTuple):
 
 
 def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities) -> List[str]:
-    """`-evp` always: without it rc4 answers 0.00 and AES leaves its instructions unused."""
+    """Return the command; without -evp rc4 answers 0.00 and AES leaves its instructions unused."""
     command = [openssl, "speed", "-mr"]
     if able.seconds:
         command += ["-seconds", str(seconds)]
@@ -106,7 +106,7 @@ def speed_command(openssl: str, asked: Asked, seconds: int, able: SpeedAbilities
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
-    """Samples by block size: the +DT and +R lines of `openssl speed -mr` (standard error).
+    """Return samples by block size from the +DT and +R lines of `openssl speed -mr`.
 
     None for another cipher's name, for a count of zero, for no time, or for what is no number.
     """
@@ -143,7 +143,7 @@ def openssl_try(
     able: SpeedAbilities,
     mask: Optional[Tuple[str, str]] = None,
 ) -> Dict[int, Json]:
-    """Samples by block size. Seconds are CPU seconds, as openssl counts them by default."""
+    """Return samples by block size; seconds are CPU seconds, as openssl counts them."""
     watch = ForeignWatch()
     env = dict([mask]) if mask and asked.acceleration == "masked" else None
     command = speed_command(openssl, asked, seconds, able)
@@ -174,7 +174,7 @@ def openssl_series(asked: Asked) -> Series:
 def openssl_rounds(
     depth: Depth, able: SpeedAbilities, ciphers: Sequence[str], masked: Sequence[str] = ()
 ) -> List[List[Asked]]:
-    """The tries of each round; other block sizes and decryption in the first alone."""
+    """Return the tries of each round; only the first has other block sizes and decryption."""
     block = OPENSSL_BLOCK if able.seconds else None
     often = [Asked(cipher, block_size=block) for cipher in ciphers]
     often += [Asked(cipher, "masked", block_size=block) for cipher in masked]
@@ -234,7 +234,7 @@ class OpensslPlan(Plan):
             failure_of(self.measure, asked)
 
     def results(self) -> List[Series]:
-        """All series, less masked ones that tell nothing."""
+        """Return all series, less masked ones that tell nothing."""
         measured = {asked.any_size() for asked in self.series}
         for kind in [asked.any_size() for asked in self.rounds[0]]:
             if kind not in measured:
@@ -252,7 +252,7 @@ class OpensslPlan(Plan):
 
 
 def mask_fault(plain: Optional[Series], masked: Series) -> str:
-    """Why a masked series is no measurement of software AES; empty when it is one."""
+    """Return why a masked series is no measurement of software AES; empty when it is one."""
     if plain is None:  # the effect of a mask is a ratio
         return "without the mask there is no figure to compare with"
     return "mask had no effect" if plain.median() < MASK_MIN_EFFECT * masked.median() else ""

@@ -13,7 +13,7 @@ from ciphermark_agent.upload import Site, foresee_refusal
 
 
 def capabilities(run: Run, site: Optional[Site]) -> List[str]:
-    """Found without running a program; the first word of a line says whether it is there."""
+    """Return a line for each capability, found without running a program."""
     lines = ["# What can be measured here"]
 
     def add(name: str, detail: Optional[str], remedy: str) -> None:
@@ -45,7 +45,7 @@ def capabilities(run: Run, site: Optional[Site]) -> List[str]:
 
 
 def dry_run_lines(options: argparse.Namespace, site: Optional[Site]) -> List[str]:
-    """The capabilities, and the commands of the real plans."""
+    """Return the capabilities, and the commands of the real plans."""
     run = Run(options, common.Progress("none"))
     lines = capabilities(run, site)
     run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"

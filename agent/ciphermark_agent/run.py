@@ -56,7 +56,7 @@ def own_names(targets: Sequence[str]) -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """The value with home directories and these names left out of every free text in it."""
+    """Return the value with home directories and these names left out of every free text in it."""
     if isinstance(value, dict):
         if member == "tags":  # whose names are the user's own
             pairs = without_names(list(map(list, value.items())), names)
@@ -113,7 +113,7 @@ class Run:
         return [name for name in ciphers if asked is None or name in asked]
 
     def ssh_ciphers(self) -> List[str]:
-        """The ciphers to measure with ssh; a name that neither tool knows is a mistake."""
+        """Return the ciphers to measure with ssh; a name that neither tool knows is a mistake."""
         measured = "ssh" in self.options.tools
         if self.ssh is None:
             return self.skip("ssh", *MISSING["ssh"]) if measured else []
@@ -191,7 +191,7 @@ class Run:
     # Measuring
 
     def measure(self) -> Json:
-        """Everything; returns the run document, whose measurements may be empty."""
+        """Measure everything; return the run document, whose measurements may be empty."""
         ciphers = self.ssh_ciphers(), self.openssl_ciphers()
         environment = self.environment()
         plans = self.plans(*ciphers)

@@ -45,7 +45,7 @@ SYSTEM_UNITS = "/etc/systemd/system"
 
 
 def command_schedule(arguments: argparse.Namespace) -> int:
-    """Everything but the depth comes from a configuration file when the timer runs."""
+    """Print or install the timer; all but the depth comes from a configuration file then."""
     start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
     depth = ["--" + arguments.depth.name] if arguments.depth else []
     run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
@@ -72,7 +72,7 @@ def command_schedule(arguments: argparse.Namespace) -> int:
 
 
 def unit_folder() -> str:
-    """Root's units are the machine's; those of any other account run while it is signed in."""
+    """Return the folder of the units; only root's run while nobody is signed in."""
     if os.getuid() == 0:
         return SYSTEM_UNITS
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")

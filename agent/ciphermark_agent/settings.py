@@ -15,7 +15,7 @@ from ciphermark_agent.upload import Site
 
 
 def typed(text: str) -> str:
-    """A word of the command line; bytes that the locale could not read are taken for UTF-8."""
+    """Return a word of the command line; decode what the locale could not as UTF-8."""
     return os.fsencode(text).decode("utf-8", "replace")
 
 
@@ -64,7 +64,7 @@ SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(PLACES, str), **OPT
 
 
 def configuration_files() -> List[str]:
-    """The files that may hold settings; what an earlier one says counts."""
+    """Return the files that may hold settings; what an earlier one says counts."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
 
@@ -101,7 +101,7 @@ def configuration() -> Dict[str, Any]:
 
 
 def run_defaults() -> Dict[str, Any]:
-    """What the configuration asks of `run`, by the names of its options; what is typed counts."""
+    """Return the settings of the configuration files that are options of `run`."""
     return {key: value for key, value in configuration().items() if key in OPTIONS}
 
 
@@ -123,7 +123,7 @@ def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
 
 
 def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
-    """Where to upload: by options, else the environment, else a configuration file."""
+    """Return where to upload: by options, else the environment, else a configuration file."""
     given = configuration()
     server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
     if not server:
@@ -168,7 +168,7 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
-    """The command that sends what is kept; it shows no token."""
+    """Return the command that sends what is kept; it shows no token."""
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
     words += ["--server", arguments.server] if arguments.server else []
     words += ["--token", "TOKEN"] if arguments.token else []

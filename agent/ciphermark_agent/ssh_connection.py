@@ -43,7 +43,7 @@ class Channel(NamedTuple):
         return words + (["-m", self.mac] if self.mac else [])
 
     def server_options(self, version: Tuple[int, int]) -> List[str]:
-        """Options of an sshd that lets it in: a stock one refuses many a cipher and MAC."""
+        """Return options of an sshd that lets it in: a stock one refuses many a cipher and MAC."""
         also = "+" if version >= (7, 0) else ""
         words = ["-o", "Ciphers=" + also + self.cipher] if self.cipher else []
         return words + (["-o", "MACs=" + also + self.mac] if self.mac else [])
@@ -70,7 +70,7 @@ OLD_KEX_LINE = re.compile(r"kex: client->server %s %s %s" % ((NAME,) * 3))
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """The last of `ssh -v` (before them: a ProxyJump's); AEAD has no MAC (`<implicit>`)."""
+    """Return the last of `ssh -v` (before them: a ProxyJump's); AEAD has no MAC (`<implicit>`)."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     lines = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
     if not lines:
@@ -80,7 +80,7 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Zeros as ssh's standard input; a file without a name, so nothing of it can remain.
+    """Return zeros as ssh's standard input: a file without a name, so nothing remains.
 
     Agent and ssh share one open file description, so `tell` is ssh's progress, read at no cost to
     the transfer; truncating the file to nothing ends the stream.
@@ -96,7 +96,7 @@ def sparse_file() -> Any:
 
 
 def steady_window(source: Any, seconds: float, warm_up: float) -> Tuple[int, float]:
-    """(bytes, seconds) of a window in the middle of the stream, after so long a warm-up."""
+    """Return bytes and seconds of a window in the stream, after so long a warm-up."""
     deadline = time.perf_counter() + STEADY_STALL_SECONDS
     while source.tell() == 0:
         if time.perf_counter() > deadline:
@@ -184,12 +184,12 @@ class Transfer:
         self.awaited.add(self.ssh.pid)
 
     def failure(self) -> TryFailed:
-        """Ends the connection, so that its logs are complete, and says why it failed."""
+        """End the connection, so that its logs are complete, and return why it failed."""
         end_children()
         return TryFailed(self.server.explain(self.received.decode("utf-8", "replace")))
 
     def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
-        """perf_counter at the arrival of a marker of the remote command."""
+        """Return perf_counter at the arrival of a marker of the remote command."""
         wanted = (marker + self.server.marker).encode("ascii")
         deadline = time.monotonic() + timeout
         while wanted not in self.received:

@@ -65,13 +65,13 @@ def address_words(address: str) -> List[str]:
 
 
 def version_number(text: Optional[str]) -> Tuple[int, int]:
-    """(9, 2) of OpenSSH_9.2p1; unknown counts as new."""
+    """Return (9, 2) of OpenSSH_9.2p1; unknown counts as new."""
     match = re.search(r"OpenSSH_([0-9]{1,4})\.([0-9]{1,4})", text or "")
     return (int(match.group(1)), int(match.group(2))) if match else (99, 0)
 
 
 def offered_ciphers(ssh: str) -> List[str]:
-    """What the client can do by `ssh -Q cipher`; TryFailed says why it does not tell."""
+    """Return what the client can do by `ssh -Q cipher`; TryFailed says why it does not tell."""
     answer = run_tool([ssh, "-Q", "cipher"])
     lines = [line.strip().lower() for line in answer.out.splitlines()]
     names = list(dict.fromkeys(filter(CIPHER_NAME.match, lines)))
@@ -153,7 +153,7 @@ class SshEnd:
     def command_words(
         self, own: Sequence[str], options: str, channel: Channel, address: Sequence[str]
     ) -> List[str]:
-        """The ssh command of every connection.
+        """Return the ssh command of every connection.
 
         The far side says when the stream may start and when all of it has arrived; the marker keeps
         what a login shell may print from being taken for that.
@@ -165,10 +165,10 @@ class SshEnd:
         return words + channel.options() + [*address, script]
 
     def prepare(self) -> None:
-        """What is needed before the first connection; TryFailed says why it is not there."""
+        """Prepare the first connection; raise TryFailed with the reason if that fails."""
 
     def first_connection(self) -> Negotiated:
-        """A connection that carries nothing; returns the default algorithms."""
+        """Connect without carrying anything; return the default algorithms."""
         self.connection_cpu = self.zero_connect().client_cpu
         if self.version is None:  # the banner leaves the patch level out
             banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
@@ -182,7 +182,7 @@ class SshEnd:
 
 
 def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
-    """Why a connection gave no figure, in words; `received` is what the far side printed."""
+    """Return why a connection gave no figure, in words; `received` is what the far side printed."""
     logs = "\n".join((ssh_log, sshd_log, received))
     refused = ("Permission denied", "sshd refused the temporary key: " + one_line(sshd_log))
     otherwise = "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
@@ -234,7 +234,7 @@ class PrivateServer(SshEnd):
         return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
 
     def prepare(self) -> None:
-        """Make keys and a configuration that this sshd accepts; TryFailed says why not."""
+        """Prepare the first connection; raise TryFailed with the reason if that fails."""
         try:
             self.user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
@@ -305,14 +305,14 @@ class RemoteHost(SshEnd):
         self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
     def command(self, channel: Channel, port: str) -> List[str]:
-        """The user's configuration, except for what would spoil a measurement."""
+        """Return the user's configuration, except for what would spoil a measurement."""
         options = "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes "
         options += "PermitLocalCommand=no"
         options += " RemoteCommand=none" if self.client_version >= (7, 6) else ""
         return self.command_words([], options, channel, address_words(self.address))
 
     def explain(self, received: str) -> str:
-        """Why it refused, in words; what would name the host only if the run may."""
+        """Return why it refused, in words; what would name the host only if the run may."""
         log = self.read("ssh.log")
         if os.path.getsize(self.path("ssh.log")) >= children.LOG_BYTES:
             return "the far end made ssh write a log of %d MiB" % (children.LOG_BYTES // MIB)

@@ -50,7 +50,7 @@ def sized_mib(bytes_per_second: float, seconds: float) -> int:
 
 
 def dd_command(mib: str) -> List[str]:
-    """bs in bytes, because dd of BSD and GNU spell a mebibyte differently."""
+    """Return the dd command, with bs in bytes: BSD and GNU spell a mebibyte differently."""
     return ["dd", "if=/dev/zero", "bs=%d" % MIB, "count=" + mib]
 
 
@@ -97,7 +97,7 @@ def reference_of(pilots: Sequence[Tried]) -> Reference:
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    """A try, with the CPU seconds of its timed bytes in a running stream.
+    """Return a try, with the CPU seconds of its timed bytes in a running stream.
 
     They are the slope between the reference and this transfer: neither the connection nor the start
     of the stream is in it. None where a transfer is too short to tell it within 5 %.
@@ -119,7 +119,7 @@ def ssh_sample(tried: Tried, reference: Reference) -> Json:
 
 
 def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
-    """dd | ssh ... 'cat >/dev/null', from the start of dd to the remote command's last word."""
+    """Time dd | ssh ... 'cat >/dev/null' from the start of dd to the remote command's end."""
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:
@@ -142,7 +142,7 @@ def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
 def steady_try(
     server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
 ) -> Tried:
-    """The cipher's own rate: no feeding process, no start-up, slope in a running stream."""
+    """Measure the cipher's own rate: the slope in a running stream."""
     watch = ForeignWatch()
     with sparse_file() as source:
         with Transfer(server, channel, source.fileno(), cpus) as transfer:
@@ -207,7 +207,7 @@ class SshPlan(Plan):
         self.default_cipher = self.server.first_connection().cipher
 
     def pilot(self, channel: Channel) -> None:
-        """A warm-up connection: the first one's rate sizes the first try."""
+        """Warm up with one connection; the first one's rate sizes the first try."""
         mib = pilot_mib(channel, bool(self.server.label))
         pilot = pipeline_try(self.server, channel, mib)
         self.pilots[channel].append(pilot)
@@ -247,7 +247,7 @@ class SshPlan(Plan):
         return made
 
     def try_seconds(self, channel: Channel, seconds: float) -> float:
-        """These seconds; more where too little CPU time would be in them to tell its cost."""
+        """Return these seconds, or more if a try has too little CPU time to tell its cost."""
         if self.server.label:  # a line is slow whatever the CPU does
             return seconds
         pilot = reference_of(self.pilots[channel])

@@ -66,7 +66,7 @@ def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
 
 
 def table(measurements: Sequence[Json]) -> List[str]:
-    """The ciphers of ssh, the same of openssl beside them, the others of openssl below."""
+    """Return the ciphers of ssh, the same of openssl beside them, the others of openssl below."""
     openssl = openssl_rows(measurements)
     lines = [["MB/s: median (range)", "ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]]
     for name, methods in ssh_rows(measurements).items():
@@ -83,7 +83,7 @@ def table(measurements: Sequence[Json]) -> List[str]:
 
 
 def recommendation(document: Json) -> List[str]:
-    """The Ciphers line for ssh_config and sshd_config, and what it gains on this machine."""
+    """Return the Ciphers line for ssh_config and sshd_config, and what it gains on this machine."""
     rates = {
         name: median_rate(methods["pipeline"])
         for name, methods in ssh_rows(document["measurements"]).items()

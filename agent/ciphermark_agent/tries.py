@@ -50,7 +50,7 @@ class Series:
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
-        """Standard error of the median as a share of it; infinite for few tries.
+        """Return the standard error of the median as a share of it; infinite for few tries.
 
         1.4826 * MAD estimates the spread without its outliers, 1.2533 makes the standard error
         of a mean that of a median.
@@ -74,7 +74,7 @@ class Skipped:
 
 
 def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
-    """Why an attempt gave no figure, or None: whatever it is, the other tries count."""
+    """Return why an attempt gave no figure, or None: whatever it is, the other tries count."""
     try:
         attempt(*arguments)
     except TryFailed as error:
@@ -113,7 +113,7 @@ class Plan:
         raise NotImplementedError
 
     def results(self) -> List[Series]:
-        """What has been measured, also when the run ends early; notes why the rest has not."""
+        """Return what has been measured, and note why the rest has not."""
         raise NotImplementedError
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> None:
@@ -127,7 +127,7 @@ class Plan:
             common.verbose("%s %s: %s" % (kind.in_words(), step, reason))
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
-        """Adds the sample of one try, and of its repeats if others disturbed it; all are kept."""
+        """Add the sample of one try, and of its repeats if others disturbed it."""
         for number in range(1 + MAX_REPEATS):
             began = time.monotonic()
             samples.append(attempt())

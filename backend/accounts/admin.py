@@ -31,7 +31,7 @@ class LookOnlyAdmin(ModelAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Not here."""
+        """Return whether it may be changed; nobody resets the password of a superuser above."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -71,7 +71,7 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A superuser's password is not reset by somebody below."""
+        """Return whether it may be changed; nobody resets the password of a superuser above."""
         return self._reaches(request, obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -95,7 +95,6 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        """The same of several people."""
         for person in queryset:
             end_read_tokens(person, actor_of(request))
         super().delete_queryset(request, queryset)

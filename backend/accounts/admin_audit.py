@@ -27,7 +27,7 @@ SECRET_FIELDS = frozenset({"password", "digest"})
 
 
 def snapshot(row: Model) -> dict[str, Any]:
-    """A row's fields as plain values; of a secret one only whether it changed can be told."""
+    """Return a row's fields as plain values; of a secret only whether it changed."""
     facts = model_to_dict(row, exclude=[*SECRET_FIELDS, "body"])
     return {
         name: sorted(str(one) for one in value) if isinstance(value, list) else value
@@ -38,7 +38,7 @@ def snapshot(row: Model) -> dict[str, Any]:
 def difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is not the same, as it was and as it is."""
+    """Return the fields that changed: before and after."""
     changed = [name for name in after if before.get(name) != after[name]]
     return {name: before.get(name) for name in changed}, {name: after[name] for name in changed}
 
@@ -60,7 +60,7 @@ class AuditedAdmin(ModelAdmin):
     """Each addition, change and deletion becomes an audit entry."""
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """The row, remembered as it was before the form."""
+        """Return the row, remembered as it was before the form."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None:
             request.audit_before = snapshot(row)  # type: ignore[attr-defined]  # ours, read by log_change
@@ -72,7 +72,7 @@ class AuditedAdmin(ModelAdmin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Changed; of a password that it was."""
+        """Record the change; of a password only that it changed."""
         now = type(obj)._default_manager.get(pk=obj.pk)
         before, after = difference(getattr(request, "audit_before", {}), snapshot(now))
         if "password" in str(message).lower():
@@ -81,7 +81,7 @@ class AuditedAdmin(ModelAdmin):
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Any]) -> Any:
-        """Deleted; called before that is done."""
+        """Record the deletion before it is done."""
         for row in queryset:
             record(actor_of(request), "admin.delete", _subject(row), before=snapshot(row))
         return super().log_deletions(request, queryset)  # type: ignore[arg-type]  # Django gives lists too

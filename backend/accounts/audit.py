@@ -31,7 +31,7 @@ NOBODY = Actor(Kind.NOBODY, "not signed in")
 
 
 def by_provider(issuer: str) -> Actor:
-    """What an identity provider or a proxy says of people, at their sign-in."""
+    """Return the actor for what an identity provider or a proxy changes at sign-in."""
     return Actor(Kind.PROVIDER, issuer)
 
 
@@ -50,7 +50,7 @@ def by_person(user: User) -> Actor:
 
 
 def actor_of(request: Request | HttpRequest) -> Actor:
-    """The token or the person behind a request."""
+    """Return the token or the person behind a request."""
     token = getattr(request, "auth", None)
     if isinstance(token, ApiToken):
         return Actor(Kind.TOKEN, token.name, token.pk)

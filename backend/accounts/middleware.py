@@ -31,7 +31,7 @@ class ProxySignInMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """The page for people whom the proxy signs in and this site does not."""
+        """Return the page for people whom the proxy signs in and this site does not."""
         if isinstance(error, SignInRefused):
             request.user = AnonymousUser()
             return sign_in_failed(request, str(error), status=403)

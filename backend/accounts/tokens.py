@@ -31,7 +31,7 @@ class NameTaken(ValueError):
 
 
 def digest_of(secret: str) -> str:
-    """What is stored of a secret."""
+    """Return what is stored of a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

@@ -16,7 +16,7 @@ LONGEST_REASON = 500
 
 
 def site_url(path: str) -> str:
-    """The address of a page, as people outside reach it."""
+    """Return the address of a page, as people outside reach it."""
     return f"{settings.CIPHERMARK_SITE_URL}{path}"
 
 

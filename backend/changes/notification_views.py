@@ -103,7 +103,7 @@ def notification_page(request: HttpRequest) -> HttpResponse:
 
 
 def _channels() -> QuerySet[NotificationChannel]:
-    """Each with the latest of what was or is to be sent."""
+    """Return each with the latest of what was or is to be sent."""
     latest = Notification.objects.filter(channel=OuterRef("pk")).order_by("-pk")
     return NotificationChannel.objects.annotate(
         last_state=Subquery(latest.values("state")[:1]),
@@ -115,7 +115,7 @@ def _channels() -> QuerySet[NotificationChannel]:
 
 @editors(EDIT, *FORM)
 def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """The rule of a channel; a POST changes it."""
+    """Show the rule of a channel; a POST changes it."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
     before = channel.facts()
     form = RuleForm(request.POST or None, instance=channel)

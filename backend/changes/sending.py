@@ -42,7 +42,7 @@ State = Notification.State
 
 
 def due_channels() -> list[int]:
-    """Keys of the channels that have something to send now."""
+    """Return keys of the channels that have something to send now."""
     now = timezone.now()
     sendable = Q(topic=TEST) | Q(channel__in=NotificationChannel.objects.open(now))
     due = Notification.objects.due(now).filter(sendable).order_by()

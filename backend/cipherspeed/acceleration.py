@@ -126,7 +126,7 @@ class SoftwareAes:
 
 @cache
 def software_aes() -> tuple[SoftwareAes, ...]:
-    """The references of data/software_aes.json: openssl's first, ssh's is diluted by its MAC."""
+    """Return the references of data/software_aes.json, openssl's first."""
     return tuple(SoftwareAes(**one) for one in _data("software_aes.json")["references"])
 
 
@@ -146,7 +146,7 @@ def acceleration_verdict(
     environment: Mapping[str, Any] | None = None,
     skipped: Iterable[Mapping[str, Any]] = (),
 ) -> AccelerationVerdict:
-    """The verdict on one run, or on several of one environment taken together.
+    """Return the verdict on one run, or on several of one environment taken together.
 
     `environment` and `skipped` as in the run document. Speed proves `hardware`, by masking or
     against software AES. Without that proof the flags decide: AES reported, but the mask
@@ -170,7 +170,7 @@ def acceleration_verdict(
 
 
 def _times(factor: float) -> str:
-    """A factor in words; near the limit with the decimals that show on which side it is."""
+    """Return a factor in words; near the limit with the decimals that show on which side it is."""
     return f"{factor:.3f}" if abs(factor - CLEAR_EFFECT) < 0.06 else f"{factor:.1f}"
 
 
@@ -311,7 +311,7 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
 
 
 def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Speed | None) -> str:
-    """What was seen, and what is missing for a verdict."""
+    """Return what was seen, and what is missing for a verdict."""
     seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
         seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} required.")

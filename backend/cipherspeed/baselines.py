@@ -84,7 +84,7 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
 
 
 def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredSeries]:
-    """The series of one run that the tool's levels are made of."""
+    """Return the series of one run that the tool's levels are made of."""
     return _comparable(
         [
             one
@@ -99,7 +99,7 @@ def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredS
 def rate_beside_baselines(
     tool: str, cipher: str, measured: Iterable[MeasuredSeries]
 ) -> float | None:
-    """A cipher's median, bytes per second, measured as the run's baselines were; else None.
+    """Return a cipher's median, bytes per second, measured as the run's baselines were; else None.
 
     ssh: by the same method. openssl: at the largest block.
     """
@@ -118,7 +118,7 @@ def rate_beside_baselines(
 
 
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
-    """Level b(f) of each baseline family in one run, bytes per second.
+    """Return the level b(f) of each baseline family in one run, bytes per second.
 
     The geometric mean of the medians of the family's members present; a family counts once
     however many members it has. Families that the run lacks are absent.
@@ -143,7 +143,7 @@ class SpeedIndex:
 
     @property
     def uncertainty(self) -> float | None:
-        """u, a factor of at least 1: how far the families disagree; None when there is only one.
+        """Return u, a factor of at least 1: how far the families disagree; None for one family.
 
         Computed when it is wanted, because that takes several times as long as the index.
         """
@@ -164,7 +164,7 @@ def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | 
 
 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:
-    """The speed index of a run from its baseline levels; both in bytes per second by family.
+    """Return the speed index of a run from its baseline levels; both in bytes per second by family.
 
     S = geometric mean of b(f) / a(f) over the families that run and reference share,
     u = exp(stdev(ln(b/a)) / sqrt(number of families)). None when they share none: never a guess.
@@ -177,5 +177,5 @@ def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> 
 
 
 def normalised(throughput: float, speed: SpeedIndex) -> float:
-    """The throughput, in bytes per second, that the reference machine would reach."""
+    """Return the throughput, in bytes per second, that the reference machine would reach."""
     return throughput / speed.index

@@ -89,7 +89,7 @@ _POWER_WITH_AES = 8
 
 
 def clean_cpu_model(model: str | None) -> str | None:
-    """ "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz" -> "Intel Core i7-3770"; None stays None.
+    """Return "Intel Core i7-3770" of "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz".
 
     Text that names no model (a kernel's placeholder) is None too.
     """
@@ -103,7 +103,7 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """The CPU's name, from its model text or else from its numbers; None if neither tells.
+    """Return the CPU's name, from its model text or else from its numbers; None if neither tells.
 
     `cpu` as in a run document. ARM names cores by numbers, and so does IBM its machines.
     """
@@ -118,7 +118,7 @@ def cpu_name(cpu: Mapping[str, Any]) -> str | None:
 
 
 def cpu_vendor(vendor: str | None, model: str | None) -> str | None:
-    """The maker's usual name, from the CPU's own vendor string or else from its model name."""
+    """Return the maker's usual name, by the CPU's vendor string or its model name."""
     if vendor:
         return _VENDORS.get(vendor.strip().lower(), vendor.strip())
     return _MAKERS.get((model or "").split(" ", 1)[0].lower())
@@ -130,7 +130,7 @@ def is_virtual_model(model: str | None) -> bool:
 
 
 def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
-    """The CPU's microarchitecture, by archspec's name where it has one; None if unknown.
+    """Return the CPU's microarchitecture, by archspec's name where it has one; None if unknown.
 
     By the CPU's numbers, else its name, else the most specific one of its vendor whose features
     the flags all have. Numbers first: a hypervisor that hides instructions makes a newer CPU
@@ -168,7 +168,7 @@ def _architecture(cpu: Mapping[str, Any]) -> str:
 
 
 def _of_arm(cpu: Mapping[str, Any]) -> str | None:
-    """ "cortex_a53": each ARM core is a microarchitecture, by archspec's name where it has one."""
+    """Return the microarchitecture of an ARM core, such as "cortex_a53"."""
     name = cpu_name(cpu) or ""
     maker, _, core = name.partition(" ")
     core = core.split(" + ")[0]  # of several kinds the fastest
@@ -182,7 +182,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _arm_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """True where archspec lists AES for the core and it is no option there, else None."""
+    """Return True if archspec lists AES for the core as no option, else None."""
     found = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
     if found is None or found in cpu_tables().arm_aes_optional:
         return None
@@ -205,7 +205,7 @@ def _of_power(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _by_flags(cpu: Mapping[str, Any]) -> str | None:
-    """The most specific microarchitecture of this vendor that fits the flags, else None."""
+    """Return the most specific microarchitecture of this vendor that fits the flags, else None."""
     family = _ARCHSPEC_FAMILIES.get(_architecture(cpu))
     flags = frozenset(cpu.get("flags") or ())
     if family is None or not flags:
@@ -263,13 +263,13 @@ _POWER8 = re.compile(r"IBM POWER(?:[89]|\d\d)")
 
 
 def _words(flags: Iterable[str]) -> set[str]:
-    """The flags in lower case; of RISC-V's one word ("rv64imafdc_zba_zkn") the extensions too."""
+    """Return the flags in lower case, with the extensions in RISC-V's one word."""
     words = {flag.lower() for flag in flags}
     return words.union(*(word.split("_") for word in words if word.startswith("rv")))
 
 
 def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
-    """What the flags of a run document's `cpu` say of AES.
+    """Return what the flags of a run document's `cpu` say of AES.
 
     A list that is plainly an excerpt proves what it names and nothing that it lacks. POWER
     lists no flags: there the level of the CPU, as the kernel names it, stands for them.

@@ -68,7 +68,7 @@ def _entry(raw: Mapping[str, Any]) -> X86Entry:
 
 @cache
 def cpu_tables() -> CpuTables:
-    """The tables as they stand in the file, read once."""
+    """Return the tables as they stand in the file, read once."""
     text = resources.files(__package__).joinpath("data/cpu_models.json").read_text("utf-8")
     raw = json.loads(text)
     return CpuTables(
@@ -84,7 +84,7 @@ def cpu_tables() -> CpuTables:
 
 
 def x86_entry(cpu: Mapping[str, Any]) -> X86Entry | None:
-    """The entry for a CPU's vendor, family, model and stepping; None if it is not listed."""
+    """Return the entry for a CPU's vendor, family, model and stepping; None if it is not listed."""
     model = cpu.get("model_id")
     if model is None:
         return None
@@ -100,17 +100,17 @@ def x86_entry(cpu: Mapping[str, Any]) -> X86Entry | None:
 
 
 def x86_entry_of(microarchitecture: str) -> X86Entry | None:
-    """The entry for a microarchitecture known by its name."""
+    """Return the entry for a microarchitecture known by its name."""
     return next(
         (one for one in cpu_tables().x86 if one.microarchitecture == microarchitecture), None
     )
 
 
 def microarchitecture_of_name(name: str) -> str | None:
-    """The microarchitecture that a cleaned CPU name gives away, else None."""
+    """Return the microarchitecture that a cleaned CPU name gives away, else None."""
     return next((found for pattern, found in cpu_tables().names if re.search(pattern, name)), None)
 
 
 def arm_core(vendor: str | None, part: int | None) -> str | None:
-    """The name of an ARM core by its implementer and part number."""
+    """Return the name of an ARM core by its implementer and part number."""
     return cpu_tables().arm_parts.get(vendor or "", {}).get(part if part is not None else -1)

@@ -41,12 +41,12 @@ class Ratio:
 
     @property
     def percent(self) -> float:
-        """The second against the first, in per cent; negative: slower."""
+        """Return the second against the first, in per cent; negative: slower."""
         return (self.ratio - 1) * 100
 
 
 def ratio_of(first: Figure, second: Figure) -> Ratio:
-    """The second result against the first.
+    """Return the second result against the first.
 
     noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)): twice the standard error of the
     difference of two medians, and never less than what runs of one machine differ by anyway; and
@@ -74,6 +74,6 @@ def _verdict(ratio: float, noise: float, told: bool) -> Verdict:
 
 
 def mean_ratio(ratios: Iterable[float]) -> float | None:
-    """The geometric mean of ratios above zero; None of none."""
+    """Return the geometric mean of ratios above zero; None of none."""
     found = list(ratios)
     return geometric_mean(found) if found else None

@@ -30,7 +30,7 @@ class Dimensions:
 
 
 def dimensions(environment: Mapping[str, Any]) -> Dimensions:
-    """The dimensions of a run document's `environment`; what it does not say is unknown."""
+    """Return the dimensions of a run document's `environment`; what it does not say is unknown."""
     cpu, system = environment["cpu"], environment["os"]
     version_text = environment["openssl"].get("version_text")
     model = cpu_name(cpu)
@@ -57,7 +57,7 @@ class SshLibrary:
 
 
 def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
-    """Of a run document's `environment`; None: the openssl program's release, or not stated."""
+    """Return the library of ssh; None if it is the openssl program's release, or not stated."""
     text = _other_library(environment)
     if text is None:
         return None
@@ -68,14 +68,14 @@ def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
 
 
 def _other_library(environment: Mapping[str, Any]) -> str | None:
-    """What `ssh -V` says of its library, where that is not the release of the openssl program."""
+    """Return the library that `ssh -V` states, if it differs from the openssl program."""
     stated = environment["openssh"].get("library")
     own = environment["openssl"].get("version_text")
     return None if openssl_release(stated) in (None, openssl_release(own)) else stated
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:
-    """SHA-256 (hex) over the stable, normalised facts; never over a reading such as the load.
+    """Return SHA-256 (hex) over the stable, normalised facts; never over a reading.
 
     Two runs with one fingerprint were made in one environment. `FINGERPRINT_VERSION` goes in,
     so that a changed recipe cannot be mistaken for a changed machine. ssh's library counts only
@@ -98,7 +98,7 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 
 
 def ssh_environment(environment: Mapping[str, Any]) -> int:
-    """A number for the environment as ssh sees it: that of `fingerprint` without the program.
+    """Return a number for the environment as ssh sees it: without the openssl program.
 
     Runs with different `--openssl` on one machine are of different environments, and their ssh
     figures still of one. Positive, of 63 bits: a hash, so that no table need be asked for it.
@@ -114,7 +114,7 @@ def _digest(facts: Mapping[str, Any]) -> bytes:
 
 
 def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts that concern both tools."""
+    """Return the facts that concern both tools."""
     cpu, system = environment["cpu"], environment["os"]
     return {
         "cpu": {

@@ -42,7 +42,7 @@ class FlagsChanged(Difference):
 
 
 def _of(section: str, name: str) -> Callable[[Facts], str | None]:
-    """Reads one member of one section as text."""
+    """Return a function that reads one member of one section as text."""
 
     def read(environment: Facts) -> str | None:
         value = (environment.get(section) or {}).get(name)
@@ -56,7 +56,7 @@ def _openssl(environment: Facts) -> str | None:
 
 
 def _ssh_library(environment: Facts) -> str | None:
-    """What ssh uses; in documents that do not state it, what the openssl program is."""
+    """Return what ssh uses; in documents that do not state it, what the openssl program is."""
     stated = (environment.get("openssh") or {}).get("library")
     return openssl_release(stated) or _openssl(environment)
 
@@ -99,7 +99,7 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """The library of the tool, or of both; ssh's by itself only where it is another one."""
+    """Return the library of the tool, or of both; ssh's by itself only where it is another one."""
     alike = all(_ssh_library(one) == _openssl(one) for one in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
@@ -114,7 +114,7 @@ def environment_difference(
     *,
     tool: str | None = None,
 ) -> tuple[Difference, ...]:
-    """What differs between two run documents' `environment`, the most likely causes first.
+    """Return what differs between two run documents' `environment`, the most likely causes first.
 
     `tool`: what may have changed its figures, so of the libraries only its own. Readings that
     change from run to run (load, memory), and what only one of the two states, are no difference.
@@ -135,7 +135,7 @@ def environment_difference(
 def differing_facts(
     environments: Sequence[Facts], *, hosts: bool = False
 ) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-    """Every fact that is not the same in all environments, with what each of them states.
+    """Return every fact that is not the same in all environments, with what each of them states.
 
     In the order of `environment_difference`; None where one does not state it. Of CPU flags each
     has what it lost and gained against the first, empty where nothing.
@@ -155,7 +155,7 @@ def differing_facts(
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
-    """Flags gained and lost; None where either side states none."""
+    """Return flags gained and lost; None where either side states none."""
     old, new = (set((one.get("cpu") or {}).get("flags") or ()) for one in (before, after))
     if not old or not new or old == new:
         return None

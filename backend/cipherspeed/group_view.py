@@ -49,7 +49,7 @@ class GroupView:
         return self.search.casefold() in label.casefold()
 
     def found(self, comparison: Comparison) -> Comparison:
-        """The comparison with the groups that are searched for, in order."""
+        """Return the comparison with the groups that are searched for, in order."""
         metric = comparison.metric
         best = min if metric in LOWER_IS_BETTER else max
 
@@ -71,7 +71,7 @@ class GroupView:
 
     @property
     def cipher(self) -> str:
-        """The cipher that the groups are sorted by; empty for none or several."""
+        """Return the cipher that the groups are sorted by; empty for none or several."""
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison, before: int = 0) -> dict[str, str]:
@@ -93,13 +93,13 @@ class GroupView:
         return ranks
 
     def place(self, best: float | None, metric: str) -> float:
-        """What sorts a group whose best value by which it is sorted is this; None comes last."""
+        """Return the sort key of a group with this best value; None comes last."""
         if best is None:
             return math.inf
         return best if metric in LOWER_IS_BETTER else -best
 
     def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
-        """Those of the page; one beyond the last is the last."""
+        """Return those of the page; one beyond the last is the last."""
         start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
         return tuple(groups[start : start + self.top])
 
@@ -111,7 +111,7 @@ def _ties(one: GroupSummary, other: GroupSummary) -> bool:
 
 
 def page_count(found: int, size: int) -> int:
-    """How many pages so many groups fill, at least one."""
+    """Return how many pages so many groups fill, at least one."""
     return max(1, -(-found // size))
 
 
@@ -130,12 +130,12 @@ class InView:
 
 
 def in_view(comparison: Comparison, view: GroupView) -> InView:
-    """What a view shows of a comparison that is whole."""
+    """Return what the view shows of a whole comparison."""
     found = view.found(comparison).groups
     return InView(comparison, view.on_page(found), len(comparison.groups), len(found))
 
 
 def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """The first groups that have at most `MOST_BARS` together, and one at least."""
+    """Return the first groups that have at most `MOST_BARS` together, and one at least."""
     bars = accumulate(len(group.values) for group in groups)
     return groups[: max(1, sum(count <= MOST_BARS for count in bars))]

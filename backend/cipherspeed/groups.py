@@ -63,7 +63,7 @@ class Ratio(NamedTuple):
 
 
 def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
-    """The ratio of two medians of different hosts; None where one is not above zero.
+    """Return the ratio of two medians of different hosts; None where one is not above zero.
 
     `exact`: the reference is one host, whose figure is taken as it is. The interval is made of
     those of the two medians, on logarithms: MOVER, Zou and Donner, Statistics in Medicine 27
@@ -82,14 +82,14 @@ def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: boo
 
 
 def _margins(one: GroupSummary) -> tuple[float, float] | None:
-    """How far below and above its median the interval reaches, on logarithms."""
+    """Return how far below and above its median the interval reaches, on logarithms."""
     if one.low is None or one.high is None:
         return None
     return math.log(one.median / one.low), math.log(one.high / one.median)
 
 
 def ratio_of_hosts(summary: GroupSummary) -> Ratio:
-    """The summary of the ratios that hosts themselves have: the sign test's interval."""
+    """Return the summary of the ratios that hosts themselves have: the sign test's interval."""
     return Ratio(summary.median, summary.low, summary.high, summary.n)
 
 

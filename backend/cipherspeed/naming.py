@@ -20,7 +20,7 @@ class Label:
 
 
 def slug(text: str) -> str:
-    """Lower-case key of `text`: letters, digits and dots, other runs of characters as "-".
+    """Return a lower-case key of `text`: letters, digits and dots, all else as "-".
 
     Where that would drop a letter or digit, or has to be cut, a digest of the text goes on the
     end: two CPUs must not become one because we cannot spell them.
@@ -35,13 +35,13 @@ def slug(text: str) -> str:
 
 
 def label(text: str | None, unknown: str) -> Label:
-    """The label of a fact; a fact that is not known is shown as unknown."""
+    """Return the label of a fact; a fact that is not known is shown as unknown."""
     plain = " ".join((text or "").split())
     return Label(slug(plain), plain[:MAX_LABEL]) if plain else Label(UNKNOWN_KEY, unknown)
 
 
 def tags_by_key(tags: Iterable[str]) -> dict[str, list[str]]:
-    """Tags (KEY:VALUE) by key: of a filter any value of a key, and all keys, must fit."""
+    """Return tags (KEY:VALUE) by key: any value of a key must fit, and all keys."""
     found: dict[str, list[str]] = {}
     for tag in tags:
         key, _, value = tag.partition(":")

@@ -43,12 +43,12 @@ _STEPS = {"128": 1, "192": 2, "256": 3}
 
 
 def family(cipher: str) -> Family:
-    """The family of a cipher, by the name that the tool gives it."""
+    """Return the family of a cipher, by the name that the tool gives it."""
     return next(known for known in FAMILIES if known.pattern.search(cipher.lower()))
 
 
 def colour_slot(cipher: str) -> str:
-    """The colour of a cipher: family and step, such as "aes-gcm-3" (256 bit)."""
+    """Return the colour of a cipher: family and step, such as "aes-gcm-3" (256 bit)."""
     size = _KEY_SIZE.search(cipher)
     return f"{family(cipher).key}-{_STEPS[size[1]] if size else 2}"
 
@@ -60,7 +60,7 @@ def cipher_order(cipher: str) -> tuple[int, int, str]:
 
 
 def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
-    """Names without "@openssh.com", except where two would then look the same."""
+    """Return names without "@openssh.com", except where two would then look the same."""
     names = {cipher: cipher.partition("@")[0] or cipher for cipher in ciphers}
     seen = Counter(names.values())
     return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}
@@ -89,5 +89,5 @@ COLOURS = {
 
 
 def colour(cipher: str) -> str:
-    """The cipher's colour in files: "#4260b3"."""
+    """Return the cipher's colour in files: "#4260b3"."""
     return COLOURS[colour_slot(cipher)]

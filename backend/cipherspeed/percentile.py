@@ -19,13 +19,13 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """One sentence for people, with the figures it rests on."""
+        """Return one sentence for people, with the figures it rests on."""
         ties = f", equal to {self.tied}" if self.tied else ""
         return f"Better than {self.beaten} of {self.others} other hosts{ties}."
 
 
 def standing(beaten: int, tied: int, others: int) -> Standing | None:
-    """The standing of a host that beats so many of the other hosts and ties with so many.
+    """Return the standing of a host that beats so many of the other hosts and ties with so many.
 
     None when there is no other host: alone, nobody is fast or slow.
     """

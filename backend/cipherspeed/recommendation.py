@@ -345,7 +345,7 @@ class _Candidate:
 
     @property
     def preference(self) -> tuple[tuple[int, int, int], float, float, str]:
-        """Sorts those that the noise does not tell apart."""
+        """Return what sorts ciphers that the noise does not tell apart."""
         return self.cipher.strength, -self.speed.median, -self.unlimited, self.cipher.name
 
 
@@ -394,7 +394,7 @@ class _Ranking:
 
     @cached_property
     def _speeds(self) -> list[dict[str, Speed]]:
-        """Of each connection what it does with every cipher that both ends measured."""
+        """Return for each connection the speed of every cipher that both ends measured."""
         return [
             {
                 name: slowest((rate.speed, theirs[name].speed), self.payload)
@@ -420,13 +420,13 @@ class _Ranking:
 
     @cached_property
     def order(self) -> list[_Candidate]:
-        """The candidates that nothing speaks against."""
+        """Return the candidates that nothing speaks against."""
         candidates = self._candidates.items()
         return _in_order(one for name, one in candidates if name not in self.reasons)
 
     @cached_property
     def _own_best(self) -> list[_Candidate]:
-        """What each host of a group would prefer by itself."""
+        """Return what each host of a group would prefer by itself."""
         if len(self.connections) == 1 or not self.order:
             return []
         return [_Ranking([one], self.policy, self.method).order[0] for one in self.connections]
@@ -437,14 +437,14 @@ class _Ranking:
         return defaults.pop() if len(defaults) == 1 else None
 
     def _worst(self, cipher: Cipher) -> tuple[Assessment, Connection]:
-        """The worst that the cipher is worth on any connection, and that connection."""
+        """Return the worst that the cipher is worth on any connection, and that connection."""
         by_releases = {(each[0].client, each[1].server): each for each in self.connections}
         assessed = ((cipher.assess(*ends), each) for ends, each in by_releases.items())
         return max(assessed, key=lambda one: STATUSES.index(one[0].status))
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """Why ciphers have no place, by cipher; what no host has is left out."""
+        """Return why ciphers have no place, by cipher; what no host has is left out."""
         known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
         found = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}
@@ -469,7 +469,7 @@ class _Ranking:
         return f"{NOT_MEASURED} on {_names(missing)}" if missing else ""
 
     def _because(self, cipher: Cipher) -> str:
-        """ " because of Terrapin (OpenSSH 9.2 on nas)": whence the status is what it is."""
+        """Return why the status is what it is: " because of Terrapin (OpenSSH 9.2 on nas)"."""
         assessment, (client, server) = self._worst(cipher)
         for advisory in cipher.advisories:
             affected = advisory.affected_ends(client.client, server.server)
@@ -508,7 +508,7 @@ class _Ranking:
         return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
 
     def _gain(self, name: str) -> Gain | None:
-        """The gain over the defaults, None where none was measured."""
+        """Return the gain over the defaults, None where none was measured."""
         pairs = [
             (by_cipher[name], by_cipher[client.default_cipher])
             for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
@@ -525,7 +525,7 @@ class _Ranking:
         return compared(self._default, pairs, saved)
 
     def _costs(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
-        """Why a cipher that is slower than the default is preferred; None for any other.
+        """Return why a cipher that is slower than the default is preferred; None for any other.
 
         Whatever comes after the default costs nobody speed.
         """
@@ -587,6 +587,6 @@ class _Ranking:
 
 
 def _names(hosts: Iterable[str]) -> str:
-    """The first host, and how many others."""
+    """Return the first host, and how many others."""
     first, *more = dict.fromkeys(hosts)
     return f"{first} and {len(more)} more" if more else first

@@ -26,7 +26,7 @@ class DocumentRejected(ValueError):
 
 
 def _time(text: str | None, field: str) -> datetime | None:
-    """A moment in UTC; None where a source that is no agent states none."""
+    """Return a moment in UTC; None where a source that is no agent states none."""
     if text is None:
         return None
     try:
@@ -88,7 +88,7 @@ def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
 
 
 def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
-    """The typed form of a document that has passed the schema.
+    """Return the typed form of a document that has passed the schema.
 
     Raises `DocumentRejected` where it cannot be true: it ends before it starts, holds one series
     twice, or measured another cipher than the one asked for.

@@ -35,7 +35,7 @@ class SeriesSummary(NamedTuple):
 
 
 def median_of_sorted(values: Sequence[float]) -> float:
-    """The median of at least one value in ascending order, as `statistics.median` has it.
+    """Return the median of at least one value in ascending order.
 
     Every run needs hundreds, most of three values: what that function looks at first costs more.
     """
@@ -48,7 +48,7 @@ def _spread_about(middle: float, values: Iterable[float]) -> float:
 
 
 def relative_spread(values: Sequence[float]) -> float:
-    """s = 1.4826 * median(|x - median|) / median, of one value or more with a median above 0."""
+    """Return s = 1.4826 * median(|x - median|) / median; the median must be above 0."""
     return _spread_about(median_of_sorted(sorted(values)), values)
 
 
@@ -62,7 +62,7 @@ def throughput(sample: Sample) -> float:
 
 
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
-    """Median, range and spread s = 1.4826 * median(|x - median|) / median.
+    """Return median, range and spread s = 1.4826 * median(|x - median|) / median.
 
     `throughputs` are bytes per second, at least one, each above zero; `ValueError` otherwise.
     Noisy is a spread above 5 % over three tries or more: fewer tries cannot tell.
@@ -114,7 +114,7 @@ _CHAINED = re.compile(
 
 @lru_cache(maxsize=4096)
 def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = False) -> float:
-    """The highest rate that so many threads can reach, bytes per second.
+    """Return the highest rate that so many threads can reach, bytes per second.
 
     CBC decrypts in parallel, so only its encryption is a chain.
     """

@@ -54,7 +54,7 @@ class ToolChange:
 
 @cache
 def tool_changes() -> tuple[ToolChange, ...]:
-    """Every known change, as data/tool_changes.json has them."""
+    """Return every known change, as data/tool_changes.json has them."""
     text = resources.files(__package__).joinpath("data/tool_changes.json").read_text("utf-8")
     return tuple(
         ToolChange(
@@ -88,7 +88,7 @@ def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
 
 
 def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolChange, ...]:
-    """The changes of `openssl speed` for this cipher that one of two releases has, not the other.
+    """Return the changes of `openssl speed` for this cipher between two releases.
 
     Versions as the tool prints them, "OpenSSL 3.0.15 3 Sep 2024" or "OpenSSL 3.0.15", in either
     order. Across a break a difference is no property of the cipher, so no percentage is stated.

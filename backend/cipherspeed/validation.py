@@ -52,7 +52,7 @@ class Fault:
 
 @cache
 def run_schema() -> Schema:
-    """The JSON Schema of `ciphermark/run/1`, as served at /api/v1/schema/run."""
+    """Return the JSON Schema of `ciphermark/run/1`, as served at /api/v1/schema/run."""
     text = resources.files(__package__).joinpath("schema/run-1.json").read_text("utf-8")
     schema: Schema = json.loads(text)
     return schema
@@ -60,7 +60,7 @@ def run_schema() -> Schema:
 
 @cache
 def _compiled(rules: str) -> jsonschema_rs.Draft202012Validator:
-    """A validator of a part of the schema, given as JSON text."""
+    """Return a validator of a part of the schema, given as JSON text."""
     part = {**json.loads(rules), "$defs": run_schema()["$defs"]}
     return jsonschema_rs.Draft202012Validator(part, validate_formats=True, mask=QUOTED)
 
@@ -98,7 +98,7 @@ def _resolved(rules: Schema) -> Schema:
 
 
 def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]]:
-    """Each member or item of `value` for which `rules` has a schema: name, value, schema."""
+    """Yield each member or item of `value` for which `rules` has a schema: name, value, schema."""
     if isinstance(value, dict):
         named, others = rules.get("properties", {}), rules.get("additionalProperties")
         for name, inner in value.items():
@@ -111,7 +111,7 @@ def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]
 
 
 def _without_inner_places(value: Any) -> Any:
-    """The value with nothing inside its members and items: each error carries a copy of it."""
+    """Return the value with nothing inside its members and items."""
     if isinstance(value, dict):
         return {name: _emptied(inner) for name, inner in value.items()}
     return [_emptied(inner) for inner in value] if isinstance(value, list) else value
@@ -122,7 +122,7 @@ def _emptied(value: Any) -> Any:
 
 
 def _faults(rules: Schema, value: Any, place: Path = ()) -> Iterator[Fault]:
-    """The faults of one place, then those of the places inside it, one at a time."""
+    """Yield the faults of one place, then those of the places inside it, one at a time."""
     rules = _resolved(rules)
     if _validator(rules).is_valid(value):
         return
@@ -139,7 +139,7 @@ def _whole() -> jsonschema_rs.Draft202012Validator:
 
 
 def validate_run_document(document: Any) -> list[Fault]:
-    """The faults of the document, the first `MAX_FAULTS` of them; empty when it is valid."""
+    """Return the faults of the document, the first `MAX_FAULTS` of them; empty when it is valid."""
     if _whole().is_valid(document):
         return []
     return list(islice(_faults(run_schema(), document), MAX_FAULTS))

@@ -27,5 +27,4 @@ class Share(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        """Neither revoked nor expired."""
         return self.revoked_at is None and self.expires_at > timezone.now()

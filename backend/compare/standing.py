@@ -35,7 +35,7 @@ def latest_results(host_id: int) -> list[Measurement]:
 
 
 def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
-    """The standing of each comparable result among the latest one of every other host.
+    """Return the standing of each comparable result among the latest one of every other host.
 
     openssl: at each cipher's largest block, and for ciphers that `openssl speed` measures
     otherwise since some release only among hosts on the same side of that change.
@@ -49,7 +49,7 @@ def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStand
 
 
 def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
-    """Of a cipher the unpinned series, and for openssl the largest block."""
+    """Return of each cipher the unpinned series, and for openssl the largest block."""
     chosen: dict[tuple[str, str, str], Measurement] = {}
     for one in results:
         series = one.series
@@ -73,7 +73,7 @@ class _Comparable(NamedTuple):
 
 
 def _by_comparable(results: Iterable[Measurement]) -> dict[_Comparable, list[Measurement]]:
-    """The results by what they may be compared with; releases are keys of OpenSSL's."""
+    """Return the results by what they may be compared with; releases are keys of OpenSSL's."""
     batches: dict[_Comparable, list[Measurement]] = {}
     labels: dict[str, str] = {}
     for one in results:

@@ -28,13 +28,13 @@ app.autodiscover_tasks(["accounts", "changes", "runs", "compare"])
 
 @setup_logging.connect
 def _log_as_the_site_does(**_: Any) -> None:
-    """Worker and beat too: what takes secrets out of the log is part of its settings."""
+    """Log as the site does: its settings remove secrets."""
     dictConfig(settings.LOGGING)
 
 
 @task_prerun.connect
 def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
-    """In every line that is written while it runs."""
+    """Name the task in every line that is logged while it runs."""
     start_context(task=task.name, task_id=task_id)
 
 
@@ -49,7 +49,7 @@ NICENESS = 5
 
 @worker_init.connect
 def _give_way_to_pages(**_: Any) -> None:
-    """The processes of the pool take it over."""
+    """Lower the priority; the processes of the pool inherit it."""
     os.nice(NICENESS)
 
 

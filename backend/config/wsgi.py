@@ -13,7 +13,7 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 
 def below(path: str, application: Application) -> Application:
-    """The application, given addresses without the path; Django puts it into all that it writes.
+    """Return the application for addresses below a path; Django adds the path to links.
 
     What comes without it is answered too: probes of `web` itself, and proxies that took it off.
     """

@@ -43,12 +43,12 @@ def reader_required(view: View[P]) -> View[P]:
 
 
 def reader_page(view: View[P]) -> View[P]:
-    """A page that only shows something, to who may read."""
+    """Restrict a read-only page to people who may read."""
     return require_safe(reader_required(view))
 
 
 def _present_address(request: HttpRequest) -> str | None:
-    """This address with merged hosts under their present keys; None where it names no such host."""
+    """Return this address with merged hosts under their present keys, if it names any."""
     named = {
         key
         for name in HOSTS
@@ -72,7 +72,7 @@ FORM = ("GET", "HEAD", "POST")
 
 
 def editors(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
-    """A page for people with a permission, by these methods (none: any); kept by no cache."""
+    """Restrict a page to people with a permission and to methods; no cache keeps it."""
 
     def decorate(view: Page[P]) -> Page[P]:
         allowed = require_http_methods(methods)(view) if methods else view

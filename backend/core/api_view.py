@@ -58,21 +58,21 @@ class ByCursor(CursorPagination):
             raise NotFound(self.invalid_cursor_message) from None
 
     def get_page_size(self, request: Request) -> int | None:
-        """As asked for, at most `max_page_size`; a fault is named, not passed over."""
+        """Return the size asked for, at most `max_page_size`; raise for a faulty one."""
         text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
         if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
             raise ValidationError({"page_size": f"{text[:50]!r} is no whole number above 0."})
         return min(int(text), self.max_page_size)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """As OpenAPI 3.1 says that a text may be null; DRF's own says it as 3.0 did."""
+        """Return the schema as OpenAPI 3.1 spells a text that may be null."""
         page: dict[str, Any] = super().get_paginated_response_schema(schema)
         for link in ("next", "previous"):
             page["properties"][link] = {"type": ["string", "null"], "format": "uri"}
         return page
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """With the bounds of the size."""
+        """Return the parameters with the bounds of the size."""
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             if parameter["name"] == self.page_size_query_param:
@@ -106,11 +106,11 @@ class ByCursorOfIds(ByCursor):
         return self.ids
 
     def get_next_link(self) -> str | None:
-        """The address of the page after the last id of this one."""
+        """Return the address of the page after the last id of this one."""
         return self._link(-1, self.end - 1) if self.has_more else None
 
     def get_previous_link(self) -> str | None:
-        """The address of the page before the first id of this one."""
+        """Return the address of the page before the first id of this one."""
         return self._link(0, self.begin) if self.begin else None
 
     def _link(self, index: int, place: int) -> str:
@@ -134,12 +134,12 @@ class ApiView(APIView):
     asked: Any
 
     def get_permissions(self) -> Sequence[Any]:
-        """That of the request's method."""
+        """Return the permissions of the request's method."""
         own = self.permissions.get(str(self.request.method))
         return [own()] if own else super().get_permissions()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """After who asks, what is asked: 400 for a parameter that the operation does not have."""
+        """Refuse a parameter that the operation does not have, after permissions."""
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else str(request.method)
         form = self.parameters.get(method)
@@ -163,7 +163,7 @@ class ApiView(APIView):
 
 
 def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """What the body says, checked; DRF's `ValidationError` names every fault."""
+    """Return what the body says, checked; DRF's `ValidationError` names every fault."""
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
     known = [name for name, field in given.fields.items() if not field.read_only]
@@ -232,7 +232,7 @@ class ListView(ApiView):
         shape: type[Serializer[Any]],
         read: Callable[[Sequence[Any]], Sequence[Any]] = list,
     ) -> Response:
-        """The page that the cursor asks for; `read` makes of its rows what is shown."""
+        """Return the page that the cursor asks for; `read` turns its rows into what is shown."""
         paginator = self.pagination_class()
         if self.filterset_class is not None:
             rows = checked(self.filterset_class(request.query_params, rows, request=request)).qs

@@ -30,7 +30,7 @@ def site_of(request: HttpRequest) -> str:
 
 
 def set_up_command(request: HttpRequest, token: str) -> str:
-    """The one line that fetches the agent from this server, measures and uploads."""
+    """Return the one line that fetches the agent from this server, measures and uploads."""
     server = site_of(request)
     return (
         f"curl -fsO {server}/agent.py && "
@@ -39,18 +39,18 @@ def set_up_command(request: HttpRequest, token: str) -> str:
 
 
 def agent_command(request: HttpRequest) -> str:
-    """The same for whoever has a token already."""
+    """Return the same line with TOKEN in place of a token."""
     return set_up_command(request, "TOKEN")
 
 
 def lending_command(request: HttpRequest) -> str:
-    """What makes this site reachable from another machine; empty where its address does that."""
+    """Return the command that lets another machine reach a site on this one."""
     port = local_port(request)
     return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
 
 
 def local_port(request: HttpRequest) -> int | None:
-    """The port of a site whose address leads to it from its own machine only; None of others."""
+    """Return the port of a site that only its own machine reaches; None for others."""
     address = urlsplit(site_of(request))
     if not LOOPBACK.fullmatch(address.hostname or ""):
         return None
@@ -67,7 +67,7 @@ def is_measuring() -> bool:
 
 
 def schedule_commands(request: HttpRequest, token: str) -> str:
-    """Lines that keep server and token on a host, and print a weekly timer for it."""
+    """Return lines that keep server and token on a host and print a weekly timer."""
     return (
         "mkdir -p ~/.config/ciphermark && (umask 077 && "
         "printf '[agent]\\nserver = %s\\ntoken = %s\\n' "
@@ -120,7 +120,6 @@ class ManyMachines:
 
 
 def many_machines(request: HttpRequest) -> ManyMachines:
-    """Texts for the address at which this page was opened."""
     server, port = site_of(request), local_port(request)
     return ManyMachines(
         server=server,
@@ -133,7 +132,7 @@ def many_machines(request: HttpRequest) -> ManyMachines:
 
 
 def ssh_loop(server: str, lent_port: int | None = None) -> str:
-    """One line: each host of hosts.txt in turn gets the token on its standard input.
+    """Return one line that gives the token to each host of hosts.txt on standard input.
 
     `lent_port`: of a site on this machine alone, which each connection then brings along.
     """

@@ -35,7 +35,7 @@ class StrictJsonParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What the body says; 400 for what is no JSON, 413 for too much of it."""
+        """Return what the body says; 400 for what is no JSON, 413 for too much of it."""
         body = stream.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:
             raise TooLarge(f"A request here has at most {MOST_BYTES} bytes.")

@@ -64,7 +64,7 @@ class TextFormatter(logging.Formatter):
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """Before a traceback, which begins on a line of its own."""
+        """Return the message with its context; a traceback begins on a line of its own."""
         line = super().formatMessage(record)
         context = " ".join(f"{name}={value}" for name, value in _context.get().items())
         return f"{line} [{without_secrets(context)}]" if context else line
@@ -77,7 +77,6 @@ class JsonFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, in ASCII."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -100,12 +99,11 @@ def _clean(value: Any) -> Any:
 
 
 def formatter(name: str) -> logging.Formatter:
-    """The one of these `FORMATS`."""
     return JsonFormatter() if name == "json" else TextFormatter()
 
 
 def logging_config(format_name: str, level: str) -> dict[str, Any]:
-    """For `logging.config.dictConfig`: everything goes to standard error."""
+    """Return settings for `logging.config.dictConfig`: all goes to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -66,7 +66,7 @@ WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}
 
 
 def complete(result: Described, **_: Any) -> Described:
-    """drf-spectacular's hook: the document with what follows from the rules of the whole API."""
+    """Add to drf-spectacular's document what follows from the rules of the whole API."""
     schemas = result["components"]["schemas"]
     schemas["Error"] = ERROR
     for methods in result["paths"].values():
@@ -91,13 +91,13 @@ def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
 
 
 def _require_body(operation: Described) -> None:
-    """No operation that takes a body goes without one."""
+    """Require a body for each operation that takes one."""
     if "requestBody" in operation:
         operation["requestBody"]["required"] = True
 
 
 def _let_be_empty(operation: Described) -> None:
-    """An empty parameter counts as absent, so that a form can be sent as it is."""
+    """Allow empty parameters, which count as absent: a form can be sent as it is."""
     for parameter in operation.get("parameters", []):
         schema = parameter["schema"]
         # In a list of texts an empty one is a text like another.

@@ -15,7 +15,7 @@ class AnalyticsUnavailable(Exception):
 
 
 def outage_message(error: Exception) -> str | None:
-    """What an exception says cannot answer, as a sentence; None for every other failure."""
+    """Return a sentence about what cannot answer; None for every other failure."""
     if isinstance(error, AnalyticsUnavailable):
         return str(error)
     if isinstance(error, UNREACHABLE):

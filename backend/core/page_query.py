@@ -25,13 +25,13 @@ KNOWN = {
 
 
 def page_number(params: QueryDict) -> int:
-    """The page of a list, from 1; what is no number means the first."""
+    """Return the page of a list, from 1; what is no number means the first."""
     page = params.get("page", "")
     return int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1
 
 
 def search_text(params: QueryDict, name: str = "q") -> str:
-    """What the list is searched for; no text of a host or CPU has the character NUL."""
+    """Return what the list is searched for; no text of a host or CPU has the character NUL."""
     return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
@@ -46,7 +46,7 @@ def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
 
 
 def first_page(params: QueryDict, *names: str) -> QueryDict:
-    """The parameters without `page`, or without those that say which page of a list."""
+    """Return the parameters without `page`, or without those that say which page of a list."""
     first = params.copy()
     for name in names or ("page",):
         first.pop(name, None)
@@ -60,7 +60,7 @@ class PageAddress:
     params: QueryDict
 
     def changed(self, **values: str | tuple[str, ...] | None) -> str:
-        """The page with these parameters; None or () takes one away."""
+        """Return the page with these parameters; None or () takes one away."""
         params = self.params.copy()
         for name, value in values.items():
             wanted = (value,) if isinstance(value, str) else (value or ())
@@ -68,14 +68,14 @@ class PageAddress:
         return self._address(params)
 
     def without(self, name: str, value: str) -> str:
-        """The page without one value of a repeated parameter."""
+        """Return the page without one value of a repeated parameter."""
         params = self.params.copy()
         params.setlist(name, [kept for kept in params.getlist(name) if kept != value])
         return self._address(params)
 
     @classmethod
     def of(cls, **values: str) -> str:
-        """An address of these parameters alone."""
+        """Return an address of these parameters alone."""
         return cls(QueryDict()).changed(**values)
 
     @staticmethod
@@ -85,7 +85,7 @@ class PageAddress:
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
-    """Parameters passed over although a filter was surely meant: name, what was meant, address.
+    """Return ignored parameters that surely meant a filter: name, meaning, address.
 
     Addresses come with all kinds of parameters, of mails and of search engines, and none of them
     breaks a page. But figures of everything must not be taken for those of a filter.

@@ -84,7 +84,7 @@ class NumberedPage:
 
 
 def numbered_page(rows: int, size: int, params: QueryDict) -> NumberedPage:
-    """The page that `page=NUMBER` asks for; one beyond the last is the last."""
+    """Return the page that `page=NUMBER` asks for; one beyond the last is the last."""
     pages = page_count(rows, size)
     number = min(page_number(params), pages)
     address = PageAddress(params)

@@ -225,7 +225,7 @@ class CipherList(ApiView):
 
     @extend_schema(operation_id="ciphers", responses=CatalogueSerializer)
     def get(self, request: Request) -> Response:
-        """Every cipher with its kind, its status and why, and which OpenSSH has it."""
+        """Return every cipher with its kind, its status and why, and which OpenSSH has it."""
         tool = self.asked.given.get("tool")
         catalogue = cipher_catalogue()
         answer = {
@@ -247,7 +247,7 @@ class RecommendationView(ApiView):
 
     @extend_schema(operation_id="recommendation", responses=RecommendationSerializer)
     def get(self, request: Request) -> Response:
-        """The order with what it gains and rests on, and the lines for ssh_config and sshd_config.
+        """Return the order, what it gains and rests on, and lines for ssh_config and sshd_config.
 
         For one host `host=KEY`, for a pair `client=KEY&server=KEY`, for a group several hosts or
         the comparison's filters.

@@ -179,7 +179,7 @@ class Bar(NamedTuple):
 
     @property
     def whisker(self) -> str:
-        """The path of the whisker in a box of 100 x 10."""
+        """Return the path of the whisker in a box of 100 x 10."""
         low, high = self.low, self.high
         return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
 

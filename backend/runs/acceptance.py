@@ -17,7 +17,7 @@ from texts.types import PARSER_VERSION
 
 
 class RunConflict(Exception):
-    """This run_id is stored already, with other content."""
+    """Raised for a run_id that is stored already with other content."""
 
 
 class Accepted(NamedTuple):

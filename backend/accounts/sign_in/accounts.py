@@ -40,7 +40,7 @@ class ExternalPerson:
 
     @property
     def role(self) -> str | None:
-        """The highest role that CIPHERMARK_ROLES gives; None where no group has one."""
+        """Return the highest role that CIPHERMARK_ROLES gives; None where no group has one."""
         mapping = settings.CIPHERMARK_ROLES
         given = {mapping[group] for group in {*self.groups, EVERYBODY} if group in mapping}
         return next((role for role in reversed(ROLES) if role in given), None)
@@ -111,7 +111,7 @@ def _rights(person: User) -> Rights:
 
 @transaction.atomic
 def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
-    """The account as its groups want it; None for a stranger without a role, who gets none.
+    """Return the account as its groups want it; None for a stranger without a role, who gets none.
 
     One at a time: the first page of somebody new asks for several answers at once.
     """

@@ -58,7 +58,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
-        """The account of whom the code is of.
+        """Return the account of whom the code is of.
 
         `SignInRefused`, `ProviderUnavailable`, or `AnswerRefused` for anything else that is wrong.
         """
@@ -78,7 +78,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return person
 
     def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:
-        """The claims of a token, all of them checked that OpenID Connect Core 3.1.3.7 names."""
+        """Return the claims of a token after the checks of OpenID Connect Core 3.1.3.7."""
         client = settings.OIDC_RP_CLIENT_ID
         claims: dict[str, Any] = jwt.decode(
             payload,
@@ -94,7 +94,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
-        """The account of the token's subject."""
+        """Return the account of the token's subject."""
         claims = {**self._userinfo(access_token, id_token, payload), **payload}
         names = (claims[name] for name in NAMES if claims.get(name))
         groups = claims.get(settings.CIPHERMARK_OIDC_GROUPS_CLAIM) or ()
@@ -111,7 +111,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
     def _userinfo(
         self, access_token: str, id_token: str, payload: dict[str, Any]
     ) -> dict[str, Any]:
-        """What the provider says beside the token: with many, groups are here alone."""
+        """Return what the provider says beside the token: with many, groups are here alone."""
         if not self.OIDC_OP_USER_ENDPOINT:
             return {}
         found: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)

@@ -27,12 +27,12 @@ class ProviderUnavailable(Exception):
 
 
 def provider_name() -> str:
-    """The host name of the provider, by which people know it; empty where there is none."""
+    """Return the host name of the provider, by which people know it; empty where there is none."""
     return urlsplit(settings.CIPHERMARK_OIDC_ISSUER).hostname or ""
 
 
 def library_setting(name: str, *default: Any) -> Any:
-    """A setting of mozilla-django-oidc: an endpoint as discovered, any other as Django has it."""
+    """Return a setting of mozilla-django-oidc; endpoints are the discovered ones."""
     if name in ENDPOINTS:
         return discovered().get(ENDPOINTS[name])
     if name == "OIDC_TOKEN_USE_BASIC_AUTH":
@@ -43,7 +43,7 @@ def library_setting(name: str, *default: Any) -> Any:
 
 
 def discovered() -> dict[str, Any]:
-    """The discovery document, fetched when it is needed and too old; or `ProviderUnavailable`."""
+    """Return the discovery document, fetched if too old; raise `ProviderUnavailable`."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER
     fetched_at, document = _kept.get(issuer, (0.0, {}))
     if not document or time.monotonic() - fetched_at > KEPT_SECONDS:
@@ -53,7 +53,7 @@ def discovered() -> dict[str, Any]:
 
 
 def discover() -> dict[str, Any]:
-    """The discovery document as the provider has it now."""
+    """Return the discovery document as the provider has it now."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER.rstrip("/")
     url = f"{issuer}/.well-known/openid-configuration"
     try:
@@ -71,7 +71,7 @@ def discover() -> dict[str, Any]:
 
 
 def in_words(error: requests.RequestException) -> str:
-    """What went wrong, without the library's addresses of objects."""
+    """Return what went wrong, without the library's addresses of objects."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"answers with HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):

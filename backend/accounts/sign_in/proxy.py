@@ -27,7 +27,7 @@ SEEN_RESOLUTION = timedelta(hours=1)
 
 
 def person_of_proxy(request: HttpRequest) -> User | None:
-    """The account of whom the proxy names; None where it names nobody, or was not the proxy."""
+    """Return the account that the proxy names; None without a proxy or a name."""
     name = _value(request, settings.CIPHERMARK_PROXY_USER_HEADER)
     if not name:
         return None
@@ -47,7 +47,7 @@ def person_of_proxy(request: HttpRequest) -> User | None:
 
 
 def _value(request: HttpRequest, header: str) -> str:
-    """A header's text: proxies write UTF-8, which WSGI hands on as Latin-1."""
+    """Return a header's text: proxies write UTF-8, which WSGI hands on as Latin-1."""
     value = request.headers.get(header, "") if header else ""
     return value.encode("latin-1", "replace").decode("utf-8", "replace").strip()
 

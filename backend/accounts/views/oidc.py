@@ -90,7 +90,7 @@ def _begun(request: HttpRequest) -> SessionStore:
 
 
 def _explained(view: View) -> View:
-    """Every fault as a page that says what to do; 404 where no provider is set."""
+    """Return every fault as a page that says what to do; 404 where no provider is set."""
 
     @wraps(view)
     def explained(request: HttpRequest) -> HttpResponse:

@@ -54,7 +54,7 @@ class TokenForm(forms.Form):
 
 @editors("accounts.add_apitoken", *FORM)
 def token_page(request: HttpRequest) -> HttpResponse:
-    """The tokens; a POST makes one and answers with its secret, which nothing shows again.
+    """List the tokens; a POST makes one and shows its secret this once.
 
     Editors see and revoke their own, administrators everybody's.
     """
@@ -78,7 +78,7 @@ def token_page(request: HttpRequest) -> HttpResponse:
 
 
 def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
-    """The tokens that this person may see: an editor's own, or everybody's."""
+    """Return the tokens that this person may see: an editor's own, or everybody's."""
     tokens = ApiToken.objects.select_related("made_by").order_by("-id")
     if request.user.has_perm("accounts.view_apitoken"):
         return tokens

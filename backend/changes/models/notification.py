@@ -146,5 +146,5 @@ _SEVERITIES = {
 
 
 def severity_of(topic: str) -> NotificationChannel.Severity:
-    """How much a topic matters."""
+    """Return how much a topic matters."""
     return _SEVERITIES.get(topic, NotificationChannel.Severity.WARNING)

@@ -77,7 +77,7 @@ class ChartRequest:
 
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
-    """Chart, table twin, and the controls of both; `groups` empty means there is nothing."""
+    """Return chart, table and the controls of both; `groups` is empty if there is nothing."""
     has_ratios = any(map(_ratios, asked.part.comparison.groups))
     kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
     kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
@@ -191,7 +191,7 @@ def _only(group: Group) -> str:
 
 
 def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:
-    """How a chart draws its ciphers."""
+    """Return how a chart draws its ciphers."""
     return {
         "colours": {cipher: colour_slot(cipher) for cipher in ciphers},
         "names": dict(short_names(ciphers)),

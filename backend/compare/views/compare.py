@@ -69,7 +69,7 @@ OPTIONS = (
 @reader_page
 @questions()  # all of it from one state of the data
 def compare_page(request: HttpRequest) -> HttpResponse:
-    """Machines side by side; a parameter that cannot be is answered 400 and in words."""
+    """Compare machines; answer 400 in words to a parameter that cannot be."""
     form = PageForm(request.GET)
     if faults := form.refused:
         context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
@@ -89,7 +89,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
-    """Until an agent has measured a machine, the page says how to do that."""
+    """Return how to measure a machine, until an agent has measured one."""
     if not nobody_measured_yet():
         return {}
     latest = list(Run.objects.listed()[:MOST_ARRIVING])
@@ -191,7 +191,7 @@ def _baselines(comparison: Comparison) -> str:
 def _ways_back(
     params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
-    """From a view without a figure to those without one of its pickers: label and address."""
+    """Yield label and address of views without one of the pickers of an empty view."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the method {METHODS[0].label}", address.changed(method=None)
     for size in other_sizes:
@@ -204,7 +204,7 @@ def _ways_back(
 def _form_context(
     params: QueryDict, query: ComparisonQuery, shown: GroupView, known: tuple[Facet, ...] = ()
 ) -> dict[str, Any]:
-    """The pickers with what is chosen in them; the tags among the known filters group as well."""
+    """Return the pickers with what is chosen; known tags can group as well."""
     return {
         "query": query,
         "display": shown,
@@ -222,7 +222,6 @@ def _form_context(
 
 
 def result_context(asked: ChartRequest) -> dict[str, Any]:
-    """Table, chart and the sentence over them."""
     comparison = asked.comparison
     sources = {source for group in asked.part.comparison.groups for source in group.sources}
     return {
@@ -238,7 +237,7 @@ def result_context(asked: ChartRequest) -> dict[str, Any]:
 
 
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
-    """By which filters runs are of a group, if they can be."""
+    """Return the filters of runs that select a group, if there are any."""
     by = (one for one in (query.group_by, query.split_by) if one)
     names = ["verdict" if one == "acceleration" else one for one in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
@@ -255,7 +254,7 @@ class Chip:
 
 
 def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
-    """What narrows the view beyond the pickers: parameter, title and value."""
+    """Yield what narrows the view beyond the pickers: parameter, title and value."""
     for name, values in query.filters.items():
         yield from ((name, FILTER_TITLES[name], value) for value in values)
     others: Mapping[str, str] = {**DATES, **QUIET}

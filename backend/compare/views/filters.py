@@ -38,7 +38,7 @@ AT_MOST = 6
 
 
 def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
-    """The ciphers to show when the URL names none: the usual ones that somebody measured.
+    """Return the ciphers to show when the URL names none: the usual ones that somebody measured.
 
     Where fewer than three of those exist, the most widely measured ones fill up to six.
     """
@@ -50,7 +50,7 @@ def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
 
 
 def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> ComparisonQuery:
-    """The query with the usual ciphers where it names none; `covered` for who has read it."""
+    """Return the query, with the usual ciphers where it names none."""
     if query.ciphers:
         return query
     measured = (covered or coverage(query)).ciphers
@@ -60,7 +60,7 @@ def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> Com
 def families(
     measured: Mapping[str, int], chosen: Sequence[str]
 ) -> list[tuple[Family, list[tuple[str, int]]]]:
-    """The picker: by family the ciphers that are measured, or chosen, and their hosts."""
+    """Return the picker: by family the ciphers that are measured, or chosen, and their hosts."""
     hosts = dict.fromkeys(chosen, 0) | dict(measured)
     ordered = sorted(hosts, key=cipher_order)
     return [
@@ -104,7 +104,7 @@ class ShownFacet:
 
     @property
     def find_name(self) -> str:
-        """The parameter that searches its values."""
+        """Return the parameter that searches its values."""
         return f"{FIND}{self.facet.key}"
 
     @property

@@ -45,7 +45,7 @@ def finding(comparison: Comparison) -> str:
 
 
 def _none(judged: int, *, matched: bool) -> str:
-    """Medians of groups scatter with their hosts: what they do not tell apart may differ."""
+    """Return that nothing differs beyond the noise."""
     figures = _figures(judged)
     if matched:
         return f"none of {figures} differs beyond the noise"

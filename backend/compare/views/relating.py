@@ -33,7 +33,7 @@ class Pair:
 def relating_context(
     query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
 ) -> dict[str, Any]:
-    """The pickers of split and reference, and pairs of groups that can be matched.
+    """Return the pickers of split and reference, and pairs of groups that can be matched.
 
     `offered`: the pair with the most hosts in both, where still most are in one alone, or where
     it is asked how the two differ.
@@ -62,7 +62,7 @@ def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
 
 
 def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
-    """Of a view by what stays, split by what changes: the view by what changes, as `_matching`."""
+    """Return the address of the view with `group_by` and `split_by` exchanged."""
     if query.group_by not in STAYS or query.split_by is None or query.split_by in STAYS:
         return None
     group_by, split_by = query.split_by, query.group_by
@@ -75,7 +75,7 @@ def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
 def _by_what_changes(
     query: ComparisonQuery, address: PageAddress, *, group_by: str, split_by: str
 ) -> str | None:
-    """The two groups that most hosts were in, compared for each value of `split_by`.
+    """Return the two groups that most hosts were in, compared for each value of `split_by`.
 
     By runs that were not disturbed, where most of these hosts have some. None where no host was
     in two groups.
@@ -95,7 +95,7 @@ def _by_what_changes(
 def _matching(
     query: ComparisonQuery, pair: SharedHosts, address: PageAddress, **ways: str | tuple[str, ...]
 ) -> str:
-    """The address of these two groups, their common hosts alone."""
+    """Return the address of these two groups, their common hosts alone."""
     own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
     reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
     return address.changed(**{**ways, **own}, matched="1", relative_to=reference)
@@ -103,7 +103,7 @@ def _matching(
 
 @reader_page
 def upgrade_cost(request: HttpRequest) -> HttpResponse:
-    """What the upgrade of OpenSSL that most hosts went through cost them, by CPU.
+    """Redirect to what the upgrade of OpenSSL cost most hosts, by CPU.
 
     In ssh; by openssl itself where no host has measured ssh before and after one.
     """

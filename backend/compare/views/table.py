@@ -30,7 +30,7 @@ class GroupPage(NumberedPage):
 
 
 def group_page(viewed: InView, display: GroupView, params: QueryDict) -> GroupPage:
-    """The page of groups that `display` asks for."""
+    """Return the page of groups that `display` asks for."""
     size = display.top
     return GroupPage(
         **asdict(numbered_page(viewed.found, size, params)),
@@ -51,7 +51,7 @@ def _more(address: PageAddress, found: int, shown: int) -> tuple[tuple[str, str]
 
 
 def doubt_words(group: Group, cipher: str) -> str:
-    """ "low confidence", or "1 of 3 low confidence" for several hosts; or empty."""
+    """Return "low confidence", or "1 of 3 low confidence" for several hosts; or nothing."""
     doubtful, n = group.doubtful.get(cipher, 0), group.values[cipher].n
     if not doubtful:
         return ""
@@ -59,19 +59,19 @@ def doubt_words(group: Group, cipher: str) -> str:
 
 
 def counted_hosts(count: int) -> str:
-    """ "2 hosts"."""
+    """Return "2 hosts"."""
     return f"{count} host{'' if count == 1 else 's'}"
 
 
 def hosts_note(group: Group) -> str:
-    """The group's hosts and, where no bar stands for all of them, how many at most."""
+    """Return the group's hosts and, where no figure has all of them, how many at most."""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
     return hosts if most >= group.hosts else f"{hosts}, n ≤ {most}"
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Ids of the groups to mark as measured here: none where all are, since that marks nothing."""
+    """Return ids of the groups to mark as measured here; none where all are."""
     here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 
@@ -160,7 +160,7 @@ class ToolBreak:
 
 
 def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
-    """The changes of `openssl speed` itself that lie between the releases compared.
+    """Return the changes of `openssl speed` itself that lie between the releases compared.
 
     Only where the groups are releases: a line of releases, or machines of one CPU, may have been
     measured on both sides.
@@ -172,7 +172,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
-    """Keys of the groups measured by a tool that changed, where others were not."""
+    """Return keys of the groups measured by a tool that changed, where others were not."""
     labels = {label for one in tool_breaks(comparison) for label in one.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 

@@ -68,7 +68,7 @@ def servers(data_dir: Path) -> tuple[Server, Server]:
 
 
 def celery_url(redis_url: str) -> str:
-    """The same Redis in the words of Celery, which spells Unix sockets differently.
+    """Return the URL of the same Redis as Celery spells it.
 
     And which, unlike the client of all else here, takes any certificate unless it is told not to.
     """

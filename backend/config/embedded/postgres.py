@@ -64,7 +64,7 @@ def server_account() -> Account:
 
 
 def programs() -> Path:
-    """The wheel's PostgreSQL: the folder with bin/, lib/ and share/."""
+    """Return the wheel's PostgreSQL: the folder with bin/, lib/ and share/."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise EmbeddedServiceError(
@@ -149,7 +149,7 @@ class Postgres(Server):
             )
 
     def _open_for(self, account: Account) -> None:
-        """Root only: the server's account must reach its programs, its data and its log."""
+        """Let the server's account reach its programs, data and log, if root starts it."""
         packages = programs().parent.parent.glob(f"{PACKAGE}*")
         subprocess.run(["chmod", "-R", "a+rX", *packages], check=True)  # closed by a strict umask
         for folder in {*programs().parents, *self.folder.parents, *self.log.parents}:

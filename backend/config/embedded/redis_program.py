@@ -57,7 +57,7 @@ def provide(log: Path) -> Path:
 
 
 def _version(program: Path) -> tuple[int, ...]:
-    """Of `Redis server v=6.2.14 sha=...`; () for anything else."""
+    """Return the version in `Redis server v=6.2.14 sha=...`; () for anything else."""
     try:
         answer = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=30, check=False

@@ -28,7 +28,7 @@ class Node:
     folder: Path
 
     def environment(self) -> dict[str, str]:
-        """The environment in which npm and its scripts find this Node first."""
+        """Return the environment in which npm and its scripts find this Node first."""
         return {
             **os.environ,
             "PATH": f"{self.folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",

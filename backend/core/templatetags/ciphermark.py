@@ -61,14 +61,14 @@ for _name, _written in _FILTERS.items():
 
 @register.filter
 def breakable(cipher: str) -> SafeString:
-    """A cipher's name that may be broken before its "@domain"."""
+    """Return a cipher's name that may be broken before its "@domain"."""
     name, at, domain = cipher.partition("@")
     return format_html("{}<wbr>{}{}", name, at, domain)
 
 
 @register.filter
 def dom_id(text: str) -> str:
-    """A name as part of an element's id; names in other scripts stay apart."""
+    """Return a name as part of an element's id; names in other scripts stay apart."""
     return re.sub(
         r"[^A-Za-z0-9_-]", lambda found: "-" if found[0].isascii() else f"-{ord(found[0]):x}", text
     )
@@ -76,7 +76,7 @@ def dom_id(text: str) -> str:
 
 @register.filter
 def known(label: str | None) -> SafeString:
-    """A label of the environment, quietly where it says that it is unknown."""
+    """Return a label of the environment, quietly where it says that it is unknown."""
     if not label:
         return format_html('<span class="muted">{}</span>', "–")
     if label.startswith("Unknown "):
@@ -86,7 +86,7 @@ def known(label: str | None) -> SafeString:
 
 @register.filter
 def short_id(run_id: UUID) -> str:
-    """The first group of a run's id: enough to tell runs of a list apart."""
+    """Return the first group of a run's id: enough to tell runs of a list apart."""
     return str(run_id)[:8]
 
 
@@ -98,7 +98,7 @@ def is_long(text: str) -> bool:
 
 @register.simple_tag
 def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
-    """A time in UTC that machines can read as well; a bare date (midnight sharp) as a date."""
+    """Format a time in UTC for people and machines; midnight sharp is a bare date."""
     if moment is None:
         return unknown
     moment = moment.astimezone(UTC)
@@ -112,7 +112,6 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 
 @register.simple_tag
 def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
-    """Two values in their unit: "410 – 447 MB/s"."""
     return formatting.quantity_range(low, high, unit)
 
 
@@ -126,7 +125,6 @@ def history_address(member: FleetChangeMember) -> str:
 
 @register.inclusion_tag("core/parts/many_machines.html", takes_context=True)
 def many_machines_section(context: template.Context) -> dict[str, Any]:
-    """One line for ssh, an Ansible play and cloud-init."""
     return {"many": many_machines(context["request"])}
 
 
@@ -138,7 +136,6 @@ def download_menu(**chosen: Any) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU, takes_context=True)
 def list_download_menu(context: template.Context) -> dict[str, Any]:
-    """Measurements of the runs that the list of runs shows."""
     asked = api_params(context["request"].GET, frozenset(RunFilter.base_filters))
     return {"measurements": asked.urlencode()}
 
@@ -159,5 +156,5 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag("core/parts/misspelt.html", takes_context=True)
 def misspelt_notice(context: template.Context) -> dict[str, Any]:
-    """Which parameters were passed over that were surely meant as others."""
+    """Return which parameters were passed over that were surely meant as others."""
     return {"misspelt": misspelt_parameters(context["request"].GET)}

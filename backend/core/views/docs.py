@@ -59,11 +59,9 @@ class _Scrolled(RendererHTML):
     """What is wide scrolls by itself, by the keyboard too."""
 
     def table_open(self, *given: Any) -> str:
-        """The box begins."""
         return BOX + self.renderToken(*given)
 
     def table_close(self, *given: Any) -> str:
-        """The box ends."""
         return f"{self.renderToken(*given)}</div>"
 
     def td_open(self, tokens: Sequence[Token], place: int, *given: Any) -> str:
@@ -75,11 +73,9 @@ class _Scrolled(RendererHTML):
     th_open = td_open
 
     def fence(self, *given: Any) -> str:
-        """A block between fences."""
         return _focusable(super().fence(*given))
 
     def code_block(self, *given: Any) -> str:
-        """An indented block."""
         return _focusable(super().code_block(*given))
 
 
@@ -88,7 +84,7 @@ def _focusable(block: str) -> str:
 
 
 def _markdown() -> MarkdownIt:
-    """CommonMark and tables, without HTML; headings can be linked to."""
+    """Return a reader of CommonMark and tables, without HTML; headings can be linked to."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Scrolled).enable("table")
     return markdown.use(anchors_plugin, max_level=3)
 
@@ -124,7 +120,7 @@ def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
 
 
 def _plain(token: Token) -> str:
-    """The words of a token without marks."""
+    """Return the words of a token without marks."""
     if token.children is None:
         return token.content
     return "".join(
@@ -135,7 +131,7 @@ def _plain(token: Token) -> str:
 
 
 def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The headings of the index, each with the pages that are linked below it."""
+    """Yield the headings of the index, each with the pages that are linked below it."""
     title, names = "", list[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
@@ -151,7 +147,7 @@ def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
-    """Links and pictures of the folder get this site's addresses; a link out of it is only text."""
+    """Give links and pictures of the folder this site's addresses; others become text."""
     beside = posixpath.dirname(name)
     for token in tokens:
         children = token.children or []
@@ -180,7 +176,7 @@ def _name(path: str) -> str:
 
 
 def address_of(name: str) -> str:
-    """Where a page is."""
+    """Return where a page is."""
     return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
 
 
@@ -204,13 +200,12 @@ def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 
 
 def _link(page: Page, shown: Page) -> tuple[str, str, bool]:
-    """Address, title, and whether it is the page shown."""
+    """Return address, title, and whether it is the page shown."""
     return address_of(page.name), page.title, page is shown
 
 
 @require_safe
 def docs_picture(request: HttpRequest, name: str) -> HttpResponse:
-    """A picture of the documentation."""
     pictures: dict[str, Path] = {one.name: one for one in settings.DOCS_DIR.rglob("*.png")}
     if name not in pictures:
         raise Http404("There is no such picture.")

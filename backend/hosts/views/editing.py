@@ -49,7 +49,7 @@ class Confirmation:
 def confirm(
     request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
 ) -> HttpResponse:
-    """The question on GET; on POST the change, and the address of what it led to."""
+    """Ask on GET; change on POST and redirect to `done` with a confirmation."""
     refusal, status = "", 200
     if request.method == "POST":
         try:
@@ -132,7 +132,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_safe
 @editors("runs.change_run")
 def hidden_run_list(request: HttpRequest) -> HttpResponse:
-    """Runs that an editor has hidden."""
+    """List the hidden runs."""
     page = page_of(Run.objects.filter(hidden=True).select_related("host"), request.GET)
     return render(request, "runs/hidden_runs.html", {"page": page, "runs": page.rows})
 
@@ -161,7 +161,7 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
 @require_safe
 @editors("runs.change_host")
 def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Hosts that may be the same machine."""
+    """List hosts that may be the same machine."""
     host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
     context = {
@@ -216,7 +216,7 @@ def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
 @require_safe
 @editors("accounts.view_auditentry")
 def audit_page(request: HttpRequest) -> HttpResponse:
-    """Entries page by page; `action` and `actor` narrow them."""
+    """List the audit log page by page; `action` and `actor` narrow it."""
     wanted = {
         name: text
         for name in ("action", "actor")
@@ -232,5 +232,5 @@ def audit_page(request: HttpRequest) -> HttpResponse:
 
 
 def _text(facts: Any) -> str:
-    """Facts as readable text; empty for none."""
+    """Return facts as readable text; empty for none."""
     return json.dumps(facts, ensure_ascii=False, indent=1) if facts else ""

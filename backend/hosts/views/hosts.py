@@ -100,7 +100,7 @@ def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
 
 @reader_page
 def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
-    """One host: environment, latest results and their standing, history, recent runs."""
+    """Show a host: environment, latest results, standing, history, recent runs."""
     host = Host.objects.listed().filter(pk=host_id).first()
     if host is None or host.latest_run is None:
         return host_by_key(request, str(host_id))

@@ -19,7 +19,7 @@ from runs.models import Host
 
 @editors("hosts.add_note", "POST")
 def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
-    """A note on a host at a date, by default today's."""
+    """Add a note on a host at a date, by default today."""
     host = get_object_or_404(Host, pk=host_id)
 
     def make() -> None:
@@ -45,7 +45,7 @@ def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
 
 
 def _noon(request: HttpRequest) -> datetime | None:
-    """Noon of the day, UTC: between the runs of the day before and of the day after."""
+    """Return noon of the day, UTC: between the runs of the day before and the day after."""
     given = request.POST.get("date", "")
     try:
         day = parse_date(given)

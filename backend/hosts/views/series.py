@@ -51,7 +51,7 @@ class Section:
 
 
 def configuration(series: Series) -> tuple[Any, ...]:
-    """Everything but cipher and block size; ssh, plain and default configurations come first."""
+    """Return all but cipher and block size; plain and default configurations sort first."""
     return (
         series.tool != "ssh",
         series.acceleration != "default",
@@ -67,7 +67,7 @@ def configuration(series: Series) -> tuple[Any, ...]:
 
 
 def section_label(series: Series) -> str:
-    """The configuration in words: "SSH, pipeline, loopback"."""
+    """Return the configuration in words: "SSH, pipeline, loopback"."""
     words = [TOOL_NAMES.get(series.tool, series.tool)]
     if series.tool == "ssh":
         words += [
@@ -107,7 +107,7 @@ class SeriesPage(NumberedPage):
 
 
 def series_page(measurements: Iterable[Measurement], params: QueryDict) -> SeriesPage:
-    """The series of the page that the address asks for."""
+    """Return the series of the page that the address asks for."""
     ordered = sorted(measurements, key=lambda row: reading_order(row.series))
     page = numbered_page(len(ordered), SERIES_ON_PAGE, params)
     sections = _sections(ordered[page.first - 1 : page.last])
@@ -135,7 +135,7 @@ class ToolChart:
 
     @property
     def height(self) -> int:
-        """The room that is kept for it, in CSS pixels."""
+        """Return the room that is kept for it, in CSS pixels."""
         return rows_height([len(one["values"]) for one in self.view["comparison"]["groups"]])
 
     @property
@@ -145,7 +145,7 @@ class ToolChart:
 
 
 def tool_charts(latest: Iterable[Measurement]) -> tuple[ToolChart, ...]:
-    """A chart for each tool that has usual results."""
+    """Return a chart for each tool that has usual results."""
     ordered = sorted(latest, key=lambda row: reading_order(row.series))
     usual = [section for section in _sections(ordered) if section.usual]
     return tuple(
@@ -176,7 +176,7 @@ def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
 
 
 def _chart_group(number: int, section: Section) -> dict[str, Any]:
-    """One section as a group of the chart; of openssl only the largest block size."""
+    """Return one section as a group of the chart; of openssl only the largest block size."""
     sizes = [row.series.block_size for row in section.rows if row.series.block_size]
     largest = max(sizes, default=None)
     rows = [
@@ -205,7 +205,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
 def standing_tables(
     found: Iterable[SeriesStanding],
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
-    """A table for each tool and method: its label, the tool, and the rows by cipher."""
+    """Return a table for each tool and method: its label, the tool, and the rows by cipher."""
 
     def kind(one: SeriesStanding) -> tuple[bool, str, str]:
         series = one.result.series
@@ -219,6 +219,6 @@ def standing_tables(
 
 
 def standing_words(standing: Standing) -> str:
-    """The percentile in words; rounded down, so that only the best is faster than all."""
+    """Return the percentile in words; rounded down, so that only the best is faster than all."""
     hosts = f"{standing.others} other host{'' if standing.others == 1 else 's'}"
     return f"faster than {math.floor(standing.percentile)} % of {hosts}"

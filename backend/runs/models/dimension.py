@@ -96,5 +96,5 @@ class Environment(models.Model):
         return self.library("ssh")
 
     def library(self, tool: str) -> DimensionValue:
-        """What this tool's figures were measured with, a value of the dimension `openssl`."""
+        """Return the library that this tool's figures were measured with."""
         return (self.ssh_library if tool == "ssh" else None) or self.openssl

@@ -63,7 +63,7 @@ class Series(models.Model):
         return self.target_kind == "loopback" and not self.compression and not self.mac
 
     def configuration(self) -> Configuration:
-        """What it stands for, as the analyses know it; None for an empty text."""
+        """Return all but cipher and block size; plain and default configurations sort first."""
         stored = {name: getattr(self, name) for name in Configuration._fields}
         known: dict[str, Any] = {n: None if one == "" else one for n, one in stored.items()}
         return Configuration(**known)

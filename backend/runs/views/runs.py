@@ -48,7 +48,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 
 def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Filters without a field of their own: name, title, value, the address without it."""
+    """Return filters without a field of their own: name, title, value, the address without it."""
     address = PageAddress(first_page(params, CURSOR))
     return [
         (name, FILTER_TITLES[name], value, address.without(name, value))
@@ -60,7 +60,7 @@ def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str
 
 @reader_page
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """One run: every series with every try, conditions, environment, provenance."""
+    """Show a run: every series with every try, conditions, environment, provenance."""
     run = get_object_or_404(Run.objects.detailed(), run_id=run_id)
     measurements = list(run.measurements.shown(tries=True))
     context = {

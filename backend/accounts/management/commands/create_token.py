@@ -1,4 +1,4 @@
-"""manage.py create_token NAME --scope upload|read [--expires-days N] [--host NAME]"""
+"""Run as `manage.py create_token NAME --scope upload|read [--expires-days N] [--host NAME]`."""
 
 from argparse import ArgumentParser
 from typing import Any

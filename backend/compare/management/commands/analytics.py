@@ -1,4 +1,4 @@
-"""manage.py analytics --rebuild"""
+"""Run as `manage.py analytics --rebuild`."""
 
 from typing import Any
 

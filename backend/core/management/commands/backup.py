@@ -1,4 +1,4 @@
-"""manage.py backup [FILE] [--keep N] [--verify]"""
+"""Run as `manage.py backup [FILE] [--keep N] [--verify]`."""
 
 from argparse import ArgumentParser
 from pathlib import Path

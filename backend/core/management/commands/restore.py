@@ -1,4 +1,4 @@
-"""manage.py restore FILE [--replace]"""
+"""Run as `manage.py restore FILE [--replace]`."""
 
 from argparse import ArgumentParser
 from pathlib import Path

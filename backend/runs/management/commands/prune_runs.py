@@ -1,4 +1,4 @@
-"""manage.py prune_runs [--older-than DAYS] [--dry-run]"""
+"""Run as `manage.py prune_runs [--older-than DAYS] [--dry-run]`."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""manage.py renew_runs"""
+"""Run as `manage.py renew_runs`."""
 
 from typing import Any
 
