@@ -16,26 +16,22 @@ class Family:
 
     key: str
     label: str
-    pattern: re.Pattern[str]
-
-
-def _family(key: str, label: str, pattern: str) -> Family:
-    return Family(key, label, re.compile(pattern))
+    pattern: str
 
 
 # In the order in which pickers and charts list them; the first that matches counts.
 FAMILIES = (
-    _family("aes-gcm", "AES-GCM", r"^(id-)?aes-?\d+-gcm|^aead_aes"),
-    _family("chacha20", "ChaCha20", r"chacha"),
-    _family("aes-ctr", "AES-CTR", r"^(id-)?aes-?\d+-ctr"),
-    _family("aes-cbc", "AES-CBC", r"^(id-)?aes-?\d+-cbc|^rijndael"),
-    _family("aes-other", "AES, other modes", r"aes"),
-    _family("3des", "3DES", r"^3des|des-?ede"),
-    _family("blowfish", "Blowfish", r"^blowfish|^bf"),
-    _family("rc4", "RC4 (arcfour)", r"^arcfour|^rc4"),
-    _family("cast", "CAST", r"^cast"),
-    _family("camellia", "Camellia", r"^camellia"),
-    _family("other", "Others", r""),
+    Family("aes-gcm", "AES-GCM", r"^(id-)?aes-?\d+-gcm|^aead_aes"),
+    Family("chacha20", "ChaCha20", r"chacha"),
+    Family("aes-ctr", "AES-CTR", r"^(id-)?aes-?\d+-ctr"),
+    Family("aes-cbc", "AES-CBC", r"^(id-)?aes-?\d+-cbc|^rijndael"),
+    Family("aes-other", "AES, other modes", r"aes"),
+    Family("3des", "3DES", r"^3des|des-?ede"),
+    Family("blowfish", "Blowfish", r"^blowfish|^bf"),
+    Family("rc4", "RC4 (arcfour)", r"^arcfour|^rc4"),
+    Family("cast", "CAST", r"^cast"),
+    Family("camellia", "Camellia", r"^camellia"),
+    Family("other", "Others", r""),
 )
 
 _KEY_SIZE = re.compile(r"(?<!\d)(128|192|256)(?!\d)")
@@ -43,18 +39,18 @@ _STEPS = {"128": 1, "192": 2, "256": 3}
 
 
 def family(cipher: str) -> Family:
-    """Return the family of a cipher, by the name that the tool gives it."""
-    return next(known for known in FAMILIES if known.pattern.search(cipher.lower()))
+    """Return the family of a cipher, by the tool's name for it."""
+    return next(known for known in FAMILIES if re.search(known.pattern, cipher.lower()))
 
 
 def colour_slot(cipher: str) -> str:
-    """Return the colour of a cipher: family and step, such as "aes-gcm-3" (256 bit)."""
+    """Return family and step of a cipher's colour, such as "aes-gcm-3" (256 bit)."""
     size = _KEY_SIZE.search(cipher)
     return f"{family(cipher).key}-{_STEPS[size[1]] if size else 2}"
 
 
 def cipher_order(cipher: str) -> tuple[int, int, str]:
-    """Sort key: families in their order, small keys first, then the name."""
+    """Return the sort key: families in their order, small keys first, then the name."""
     slot = colour_slot(cipher)
     return (FAMILIES.index(family(cipher)), int(slot[-1]), cipher)
 

@@ -45,7 +45,7 @@ wire: 14 header, 4 checksum, 8 preamble, 12 gap (IEEE 802.3, RFC 7323).
 """
 
 NOT_MEASURED = "not measured"
-"""How the reason of a cipher begins that could have a place, had somebody measured it."""
+"""The reason of a cipher that could be ranked begins with this."""
 
 
 def link_payload(bits_per_second: float) -> float:
@@ -64,7 +64,7 @@ class Speed(NamedTuple):
 
 
 def slowest(speeds: Iterable[Speed], payload: float = math.inf) -> Speed:
-    """Return what a connection does whose parts reach these speeds, and its link so much."""
+    """Return the speed of a connection whose parts reach these speeds; `payload`: of its link."""
     return Speed(*(min(*column, payload) for column in zip(*speeds, strict=True)))
 
 
@@ -181,8 +181,8 @@ Connection = tuple[MeasuredHost, MeasuredHost]
 class Gain:
     """A cipher against another one (`over`; None: each host's own default): ratio of the rates.
 
-    Of a group the geometric mean over the `hosts` that measured their default, of which so many
-    get `slower` beyond the noise. `lowest` and `highest` are the ratio's bounds by the noise.
+    `lowest` and `highest` bound it by the noise. For a group it is the geometric mean over the
+    `hosts` that measured their default; `slower` counts those that lose more than the noise.
     """
 
     over: str | None
@@ -224,7 +224,7 @@ def compared(
 
 @dataclass(frozen=True)
 class Place:
-    """A cipher in its place.
+    """A ranked cipher.
 
     `speed`: of a connection what to expect, of a group the geometric mean. `share`: of a group the
     speed as a fraction of that of each host's own first cipher. `gain`: over the default, None
@@ -248,7 +248,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Excluded:
-    """A cipher without a place, and why; its median and gain over the first, where measured."""
+    """A cipher that is not ranked, and why; its median and gain over the first, where measured."""
 
     cipher: str
     reason: str
@@ -281,7 +281,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The ciphers in the order to prefer, empty when there are none, and those without a place.
+    """The ranked ciphers, and those that are not ranked.
 
     `default`: of the clients, if they have one in common. `losses`: of a group.
     """
@@ -314,7 +314,7 @@ class Recommendation:
 
     @property
     def unmeasured(self) -> list[str]:
-        """Return the ciphers that could have a place, had they been measured."""
+        """Return the ciphers that could be ranked, had they been measured."""
         measurable = [one for one in self.excluded if one.reason.startswith(NOT_MEASURED)]
         return [one.cipher for one in measurable] if self.order else []
 
@@ -345,16 +345,15 @@ class _Candidate:
 
     @property
     def preference(self) -> tuple[tuple[int, int, int], float, float, str]:
-        """Return what sorts ciphers that the noise does not tell apart."""
+        """Return the sort key of ciphers that tie."""
         return self.cipher.strength, -self.speed.median, -self.unlimited, self.cipher.name
 
 
 def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Return them as they should be preferred, whatever order they come in.
+    """Return them ranked, whatever order they come in.
 
-    Within a status the next one is the safest of those that cannot be told from the fastest:
-    those whose upper bound reaches the highest lower bound. A cipher that is slower than the
-    first beyond the noise can therefore never displace it.
+    Within a status the next one is the safest of those that tie with the fastest: whose upper bound
+    reaches the highest lower bound. So a cipher that is slower beyond the noise never displaces it.
     """
     ordered: list[_Candidate] = []
     left = list(candidates)
@@ -394,7 +393,7 @@ class _Ranking:
 
     @cached_property
     def _speeds(self) -> list[dict[str, Speed]]:
-        """Return for each connection the speed of every cipher that both ends measured."""
+        """Return the speed of each cipher that both ends measured, by connection."""
         return [
             {
                 name: slowest((rate.speed, theirs[name].speed), self.payload)
@@ -420,13 +419,13 @@ class _Ranking:
 
     @cached_property
     def order(self) -> list[_Candidate]:
-        """Return the candidates that nothing speaks against."""
+        """Return the ranked candidates."""
         candidates = self._candidates.items()
         return _in_order(one for name, one in candidates if name not in self.reasons)
 
     @cached_property
     def _own_best(self) -> list[_Candidate]:
-        """Return what each host of a group would prefer by itself."""
+        """Return the cipher that each host of a group would rank first by itself."""
         if len(self.connections) == 1 or not self.order:
             return []
         return [_Ranking([one], self.policy, self.method).order[0] for one in self.connections]
@@ -437,14 +436,14 @@ class _Ranking:
         return defaults.pop() if len(defaults) == 1 else None
 
     def _worst(self, cipher: Cipher) -> tuple[Assessment, Connection]:
-        """Return the worst that the cipher is worth on any connection, and that connection."""
+        """Return the cipher's worst assessment on any connection, and that connection."""
         by_releases = {(each[0].client, each[1].server): each for each in self.connections}
         assessed = ((cipher.assess(*ends), each) for ends, each in by_releases.items())
         return max(assessed, key=lambda one: STATUSES.index(one[0].status))
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """Return why ciphers have no place, by cipher; what no host has is left out."""
+        """Return why ciphers are not ranked, by cipher; those that no host has are left out."""
         known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
         found = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}
@@ -469,7 +468,7 @@ class _Ranking:
         return f"{NOT_MEASURED} on {_names(missing)}" if missing else ""
 
     def _because(self, cipher: Cipher) -> str:
-        """Return why the status is what it is: " because of Terrapin (OpenSSH 9.2 on nas)"."""
+        """Return " because of Terrapin (OpenSSH 9.2 on nas)", the reason of the status."""
         assessment, (client, server) = self._worst(cipher)
         for advisory in cipher.advisories:
             affected = advisory.affected_ends(client.client, server.server)
@@ -525,10 +524,7 @@ class _Ranking:
         return compared(self._default, pairs, saved)
 
     def _costs(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
-        """Return why a cipher that is slower than the default is preferred; None for any other.
-
-        Whatever comes after the default costs nobody speed.
-        """
+        """Return why a cipher goes before a faster default; None for any other."""
         default = self._candidates.get(self._default or "")
         if gain is None or gain.highest >= 1 or default is None:
             return None
@@ -587,6 +583,6 @@ class _Ranking:
 
 
 def _names(hosts: Iterable[str]) -> str:
-    """Return the first host, and how many others."""
+    """Return "nas and 2 more"."""
     first, *more = dict.fromkeys(hosts)
     return f"{first} and {len(more)} more" if more else first

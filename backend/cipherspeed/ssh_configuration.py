@@ -1,8 +1,8 @@
 """The lines for ssh_config and sshd_config that a recommendation comes to.
 
-They say in comments what they rest on, and whoever named a host or a run has no way out of a
-comment: what is not printable becomes a space, and every line is short, because OpenSSH once
-read its files in pieces of 1024 bytes and took the rest of a longer comment for a setting.
+Comments name hosts and runs, whose names must not become settings: unprintable characters become
+spaces, and every line is short, because old OpenSSH read its files in pieces of 1024 bytes and took
+the rest of a longer comment for a setting.
 """
 
 import re
@@ -19,7 +19,7 @@ MOST_NAMES = 4
 """Of a Host line: names have up to 200 characters."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
-"""What neither ssh nor its configuration takes for anything but a name."""
+"""Names that mean nothing else to ssh or its configuration."""
 
 CLIENT_DECIDES = (
     "ssh uses the first cipher of the client's list that the server has too (RFC 4253, "
@@ -30,7 +30,7 @@ CLIENT_DECIDES = (
 def ssh_config(
     order: Sequence[Place], header: Iterable[str], server: Sequence[str] | None = None
 ) -> str:
-    """Return what to put into ~/.ssh/config; `server`: the names that it is limited to."""
+    """Return the lines for ~/.ssh/config; `server`: the names that they are limited to."""
     patterns = ["*"] if server is None else _patterns(server)
     scope = "It holds for these names alone: add others, or addresses, that you give to ssh."
     if patterns == ["*"]:
@@ -46,7 +46,7 @@ def ssh_config(
 
 
 def sshd_config(order: Sequence[Place], header: Iterable[str]) -> str:
-    """Return what to put into sshd_config, which takes no Ciphers for single clients."""
+    """Return the lines for sshd_config, where Ciphers holds for all clients."""
     notes = [
         "Put this before the first Match block. It holds for every client: one that has none of "
         "these ciphers is turned away, so keep a session open until a new one works.",

@@ -1,4 +1,4 @@
-"""A recommendation with everything that it rests on, for API, page and configuration."""
+"""A recommendation with its evidence, for API, page and configuration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from django.utils import timezone
+from rest_framework.exceptions import NotFound
 
 from cipherspeed.cipher_catalogue import cipher_catalogue
 from cipherspeed.recommendation import MeasuredHost, Recommendation, recommend
@@ -17,10 +18,6 @@ from runs.models import Host
 
 NAMED_AT_MOST = 3
 """Hosts or runs in a sentence."""
-
-
-class UnknownHosts(LookupError):
-    """There are no hosts of these keys that have a run that counts."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ class Advice:
 
     @property
     def caution(self) -> str | None:
-        """Return why to measure again before anything is changed; None where nothing says so."""
+        """Return why to measure again before changing anything, or None."""
         if not self.result.order:
             return None
         again = "measure again before you change anything."
@@ -168,7 +165,7 @@ def advise(question: Question, page_address: str) -> Advice:
     named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.hosts)}
     unknown = [key for key in question.hosts if key not in named]
     if unknown:
-        raise UnknownHosts(", ".join(unknown[:NAMED_AT_MOST]))
+        raise NotFound(f"There is no host with the key {', '.join(unknown[:NAMED_AT_MOST])}.")
     hosts = measured_hosts(question)
     connections = [(host, host) for host in hosts]
     if question.is_pair:

@@ -5,7 +5,6 @@ from typing import Any
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +12,7 @@ from cipherspeed.cipher_catalogue import STATUSES, cipher_catalogue
 from compare.question import TOOLS
 from core.api_view import ApiView
 from core.parameters import Choice, ParameterForm
-from recommend.advice import UnknownHosts, advise
+from recommend.advice import advise
 from recommend.forms import RecommendationForm
 from runs.serializers import NULLABLE
 
@@ -247,13 +246,10 @@ class RecommendationView(ApiView):
 
     @extend_schema(operation_id="recommendation", responses=RecommendationSerializer)
     def get(self, request: Request) -> Response:
-        """Return the order, what it gains and rests on, and lines for ssh_config and sshd_config.
+        """Return the ranking, its gain and evidence, and the lines for ssh_config and sshd_config.
 
         For one host `host=KEY`, for a pair `client=KEY&server=KEY`, for a group several hosts or
         the comparison's filters.
         """
-        try:
-            advice = advise(self.asked.question, request.build_absolute_uri(reverse("recommend")))
-        except UnknownHosts as error:
-            raise NotFound(f"There is no host with the key {error}.") from None
+        advice = advise(self.asked.question, request.build_absolute_uri(reverse("recommend")))
         return Response(RecommendationSerializer(advice).data)

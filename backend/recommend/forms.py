@@ -1,4 +1,4 @@
-"""What an address asks of a recommendation."""
+"""The parameters of a recommendation."""
 
 import re
 from collections.abc import Mapping

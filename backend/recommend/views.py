@@ -39,7 +39,7 @@ TO_LIST = 20
 
 @reader_page
 def recommend_page(request: HttpRequest) -> HttpResponse:
-    """Show the form and the answer; a parameter that cannot be is answered 400 and in words."""
+    """Render the form and the answer; invalid parameters give a 400 with an explanation."""
     params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
     unclear = _with_keys(params)
     # The tab for pairs brings one host along.
@@ -85,7 +85,7 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
 
 
 def _kind_of(params: QueryDict) -> str:
-    """Return what the page is about: what its address says, else what its parameters are of."""
+    """Return the kind of question: as the address says, else by its parameters."""
     if str(params.get("for")) in KINDS:
         return str(params["for"])
     if params.keys() & set(PAIR):
@@ -95,7 +95,7 @@ def _kind_of(params: QueryDict) -> str:
 
 
 def _form_context(params: QueryDict) -> dict[str, Any]:
-    """Return the form with what is chosen in it, and the ways out of that."""
+    """Return the form with its values, and the addresses that change them."""
     kind = _kind_of(params)
     carried = [
         (name, value)

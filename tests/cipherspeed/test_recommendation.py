@@ -93,7 +93,7 @@ def test_a_default_that_is_the_best_gains_nothing() -> None:
 
 
 def test_a_gain_of_noisy_series_is_within_their_noise() -> None:
-    """149 MB/s ± 34.73 % against 60.8 MB/s ± 63.68 %: 2 · 1.2533 · s / √3."""
+    """Compute 2 · 1.2533 · s / √3: 149 MB/s ± 34.73 % against 60.8 MB/s ± 63.68 %."""
     first = Rate(GCM256, "pipeline", 149e6, 3, 0.24)
     default = Rate("aes128-ctr", "pipeline", 60.8e6, 3, 0.44)
     result = advised(host(first, default, default_cipher="aes128-ctr"))
@@ -140,7 +140,7 @@ def test_a_safer_status_goes_before_a_faster_cipher_and_says_so() -> None:
     ((2, 0.0, 0.05), (9, 0.0, 0.01), (9, 0.03, 0.025066), (3, 0.9, 0.9), (100, 0.04, 0.010026)),
 )
 def test_the_noise_by_hand(n: int, spread: float, noise: float) -> None:
-    """2 · 1.2533 · 0.03 / 3 = 0.025066; from 1 % to 90 %; two tries cannot tell."""
+    """Compute 2 · 1.2533 · 0.03 / 3 = 0.025066; limits 1 % and 90 %; 5 % for two tries."""
     measured = Rate(GCM128, "pipeline", 1e8, n, spread)
     assert measured.noise == pytest.approx(noise, rel=1e-4)
     assert measured.speed.low == pytest.approx(1e8 * (1 - min(noise, 0.05)), rel=1e-4)
@@ -220,7 +220,7 @@ def test_the_slower_end_of_a_pair_sets_the_pace() -> None:
 
 
 def test_where_the_link_limits_all_the_safer_goes_first() -> None:
-    """1 GbE carries 125 · 1448 / 1538 = 117.685 MB/s of payload."""
+    """Compute the payload of 1 GbE: 125 · 1448 / 1538 = 117.685 MB/s."""
     assert link_payload(1e9) == pytest.approx(117.685e6, rel=1e-5)
     rates = (rate(GCM128, 900), rate(GCM256, 200), rate(CHACHA, 280))
     result = between(host(*rates), host(*rates, name="desktop"), link=1e9)
@@ -265,7 +265,7 @@ def test_what_a_safer_cipher_costs_is_said_with_its_reason() -> None:
 
 
 def test_one_order_for_a_group_by_hand() -> None:
-    """Shares: nas GCM 60/120 = 0.5, chacha 1; desktop GCM 1, chacha 280/900 = 0.3111.
+    """Compute the shares: nas GCM 60/120 = 0.5, chacha 1; desktop GCM 1, chacha 280/900 = 0.3111.
 
     Geometric means: GCM sqrt(0.5) = 0.7071, chacha sqrt(0.3111) = 0.5578.
     """
@@ -294,7 +294,7 @@ def test_a_group_gains_over_the_default_of_each() -> None:
 
 @each(("megabytes", "first"), ((396, GCM256), (394, GCM128)))
 def test_within_the_noise_of_a_group_the_stronger_goes_first(megabytes: float, first: str) -> None:
-    """Margins of 1 % on three hosts are 0.58 % of their mean."""
+    """Compute the margin of a mean of three hosts, 1 % each: 0.58 %."""
     members = [host(rate(GCM128, 400), rate(GCM256, megabytes), name=name) for name in "abc"]
     assert names(advised(*members))[0] == first
 

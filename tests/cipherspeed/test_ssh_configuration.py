@@ -107,7 +107,6 @@ NAMED = (
     (("My NAS", "nas"), "nas"),
     (("NAS.example.com", "nas-2"), "NAS.example.com nas.example.com nas-2"),
     *(((name,), "SERVER") for name in ("My NAS", "-oProxyCommand=x", "$(reboot)", "*", "!nas", "")),
-    *(((name,), "SERVER") for name in HOSTILE),
 )
 """Names of a server, and what stands after `Host`."""
 
