@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Count, Max, Min, Q, QuerySet
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
 from django.utils import timezone
 
 from changes.models import FleetChange, FleetChangeMember
@@ -102,7 +102,7 @@ def _look(watch: HostWatch) -> None:
     _lock_entries()
     as_seen = HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at)
     if as_seen.exists():  # else another worker was faster
-        _store(watch.host_id, list(_joined_with_verdicts(parts)), counted, since)
+        _store(watch.host_id, list(_joined_with_verdicts(parts)), since)
         silent_after = _silent_after([_at(run) for run in runs if run.source == Run.Source.AGENT])
         if _is_silent(watch.host_id, runs, silent_after):
             silent_after = None
@@ -204,18 +204,18 @@ def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
 _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "ended_at")
 
 
-def _store(host: int, parts: Sequence[_Part], counted: QuerySet[Run], since: datetime) -> None:
+def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
     """Store the parts of a host. One that is not found again goes, unless an editor decided on it.
 
-    Those from before `since` stay as long as their run counts.
+    Those from before `since` stay as long as their run does, and those of hidden runs.
     """
-    of_host = Member.objects.filter(run__host=host).exclude(change__kind=Kind.SILENT)
-    members = list(of_host.select_related("change"))
+    of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
+    members = list(of_host.select_related("change", "run"))
     stored = {_key(one.change.kind, one.change.direction, one): one for one in members}
     found = {_key(part.kind, part.direction, part.member): part for part in parts}
     entries = {part[:4]: stored[key].change for key, part in found.items() if key in stored}
     differences: dict[int, list[str]] = {}
-    touched, news = set(), []
+    touched, news = {member.change_id for member in members}, []
     for key, part in found.items():
         member = stored.get(key, part.member)
         changed = [one for one in _FIGURES if getattr(member, one) != getattr(part.member, one)]
@@ -232,14 +232,11 @@ def _store(host: int, parts: Sequence[_Part], counted: QuerySet[Run], since: dat
             continue
         member.save()
         touched.add(member.change_id)
-    counting = counted.filter(pk__in=[one.run_id for one in members]).values_list("pk", flat=True)
-    counts = set(counting)
     for key in stored.keys() - found.keys():
         member = stored[key]
-        in_sight = member.at >= since and member.change.decided_at is None
-        if in_sight or member.run_id not in counts:
+        is_decided = member.change.decided_at and member.change not in entries.values()
+        if not member.run.hidden and member.at >= since and not is_decided:
             member.delete()
-            touched.add(member.change_id)
     _settle(touched)
     notify_of_parts(news)
 
@@ -275,12 +272,16 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
     near = FleetChange.objects.filter(
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
     ).exclude(status=FleetChange.Status.FIXED)
+    own = Member.stored.filter(change=OuterRef("pk"), run__host=member.run.host_id)
     # Hosts of whose environment nothing differs have nothing in common.
     shared = bool(difference) or alike["kind"] == Kind.SILENT
-    found = near.filter(fixed_at=None).first() if shared else None
+    near = (
+        near.filter(fixed_at=None) if shared else near.filter(Exists(own.filter(run__hidden=True)))
+    )
+    found = near.annotate(has_host=Exists(own)).first()
     if found is None:
         return FleetChange.objects.create(**alike, difference=difference, first_at=at, last_at=at)
-    if not found.members.filter(run__host=member.run.host_id).exists():
+    if not found.has_host:
         found.status = FleetChange.Status.NEW
         found.save(update_fields=["status"])
     return found
@@ -317,7 +318,7 @@ def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) ->
     Later runs end the silence; if they only came late, or earlier ones are gone, there was none.
     """
     is_silent = False
-    silent = Member.objects.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
+    silent = Member.stored.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
     for member in silent.select_related("run"):
         back = next((_at(run) for run in runs if _at(run) > _at(member.run)), None)
         if back is not None and back > member.at:

@@ -3,7 +3,7 @@
 from typing import Self
 
 from django.db import models
-from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Prefetch
+from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Now
 
 from runs.models.run import Run
@@ -23,15 +23,16 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
         )
+        shown = Q(members__run__hidden=False)
         # What is counted has no order of its own.
         return (
             self.order_by("-last_at", "-id")
             .annotate(
-                hosts=Count("members__run__host", distinct=True),
-                ratio=Avg("members__ratio"),
-                lowest=Min("members__ratio"),
-                highest=Max("members__ratio"),
-                certainty=Max("members__confidence"),
+                hosts=Count("members__run__host", distinct=True, filter=shown),
+                ratio=Avg("members__ratio", filter=shown),
+                lowest=Min("members__ratio", filter=shown),
+                highest=Max("members__ratio", filter=shown),
+                certainty=Max("members__confidence", filter=shown),
             )
             .prefetch_related(
                 Prefetch(
@@ -109,6 +110,13 @@ class FleetChange(models.Model):
         return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
 
 
+class ShownMembers(models.Manager["FleetChangeMember"]):
+    """Parts of changes whose run is not hidden."""
+
+    def get_queryset(self) -> "MemberQuerySet":
+        return MemberQuerySet(self.model, using=self._db).filter(run__hidden=False)
+
+
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
     """Parts of changes."""
 
@@ -155,7 +163,9 @@ class FleetChangeMember(models.Model):
     differences = models.JSONField(default=list, help_text="Of the environment, in words.")
     ended_at = models.DateTimeField(null=True, blank=True, help_text="As before since then.")
 
-    objects = MemberQuerySet.as_manager()
+    objects = ShownMembers.from_queryset(MemberQuerySet)()
+    stored = MemberQuerySet.as_manager()
+    """With those of hidden runs: their entry is still there when the run is shown again."""
 
     class Meta:
         indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]
