@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.parameters import MAX_LENGTH
 from runs.models import Host
+from runs.models.host import is_number
 
 HOSTS = ("host", "client", "server")
 """Parameters of addresses that name hosts by their keys."""
@@ -53,7 +54,8 @@ def _present_address(request: HttpRequest) -> str | None:
         key
         for name in HOSTS
         for key in request.GET.getlist(name)
-        if key and len(key) <= MAX_LENGTH and "\x00" not in key
+        # Digits may be the number of one host and the name of another: pages ask which.
+        if key and len(key) <= MAX_LENGTH and "\x00" not in key and not is_number(key)
     }
     if not named or request.method not in ("GET", "HEAD"):
         return None

@@ -25,6 +25,7 @@ from recommend.forms import (
 )
 from runs.filters import FILTERS
 from runs.models import DimensionValue, Host, Measurement
+from runs.models.host import is_number
 
 KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
@@ -68,6 +69,8 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
                 return None
             host = counted.find(text)
             named = [host] if host else counted.beginning_with(text)
+            if is_number(text):  # which may be the name of another host
+                named = list({*named, *counted.filter(name=text)[:TO_LIST]})
             if len(named) != 1:
                 others = [other for other in texts if other != text]
                 return {

@@ -8,7 +8,7 @@ from django.test import Client
 
 from runs.models import Run
 from tests.api.test_recommendation import CHACHA, GCM256, facts, machine, series, usual
-from tests.conftest import StoreRun
+from tests.conftest import ApiClient, StoreRun
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
@@ -95,13 +95,19 @@ def test_a_host_is_found_by_its_name(member: Client, store_run: StoreRun) -> Non
     assert 'href="?host=my-nas"' in html
 
 
-def test_digits_are_a_number_first_then_a_name(member: Client, store_run: StoreRun) -> None:
+def test_digits_that_are_a_number_and_a_name_are_not_guessed(
+    member: Client, reader: ApiClient, store_run: StoreRun
+) -> None:
     number = store_run(usual("attic")).host_id
-    store_run(usual(str(number)))
+    named = store_run(usual(str(number))).host
     store_run(usual("70000"))
-    for digits, name in ((number, "attic"), ("70000", "70000")):
-        led = member.get(f"{URL}?host={digits}", follow=True)
-        assert f"Ciphers for {name}" in text_of(led.content.decode())
+    assert named is not None
+    assert "Ciphers for 70000" in text_of(page(member, URL, host="70000"))
+    both = page(member, URL, host=str(number))
+    assert set(re.findall(r'href="\?host=([^"]*)"', both)) >= {"attic", f"host-{number}"}
+    assert f"Ciphers for {number}" in text_of(page(member, URL, host=named.slug))
+    for reference, key in ((number, "attic"), (named.slug, named.slug), (named.pk, named.slug)):
+        assert reader.get(f"/api/v1/hosts/{reference}/").json()["host"] == key
 
 
 def test_a_pair_says_what_to_expect_and_which_links_are_filled(
