@@ -272,16 +272,14 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
     near = FleetChange.objects.filter(
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
     ).exclude(status=FleetChange.Status.FIXED)
-    own = Member.stored.filter(change=OuterRef("pk"), run__host=member.run.host_id)
+    own = Member.stored.filter(run__host=member.run.host_id)
     # Hosts of whose environment nothing differs have nothing in common.
     shared = bool(difference) or alike["kind"] == Kind.SILENT
-    near = (
-        near.filter(fixed_at=None) if shared else near.filter(Exists(own.filter(run__hidden=True)))
-    )
-    found = near.annotate(has_host=Exists(own)).first()
+    hidden = own.filter(change=OuterRef("pk"), run__hidden=True)
+    found = near.filter(Q(fixed_at=None) if shared else Exists(hidden)).first()
     if found is None:
         return FleetChange.objects.create(**alike, difference=difference, first_at=at, last_at=at)
-    if not found.has_host:
+    if not own.filter(change=found).exists():
         found.status = FleetChange.Status.NEW
         found.save(update_fields=["status"])
     return found
