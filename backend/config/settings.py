@@ -271,7 +271,7 @@ CELERY_BEAT_SCHEDULE = {
 if CIPHERMARK_ANALYTICS_URL:
     CELERY_BEAT_SCHEDULE["follow-in-clickhouse"] = {
         "task": "compare.tasks.follow_in_clickhouse",
-        "schedule": 5.0,
+        "schedule": 60.0,  # what the tasks after each change have missed
     }
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -5,16 +5,23 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from django.apps import apps
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
+from django.db import transaction
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from accounts.audit import COMMAND
+from compare import tasks
 from compare.clickhouse import Step, follow
 from compare.engine import questions
 from compare.question import GROUPINGS
+from hosts.editing import set_hidden
 from runs.models import Run
 from runs.published import load_published
 from runs.recompute import delete_runs
+from runs.signals import runs_changed
 from tests.conftest import StoreRun
 from tests.launch.tools import free_port
 from tests.sample_documents import environment, run_document, ssh_measurement
@@ -95,6 +102,34 @@ def test_every_page_and_file_is_that_of_the_copy_in_each_process(
     found = answers()
     for address in ADDRESSES:
         assert found[address] == expected[address], address
+
+
+def test_processing_and_edits_have_clickhouse_follow_once_they_are_committed(
+    clickhouse: None, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.delete(tasks.QUEUED)
+    queued = mock.Mock()
+    monkeypatch.setattr(tasks.follow_in_clickhouse, "apply_async", queued)
+    apps.get_app_config("compare").ready()
+
+    def counted() -> Any:
+        with questions() as ask:
+            return ask("SELECT id FROM run ORDER BY id", {})
+
+    try:
+        with transaction.atomic():
+            first = store_run(run_of("box-1", 1e8))
+            queued.assert_not_called()
+        second = store_run(run_of("box-2", 2e8))
+        queued.assert_called_once()  # it does for both
+        tasks.follow_in_clickhouse()
+        assert counted() == [(first.pk,), (second.pk,)]
+        set_hidden(first.pk, True, COMMAND)
+        assert queued.call_count == 2
+        tasks.follow_in_clickhouse()
+        assert counted() == [(second.pk,)]
+    finally:
+        runs_changed.disconnect(dispatch_uid="compare.follow_soon")
 
 
 def test_a_step_that_was_cut_off_is_made_again(

@@ -10,6 +10,7 @@ from django.db.models.functions import JSONObject
 from django.utils import timezone
 
 from cipherspeed.naming import slug
+from runs.signals import runs_changed
 
 ATTEMPTS = 20
 
@@ -258,6 +259,7 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
             update_fields=["due_at"],
             unique_fields=["host"],
         )
+        runs_changed.send(Host)
 
 
 class HostWatch(models.Model):
