@@ -6,7 +6,7 @@ from pathlib import Path
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from cipherspeed.groups import UNITS, Comparison, Group, GroupSummary, Reference
-from compare.columns import MEASUREMENT_COLUMNS, comparison_rows
+from compare.files import MEASUREMENT_COLUMNS, comparison_rows
 from compare.question import GROUPINGS, METRICS, ComparisonQuery
 from runs.filters import FILTERS
 from tests.cases import each

@@ -53,12 +53,12 @@ def test_an_upload(uploader: ApiClient) -> None:
 
 def test_processing(db: None) -> None:
     files = files_of(lambda run: tasks.process_run(run.pk), lambda: accepted(new_document()))
-    assert len(files) <= 13, "\n".join(files)
+    assert len(files) <= 12, "\n".join(files)
 
 
 WAYS = {
     "comparison/": 12,
-    "exports/comparison.csv": 16,
+    "exports/comparison.csv": 14,
     "exports/measurements.csv": 10,
 }
 

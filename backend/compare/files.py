@@ -1,4 +1,4 @@
-"""Rows of measurements and of hosts for files, and how a CSV is written and sent."""
+"""Rows of comparisons, measurements and hosts for files, and how a CSV is written and sent."""
 
 import csv
 import json
@@ -17,19 +17,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from cipherspeed.baselines import only
-from cipherspeed.groups import Comparison
+from cipherspeed.groups import FEW_VOTES, Comparison
 from cipherspeed.reference_profile import PROFILE
-from compare.columns import (
-    FIELDS,
-    MEASUREMENT_COLUMNS,
-    OF_INDEX,
-    OF_RESULT,
-    OF_RUN,
-    OF_SERIES,
-    ORIGIN,
-    comparison_rows,
-    value_name,
-)
 from compare.question import ComparisonForm, ComparisonQuery
 from runs.filters import RunFilter
 from runs.models import DimensionValue, Measurement, Negotiated, Run, Series
@@ -72,6 +61,38 @@ def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[M
             )
     return RunFilter(form.data, counted).qs, results
 
+
+OF_RUN = ("run_id", "host", "host_key", *DIMENSIONS, "started_at", "source")
+OF_SERIES = (
+    *("tool", "cipher", "block_size_bytes", "operation", "threads", "mac", "compression"),
+    *("method", "pinned", "target_kind", "target", "acceleration"),
+)
+OF_RESULT = (
+    *("n", "throughput_bytes_per_second", "minimum_bytes_per_second", "maximum_bytes_per_second"),
+    *("spread", "noisy", "implausible", "cpu_seconds_per_gb"),
+)
+FIELDS = {
+    "block_size_bytes": "block_size",
+    "target": "target_name",
+    "throughput_bytes_per_second": "median",
+    "minimum_bytes_per_second": "minimum",
+    "maximum_bytes_per_second": "maximum",
+}
+"""Column of a series or a measurement -> its field, where that has another name."""
+
+OF_INDEX = ("machine_speed_index", "single_baseline")
+ORIGIN = ("reference_profile", "machine_acceleration", "tags", "agent", "agent_version", "run_url")
+
+MEASUREMENT_COLUMNS = (
+    *OF_RUN,
+    *OF_SERIES,
+    *("negotiated_mac", "negotiated_kex"),
+    *OF_RESULT,
+    "normalised_bytes_per_second",
+    *OF_INDEX,
+    *ORIGIN,
+)
+"""One row for each measurement; docs/exports.md says what each column is."""
 
 LABELLED = (*DIMENSIONS, *OF_LIBRARIES.values())
 
@@ -192,6 +213,79 @@ def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
         ),
         key=lambda facts: (facts["host"], facts["host_key"]),
     )
+
+
+UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
+"""How a unit reads at the end of a column's name; `cpu_seconds_per_gb` has its own."""
+
+RATIOS = {
+    "ratio": ("ratio", "Ratio"),
+    "ratio_low": ("low", "Ratio, low"),
+    "ratio_high": ("high", "Ratio, high"),
+    "ratio_n": ("n", "Hosts of the ratio"),
+    "beyond_noise": ("beyond_noise", "Beyond noise"),
+    "tool_changed": ("tool_changed", "Tool changed"),
+}
+"""Column -> attribute of a `Ratio`, heading."""
+
+
+def value_name(metric: str, unit: str) -> str:
+    """Return the name of a column of figures: the metric with its unit."""
+    ending = UNIT_NAMES[unit]
+    return metric if not ending or metric.endswith(ending) else f"{metric}_{ending}"
+
+
+def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
+    """Return what decided the figures of a comparison, the same in each row of its file."""
+    is_ssh, reference = query.tool == "ssh", comparison.relative_to
+    return {
+        "tool": query.tool,
+        "group_by": query.group_by,
+        **({"split_by": query.split_by} if query.split_by else {}),
+        **({"relative_to": reference.label or reference.key} if reference else {}),
+        **({"matched": True} if query.matched else {}),
+        "reference_profile": comparison.profile,
+        "method": query.method if is_ssh else None,
+        "block_size_bytes": None if is_ssh else query.block_size,
+        "mac": query.mac if is_ssh else None,
+        "operation": None if is_ssh else query.operation,
+        "threads": None if is_ssh else query.threads,
+        "acceleration": query.acceleration,
+        "compression": query.compression if is_ssh else None,
+        "target_kind": query.target_kind if is_ssh else None,
+    }
+
+
+def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield a row for each group and cipher, with every column of the CSV."""
+    value = value_name(comparison.metric, comparison.unit)
+    asked = question(query, comparison)
+    for group in comparison.groups:
+        for cipher, figure in group.values.items():
+            ratio, families = group.ratios.get(cipher), group.families.get(cipher)
+            yield {
+                "group": group.label,
+                **({"split": group.split_label} if query.split_by else {}),
+                "cipher": cipher,
+                value: figure.median,
+                f"{value}_q1": figure.q1,
+                f"{value}_q3": figure.q3,
+                f"{value}_min": figure.minimum,
+                f"{value}_max": figure.maximum,
+                "n": figure.n,
+                **(
+                    {name: getattr(ratio, field, None) for name, (field, _) in RATIOS.items()}
+                    if comparison.relative_to
+                    else {}
+                ),
+                "doubtful": group.doubtful.get(cipher, 0) if figure.n <= FEW_VOTES else None,
+                "uncertainty_factor": group.uncertainty.get(cipher),
+                "single_baseline": only(families) if families else "",
+                "hosts": group.hosts,
+                "group_key": group.key,
+                **({"split_key": group.split_key} if query.split_by else {}),
+                **asked,
+            }
 
 
 FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?="*[=+\-@])|^(?=[\t\r\n])')

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from operator import itemgetter
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from xlsxwriter.format import Format
 from xlsxwriter.utility import xl_range_formula
@@ -17,19 +17,19 @@ from xlsxwriter.worksheet import Worksheet
 
 from cipherspeed.choices import heading
 from cipherspeed.group_view import GroupView, drawable
-from cipherspeed.groups import Comparison, Group
+from cipherspeed.groups import NEEDS_PROFILE, Comparison, Group
 from cipherspeed.palette import cipher_order, colour, short_names
 from cipherspeed.reference_profile import PROFILE
-from compare.columns import (
-    HOST_SHEET,
+from compare.files import (
     MEASUREMENT_COLUMNS,
-    MEASUREMENT_SHEET,
-    SheetColumn,
+    RATIOS,
+    Key,
     comparison_rows,
-    comparison_sheet,
+    host_rows,
+    measurement_rows,
     question,
+    value_name,
 )
-from compare.files import Key, host_rows, measurement_rows
 from compare.question import ComparisonQuery
 from runs.models import Measurement, Run
 
@@ -56,6 +56,94 @@ AXES = {
     "ratio": ("times", "0.0"),
 }
 """Unit -> title of the chart's axis, format of its numbers."""
+
+
+class SheetColumn(NamedTuple):
+    """A column of a worksheet; `form` is Excel's format of its numbers, divided by `scale`."""
+
+    heading: str
+    width: int = 14
+    form: str = ""
+    scale: float = 1
+
+
+MB_PER_SECOND = ("[>=1000]#,##0;[>=100]0.0;0.00", 1e6)
+"""Format and scale: of MB/s four digits are shown."""
+
+FACTOR = "0.000"
+
+FIGURES = {
+    "B/s": (" (MB/s)", *MB_PER_SECOND),
+    "s/GB": (" (s/GB)", FACTOR, 1),
+    "ratio": ("", FACTOR, 1),
+}
+"""Unit of a comparison -> end of the headings, format and scale."""
+
+
+def comparison_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
+    """Return the columns of the sheet Comparison by those of the CSV."""
+    value = value_name(comparison.metric, comparison.unit)
+    unit, form, scale = FIGURES[comparison.unit]
+    headings = {
+        value: "Median",
+        f"{value}_q1": "First quartile",
+        f"{value}_q3": "Third quartile",
+        f"{value}_min": "Lowest",
+        f"{value}_max": "Highest",
+    }
+    columns = {"group": SheetColumn("Group", 30)}
+    if comparison.split_by:
+        columns["split"] = SheetColumn("Split", 24)
+    columns["cipher"] = SheetColumn("Cipher", 30)
+    columns |= {
+        name: SheetColumn(heading + unit, 12, form, scale) for name, heading in headings.items()
+    }
+    columns["n"] = SheetColumn("Hosts", 8)
+    if comparison.relative_to:
+        for name, (_, heading) in RATIOS.items():
+            columns[name] = SheetColumn(heading, 10, "0" if name == "ratio_n" else FACTOR)
+    columns["doubtful"] = SheetColumn("Low confidence", 12)
+    if comparison.metric in NEEDS_PROFILE:
+        columns["uncertainty_factor"] = SheetColumn("Uncertainty factor", 12, FACTOR)
+        columns["single_baseline"] = SheetColumn("Baseline", 16)
+    return columns
+
+
+MEASUREMENT_SHEET = {
+    "host": SheetColumn("Host", 24),
+    "cpu": SheetColumn("CPU", 32),
+    "os_version": SheetColumn("Operating system", 24),
+    "openssl": SheetColumn("OpenSSL", 18),
+    "openssh": SheetColumn("OpenSSH", 18),
+    "started_at": SheetColumn("Measured (UTC)", 18),
+    "tool": SheetColumn("Tool", 10),
+    "cipher": SheetColumn("Cipher", 30),
+    "block_size_bytes": SheetColumn("Block size (bytes)", 12, "#,##0"),
+    "method": SheetColumn("Method", 12),
+    "mac": SheetColumn("MAC"),
+    "acceleration": SheetColumn("Acceleration"),
+    "n": SheetColumn("Tries", 8),
+    "throughput_bytes_per_second": SheetColumn("Throughput (MB/s)", 14, *MB_PER_SECOND),
+    "spread": SheetColumn("Spread", 10, "0.0%"),
+    "normalised_bytes_per_second": SheetColumn("Normalised (MB/s)", 14, *MB_PER_SECOND),
+    "cpu_seconds_per_gb": SheetColumn("CPU time (s/GB)", 12, FACTOR),
+    "run_url": SheetColumn("Run", 60),
+}
+
+HOST_SHEET = {
+    "host": SheetColumn("Host", 24),
+    "cpu": SheetColumn("CPU", 32),
+    "architecture": SheetColumn("Architecture"),
+    "os_version": SheetColumn("Operating system", 24),
+    "openssl": SheetColumn("OpenSSL", 18),
+    "ssh_library": SheetColumn("Library of ssh", 18),
+    "openssh": SheetColumn("OpenSSH", 18),
+    "virtualization": SheetColumn("Virtualisation"),
+    "runs": SheetColumn("Runs", 8),
+    "last_started_at": SheetColumn("Last measured (UTC)", 18),
+    "ssh_index": SheetColumn("Speed index, ssh", 12, FACTOR),
+    "openssl_index": SheetColumn("Speed index, openssl", 12, FACTOR),
+}
 
 LINE_POINTS = 15
 METHOD_WIDTH = 90
