@@ -170,10 +170,18 @@ def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
 def test_paper_gets_the_results_in_light_colours(open_page: OpenPage) -> None:
     page = open_page("/?source=published", dark=True)
     page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("#compare-form").is_visible() is False
     assert page.locator("#comparison-table").is_visible() is True
+    pieces = page.locator(".chart-paper canvas")
+    assert pieces.count() == page.locator("#comparison-table tbody tr").count() > 1
+    assert pieces.last.is_visible()
+    assert pieces.last.evaluate("one => getComputedStyle(one).breakInside") == "avoid"
+    assert page.locator("#chart-canvas").is_visible() is False
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(255, 255, 255)"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert pieces.count() == 0
 
 
 @pytest.mark.parametrize("is_signed_in", (False, True))

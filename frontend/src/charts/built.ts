@@ -23,6 +23,8 @@ export interface BuiltChart {
   height: number;
   /** Height of the rows alone: the vertical axis counts their pixels. */
   rowsHeight: number;
+  /** Where its groups begin in the rows. */
+  groups: number[];
   marks: Mark[];
 }
 

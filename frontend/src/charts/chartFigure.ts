@@ -3,6 +3,7 @@
 import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 
 import type { ChartView } from "../comparison";
+import { AXIS_HEIGHT } from "./axes";
 import { shownRows, type AnyChart, type BuiltChart } from "./built";
 import { comparisonChart } from "./comparisonChart";
 import { pixelRatio } from "./fit";
@@ -40,6 +41,10 @@ export function drawFigure(
   return new Figure(figure, canvas, box, stage, track, view, loadPicture);
 }
 
+function isPrinting(): boolean {
+  return document.documentElement.classList.contains("printing");
+}
+
 class Figure implements DrawnChart {
   private chart!: AnyChart;
   private built!: BuiltChart;
@@ -71,9 +76,11 @@ class Figure implements DrawnChart {
   redraw(): void {
     this.finish();
     const selected = this.selected();
+    this.figure.querySelector(".chart-paper")?.remove();
     this.chart.destroy();
     this.drawing = this.draw();
     this.finish();
+    if (isPrinting()) this.cut();
     if (selected >= 0) this.select(selected);
   }
 
@@ -114,10 +121,9 @@ class Figure implements DrawnChart {
 
   /** Builds the chart and gives the box the height of what is seen of it; how much is not. */
   private layOut(theme: Theme): number {
-    const printing = document.documentElement.classList.contains("printing");
     let built = comparisonChart(this.view, theme);
     const all = built.rowsHeight;
-    const shown = shownRows(all, window.innerHeight, printing);
+    const shown = shownRows(all, window.innerHeight, isPrinting());
     if (shown < all) built = comparisonChart(this.view, theme, shown);
     this.built = built;
     const hidden = all - shown;
@@ -131,6 +137,23 @@ class Figure implements DrawnChart {
     // Now the stage takes the strut's place, at the same height.
     this.figure.dataset["drawn"] ??= "";
     return hidden;
+  }
+
+  /** A canvas for each group: pages end between them, and none is left half empty. */
+  private cut(): void {
+    const paper = document.createElement("div");
+    paper.className = "chart-paper";
+    const scale = this.canvas.height / this.height;
+    let top = 0;
+    for (const end of [...this.built.groups.slice(1), this.built.rowsHeight]) {
+      const bottom = Math.round((AXIS_HEIGHT + end) * scale);
+      const piece = document.createElement("canvas");
+      Object.assign(piece, { width: this.canvas.width, height: bottom - top });
+      piece.getContext("2d")?.drawImage(this.canvas, 0, -top);
+      paper.append(piece);
+      top = bottom;
+    }
+    this.box.after(paper);
   }
 
   private configuration(pace: Pace): BuiltChart["configuration"] {

@@ -6,7 +6,7 @@ import type { ChartView } from "../comparison";
 import { rowLabels, type Reach } from "./rowLabels";
 import { AXIS_HEIGHT, rowAxis, STILL, tooltip, topAxis } from "./axes";
 import type { BuiltChart, Configuration, Mark } from "./built";
-import { BAR_THICKNESS, layoutRows, type BarRow, type RowLayout } from "./rows";
+import { BAR_THICKNESS, HEADING_BASE, HEADING_HEIGHT, layoutRows, type BarRow, type RowLayout } from "./rows";
 import type { Theme } from "./theme";
 import { summaryLines } from "./words";
 
@@ -89,6 +89,7 @@ function rowsChart(
   return {
     height: layout.height + AXIS_HEIGHT,
     rowsHeight: layout.height,
+    groups: layout.headings.map(({ y }) => y - HEADING_HEIGHT + HEADING_BASE),
     marks,
     configuration: {
       type: "barWithErrorBars",

@@ -5,6 +5,8 @@ import { count } from "../format";
 
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 30;
+/** From the middle of a heading to its end. */
+export const HEADING_BASE = 11;
 export const BAR_THICKNESS = 12;
 
 export interface BarRow {
@@ -50,7 +52,7 @@ export function layoutRows(view: ChartView): RowLayout {
   let y = 0;
   for (const group of view.comparison.groups) {
     headings.push({
-      y: y + HEADING_HEIGHT - 11,
+      y: y + HEADING_HEIGHT - HEADING_BASE,
       label: groupName(group),
       note: view.notes?.[groupId(group)] ?? count(group.hosts, "host"),
       here: here.has(groupId(group)),
