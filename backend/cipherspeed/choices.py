@@ -20,12 +20,17 @@ class Choice:
 
 
 METRICS = (
-    Choice("throughput", "Throughput", "Raw throughput, not normalised."),
+    Choice(
+        "throughput",
+        "Throughput",
+        "As measured. Normalised divides out each machine's own speed, from arcfour, Blowfish "
+        "and 3DES.",
+    ),
     Choice(
         "normalised",
         "Normalised throughput",
-        "What this cipher would do on the reference machine: the throughput divided by the "
-        "machine's baseline speed, from arcfour, Blowfish and 3DES.",
+        "What this cipher would do on the reference machine: each machine's own speed, from "
+        "arcfour, Blowfish and 3DES, is divided out.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "How many times the machine's own 3DES speed."),
     Choice("vs_blowfish", "Ratio to Blowfish", "How many times the machine's own Blowfish speed."),

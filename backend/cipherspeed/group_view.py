@@ -53,7 +53,7 @@ class GroupView:
         metric = comparison.metric
         best = min if metric in LOWER_IS_BETTER else max
 
-        def place(group: Group) -> tuple[bool, float]:
+        def own(group: Group) -> tuple[bool, float]:
             is_unknown = group.key == UNKNOWN_KEY
             if self.sort == SORT_MACHINES:
                 return is_unknown, -group.hosts
@@ -63,7 +63,11 @@ class GroupView:
             return is_unknown, self.place(best(medians, default=None), metric)
 
         groups = [group for group in comparison.groups if self.finds(group.label)]
-        return replace(comparison, groups=tuple(sorted(groups, key=place)))
+        places = dict[str, tuple[bool, float]]()
+        for group in groups:  # parts of a group that is split stay beside each other
+            places[group.key] = min(own(group), places.get(group.key, own(group)))
+        groups.sort(key=lambda group: places[group.key])
+        return replace(comparison, groups=tuple(groups))
 
     def sorts_by(self, cipher: str) -> bool:
         """Whether values of this cipher put the groups in order."""
@@ -85,7 +89,7 @@ class GroupView:
         rank = before
         for place, group in enumerate(comparison.groups, start=before + 1):
             summary = group.values.get(self.cipher)
-            if summary is None or group.key == UNKNOWN_KEY:
+            if summary is None or comparison.split_by or group.key == UNKNOWN_KEY:
                 continue
             if leader is None or not _ties(leader, summary):
                 leader, rank = summary, place

@@ -25,7 +25,7 @@ from compare.files import (
     file_name,
     measurements_csv,
 )
-from compare.question import ComparisonForm, GroupsForm
+from compare.question import ComparisonForm, GroupsForm, OrderedForm
 from compare.serializers import ComparisonSerializer
 from compare.votes import voting
 from compare.workbook import Contents, write_workbook
@@ -85,14 +85,15 @@ def _file(name: str, media_type: str) -> Callable[[Get], Get]:
 class ComparisonView(ApiView):
     """The comparison of groups of machines."""
 
-    parameters = {"GET": ComparisonForm}
+    parameters = {"GET": OrderedForm}
 
     @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
     def get(self, request: Request) -> HttpResponse:
         """Compare groups of hosts: one vote per host, median and quartiles."""
-        return HttpResponse(
-            orjson.dumps(answer(compare(self.asked.query))), content_type="application/json"
-        )
+        comparison = compare(self.asked.query)
+        if sort := self.asked.given.get("sort"):
+            comparison = GroupView(sort).found(comparison)
+        return HttpResponse(orjson.dumps(answer(comparison)), content_type="application/json")
 
 
 class ComparisonCsv(FileView):

@@ -103,6 +103,18 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     )
 
 
+def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
+    """Return cipher -> hosts on which it is the fastest, of a query by host."""
+    with questions() as ask:
+        slots = counted(ask, query).series.slots
+        of_hosts = f"""
+            SELECT arg_max(slot, value) AS slot FROM {votes(ask, query)}
+            WHERE value IS NOT NULL GROUP BY g
+        """  # noqa: S608 - names of our own
+        rows = ask(f"SELECT slot, count(*) FROM ({of_hosts}) GROUP BY slot", {})  # noqa: S608
+        return {slots[slot].cipher: hosts for slot, hosts in rows}
+
+
 def check_splits(query: ComparisonQuery) -> None:
     """Raise `Unanswerable` where it splits the groups by too many values."""
     if query.split_by is None:

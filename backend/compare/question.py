@@ -171,11 +171,16 @@ class Top(Number):
         return MOST_GROUPS if value == "all" else super().clean(value)
 
 
-class GroupsForm(ComparisonForm):
-    """Which groups of it are shown, in which order."""
+class OrderedForm(ComparisonForm):
+    """The same with its groups in an order."""
+
+    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME; default name.")
+
+
+class GroupsForm(OrderedForm):
+    """Which groups of it are shown."""
 
     q = Text(help_text="Groups whose name has this text.")
-    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME.")
     top = Top(help_text="Groups in the chart: 1 to 200, or all.")
     page = Number(max_value=999_999, help_text="Which of these.")
     scale = Choice(SCALES, help_text="Of the chart.")

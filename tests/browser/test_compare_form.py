@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import NEXT_FRAME
 
 
 def test_a_choice_applies_at_once_and_keeps_the_focus(open_page: OpenPage) -> None:
@@ -19,6 +21,25 @@ def test_a_choice_applies_at_once_and_keeps_the_focus(open_page: OpenPage) -> No
     expect(page.locator("#announcer")).to_contain_text("groups")
     assert page.evaluate("window.sameDocument") is True
     assert page.title() == "SSH throughput by operating system · Ciphermark"
+
+
+@pytest.mark.usefixtures("measured_run")
+def test_the_first_bars_are_in_sight_and_raw_and_normalised_a_click_apart(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("/")
+    first_group = 26 + 30 + 2 * 18  # axis, heading, two bars with their values
+    for width, height, lowest in ((1280, 800, 800 - first_group), (390, 844, 500)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(NEXT_FRAME)
+        box = page.locator("figure.chart").bounding_box()
+        assert box
+        assert box["y"] < lowest, width
+    page.get_by_role("link", name="Normalised").click()
+    expect(page.locator("h1")).to_have_text("SSH normalised throughput by CPU")
+    expect(page.locator("#metric-explained")).to_contain_text("arcfour, Blowfish and 3DES")
+    page.get_by_role("link", name="Raw").click()
+    expect(page.locator("h1")).to_have_text("SSH throughput by CPU")
 
 
 def test_back_and_forward_restore_the_view(open_page: OpenPage) -> None:

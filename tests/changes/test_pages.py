@@ -2,20 +2,28 @@
 
 import json
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import AuditEntry
-from changes.models import FleetChange
+from changes.models import FleetChange, FleetChangeMember
 from changes.tasks import find_changes
 from hosts.models import Note
 from runs.models import Host, Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
-from tests.pages.conftest import page
-from tests.sample_documents import openssl_measurement
+from tests.pages.conftest import page, text_of
+from tests.sample_documents import (
+    environment,
+    openssl_measurement,
+    run_document,
+    ssh_measurement,
+)
 
+HIDDEN = environment(flags=["fpu"])
 OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 
 
@@ -65,6 +73,29 @@ def test_an_editor_acknowledges_and_is_back_on_the_same_list(
     assert "the upgrade &lt;of spring&gt;" in html
     assert "edith" in html
     assert AuditEntry.objects.get().action == "change.decide"
+
+
+def test_the_front_page_begins_with_what_became_slower_hides_aes_and_is_fastest(
+    slower: FleetChange, member: Client, store_run: StoreRun
+) -> None:
+    def cards() -> list[str]:
+        return [text_of(card) for card in re.findall(r'<a class="card".*?</a>', page(member, "/"))]
+
+    assert cards() == []  # long ago
+    FleetChangeMember.objects.update(at=timezone.now())
+    for name, rate in (("a", 3e8), ("b", 2e8), ("c", 5e8)):
+        rates = {"chacha20-poly1305@openssh.com": rate, "aes128-gcm@openssh.com": 4e8}
+        measured = (ssh_measurement(cipher, rate) for cipher, rate in rates.items())
+        store_run(run_document(*measured, host={"name": name}, environment=HIDDEN))
+    assert cards() == [
+        "2 hosts became slower in the last 30 days",
+        "3 hosts do not use AES instructions",
+        "aes128-gcm is the fastest recommended cipher on 2 of 3 hosts",
+    ]
+    addresses = re.findall(r'<a class="card" href="([^"]*)"', page(member, "/"))
+    assert [page(member, unescape(address)).count("<h1") for address in addresses] == [1, 1, 1]
+    FleetChange.objects.update(status="ignored")
+    assert cards()[0].startswith("3 hosts do not")
 
 
 def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Client) -> None:

@@ -58,7 +58,7 @@ ADDRESSES = (
     "/api/v1/recommendation/?tag=rack:1&source=agent",
     "/api/v1/exports/comparison.csv?group_by=cpu",
     "/api/v1/exports/measurements.csv?host=box-1",
-    "/?group_by=cpu",
+    "/",
     "/?group_by=cpu&cpu_vendor=intel&tag=rack:1",
     "/?group_by=openssl_series&matched=1",
     "/?group_by=host&sort=best",

@@ -163,8 +163,8 @@ def test_a_bad_parameter_is_refused_in_words(
     assert 'id="compare-form"' in html
 
 
-def test_groups_can_be_sorted_and_the_best_stands_first(
-    member: Client, store_run: StoreRun
+def test_groups_can_be_sorted_and_the_best_stands_first_in_page_and_files(
+    member: Client, reader: ApiClient, store_run: StoreRun
 ) -> None:
     store_run(
         machine("a", ssh_measurement(GCM, 1e8), ssh_measurement("aes128-ctr", 3e8), cpu="Slow")
@@ -177,8 +177,15 @@ def test_groups_can_be_sorted_and_the_best_stands_first(
     assert list(table_values(page(member, "/", sort="best"))) == ["quick", "slow", "zero"]
     by_ctr = page(member, "/", sort="cipher:aes128-ctr")
     assert list(table_values(by_ctr)) == ["slow", "zero", "quick"]
-    by_gcm = page(member, "/", sort=f"cipher:{GCM}")
-    assert list(table_values(by_gcm)) == ["quick", "slow", "zero"]
+    for sort in ("", "name", "cipher:aes128-ctr"):
+        html = page(member, "/", sort=sort)
+        csv, groups = (
+            unescape(re.findall(rf'href="(/api/v1/{path}[^"]*)"', html)[0])
+            for path in ("exports/comparison.csv", "comparison/")
+        )
+        shown, rows = list(table_values(html)), csv_rows(reader.get(csv))
+        assert list(dict.fromkeys(row["group_key"] for row in rows)) == shown
+        assert [group["key"] for group in reader.get(groups).json()["groups"]] == shown
 
 
 @pytest.mark.usefixtures("published")

@@ -58,7 +58,8 @@ def test_a_host_that_measured_3des_alone_says_so_in_chart_table_and_files(
     run = store_run(host("nas", aes_128_gcm=2e9, des_ede3_cbc=62.4e6))
     html = page(member, "/", **ASKED)
     assert list(table_values(html).values()) == [{GCM: pytest.approx(1e9)}]
-    assert "1.00 GB/s low confidence 3DES only" in text_of(html)
+    assert "1 host, 3DES only 1.00 GB/s low confidence" in text_of(html)
+    assert "Here 3DES only." in text_of(html)
     assert list(chart(html)["notes"].values()) == ["1 host, 3DES only"]
     (row,) = csv_rows(reader.get("/api/v1/exports/comparison.csv", ASKED))
     assert (row["uncertainty_factor"], row["single_baseline"]) == ("", "3DES only")
@@ -76,7 +77,7 @@ def test_some_hosts_of_one_family_stand_beside_the_factor_of_the_others(
     store_run(host("web", aes_128_gcm=2e9, des_ede3_cbc=31.2e6, rc4=912e6))
     html = page(member, "/", **ASKED)
     assert "uncertainty ×/÷ 1.000" in html
-    assert "some 3DES only" in text_of(html)
+    assert "uncertainty ×/÷ 1.000, some 3DES only" in html
     assert list(chart(html)["notes"].values()) == ["2 hosts"]
 
 

@@ -5,18 +5,25 @@ from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.datastructures import MultiValueDict
 
 from changes.models import FleetChange, FleetChangeMember
+from cipherspeed.cipher_catalogue import cipher_catalogue
+from cipherspeed.palette import short_names
+from compare.comparison import fastest_ciphers
+from compare.question import ComparisonQuery
 from compare.views.table import counted_hosts
 from core.page_query import PageAddress
-from recommend.advice import advise
-from recommend.forms import RecommendationForm
 from runs.models import Host
 
 RECENT = timedelta(days=30)
 UNACCELERATED = ("hidden", "unused")
 """Verdicts of hosts that could be faster with AES."""
+
+RECOMMENDED = tuple(
+    cipher.name
+    for cipher in cipher_catalogue().ciphers
+    if cipher.tool == "ssh" and cipher.assessment.status == "recommended"
+)
 
 
 class Card(NamedTuple):
@@ -41,13 +48,13 @@ def answers() -> list[Card]:
         address = f"{reverse('host-pages')}?{verdicts}"
         verb = "does" if count == 1 else "do"
         cards.append(Card(counted_hosts(count), f"{verb} not use AES instructions", address))
-    form = RecommendationForm(MultiValueDict({"source": ["agent"]}))
-    form.full_clean()
-    order = advise(form.question, "").result.order
-    if order:
+    own = ComparisonQuery(group_by="host", ciphers=RECOMMENDED, filters={"source": ("agent",)})
+    if fastest := fastest_ciphers(own):
+        cipher = max(fastest, key=lambda name: (fastest[name], name))
+        hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))}"
         address = reverse("recommend") + PageAddress.of(source="agent", **{"for": "group"})
-        name = order[0].cipher.partition("@")[0]
-        cards.append(Card(name, "is the best choice for most hosts", address))
+        text = f"is the fastest recommended cipher on {hosts}"
+        cards.append(Card(short_names([cipher])[cipher], text, address))
     return cards
 
 

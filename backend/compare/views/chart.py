@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
-from cipherspeed.baselines import only
 from cipherspeed.choices import heading
 from cipherspeed.group_view import CIPHER_SORT, SCALES, GroupView, drawable
 from cipherspeed.groups import Comparison, Group, answer
@@ -130,10 +129,7 @@ def _drawn(asked: ChartRequest, kind: ChartKind, shown: Sequence[Line]) -> dict[
             "comparison": answer(drawn),
             **colours_and_names(comparison.ciphers),
             "measured_here": [one.group.id for one in shown if one.here],
-            "notes": {
-                one.group.id: one.hosts + _only(one.group) + later.get(one.group.key, "")
-                for one in shown
-            },
+            "notes": {one.group.id: one.hosts + later.get(one.group.key, "") for one in shown},
             "scale": SCALES[asked.display.logarithmic],
             "picture": _picture_words(asked, kind),
         },
@@ -182,12 +178,6 @@ def rows_height(bars: Sequence[int]) -> int:
     """Return the CSS pixels of groups with so many bars."""
     rows = HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
     return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
-
-
-def _only(group: Group) -> str:
-    """Return ", 3DES only" where no figure of the group has an uncertainty."""
-    families = sorted({family for known in group.families.values() for family in known})
-    return f", {only(families)}" if families and not group.uncertainty else ""
 
 
 def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:

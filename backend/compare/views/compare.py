@@ -1,16 +1,16 @@
 """The compare page, `/`: the view that its address asks for, and the parts around its chart."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from cipherspeed.baselines import only
 from cipherspeed.choices import METHODS, METRICS, TOOLS, choice, grouping, groupings
 from cipherspeed.group_view import CIPHER_SORT, MOST_GROUPS, GroupView
-from cipherspeed.groups import NEEDS_PROFILE, Comparison
+from cipherspeed.groups import Group
 from cipherspeed.palette import cipher_order
 from compare.comparison import compare_in_view
 from compare.engine import questions
@@ -27,7 +27,7 @@ from compare.views.filters import (
 )
 from compare.views.findings import finding
 from compare.views.relating import relating_context
-from compare.views.table import counted_hosts, group_page, tool_breaks
+from compare.views.table import counted_hosts, group_page, only_baseline, tool_breaks
 from core.access import reader_page
 from core.first_steps import (
     agent_command,
@@ -145,7 +145,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         **_form_context(params, query, shown, known),
         "first_cipher": first_cipher,
         "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
-        "baselines": _baselines(viewed.comparison),
+        "baselines": _baselines(part.comparison.groups),
         "options": sum(
             name in form.given
             for name in OPTIONS
@@ -178,13 +178,12 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     }
 
 
-def _baselines(comparison: Comparison) -> str:
-    """Return "3DES only" where every figure rests on that baseline alone."""
-    groups = comparison.groups
-    if comparison.metric not in NEEDS_PROFILE or any(group.uncertainty for group in groups):
-        return ""
-    return only(
-        sorted({name for group in groups for known in group.families.values() for name in known})
+def _baselines(groups: Sequence[Group]) -> str:
+    """Say which groups rest on one baseline alone: "3DES only, of 2 of 3 groups"."""
+    notes = Counter(filter(None, map(only_baseline, groups)))
+    return "; ".join(
+        note if count == len(groups) else f"{note}, of {count} of {len(groups)} groups"
+        for note, count in notes.items()
     )
 
 

@@ -63,11 +63,18 @@ def counted_hosts(count: int) -> str:
     return f"{count} host{'' if count == 1 else 's'}"
 
 
+def only_baseline(group: Group) -> str:
+    """Return "3DES only" where no figure of the group has an uncertainty."""
+    families = sorted({family for known in group.families.values() for family in known})
+    return "" if group.uncertainty else only(families)
+
+
 def hosts_note(group: Group) -> str:
-    """Return the group's hosts and, where no figure has all of them, how many at most."""
+    """Return its hosts, how many a figure has at most where that is fewer, its only baseline."""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    return hosts if most >= group.hosts else f"{hosts}, n ≤ {most}"
+    notes = (hosts, "" if most >= group.hosts else f"n ≤ {most}", only_baseline(group))
+    return ", ".join(filter(None, notes))
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from changes.models import FleetChangeMember
 from cipherspeed import baselines, palette
-from compare.question import ComparisonForm, GroupsForm
+from compare.question import ComparisonForm, GroupsForm, OrderedForm
 from core import formatting
 from core.first_steps import many_machines
 from core.page_query import api_params, misspelt_parameters
@@ -150,6 +150,7 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
         params["block_size"] = str(query.block_size)
     return {
         "comparison": api_params(params, GroupsForm.base_fields).urlencode(),
+        "groups": api_params(params, OrderedForm.base_fields).urlencode(),
         "measurements": api_params(params, ComparisonForm.base_fields).urlencode(),
     }
 

@@ -17,7 +17,7 @@ const SHARPNESS = 2;
 
 /** Hands the reader the chart as PNG files. */
 export async function savePicture(figure: HTMLElement, view: ChartView): Promise<void> {
-  const theme = paperTheme(figure);
+  const theme = paperTheme(figure, view);
   for (const part of parts(view)) {
     const file = await asPng(pictureOf(part, theme, location.host), theme);
     download(file, `${part.picture?.file ?? "ciphermark-chart"}.png`);
@@ -44,38 +44,16 @@ export function parts(view: ChartView): ChartView[] {
 }
 
 /** The light theme, whatever the screen has. */
-function paperTheme(figure: HTMLElement): Theme {
+function paperTheme(figure: HTMLElement, { colours }: ChartView): Theme {
   const { classList } = document.documentElement;
   const before = classList.contains("printing");
   classList.add("printing");
   const theme = readTheme(figure);
   // Values are read when they are asked for: those of ciphers now, not later.
-  const slots = new Map<string, string>();
-  const style = getComputedStyle(figure);
-  for (const family of CIPHER_FAMILIES) {
-    for (const step of ["1", "2", "3"]) {
-      const slot = `${family}-${step}`;
-      slots.set(slot, style.getPropertyValue(`--cipher-${slot}`).trim());
-    }
-  }
+  const slots = new Map([...Object.values(colours), "other-2"].map((slot) => [slot, theme.cipher(slot)]));
   classList.toggle("printing", before);
-  const other = slots.get("other-2") ?? theme.muted;
-  return { ...theme, cipher: (slot) => slots.get(slot) || other };
+  return { ...theme, cipher: (slot) => slots.get(slot) ?? theme.muted };
 }
-
-const CIPHER_FAMILIES = [
-  "aes-gcm",
-  "chacha20",
-  "aes-ctr",
-  "aes-cbc",
-  "aes-other",
-  "3des",
-  "blowfish",
-  "rc4",
-  "cast",
-  "camellia",
-  "other",
-];
 
 export interface Made {
   configuration: BuiltChart["configuration"];
