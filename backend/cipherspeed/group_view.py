@@ -34,7 +34,6 @@ class GroupView:
     """How a comparison is shown; none of it changes a number.
 
     `search`: groups whose name has this text; `top` of them are on a page. `page` counts from 1.
-    `chart`: the kind of chart, which a comparison need not have.
     """
 
     sort: str = SORT_NAME
@@ -42,7 +41,6 @@ class GroupView:
     top: int = 20
     page: int = 1
     logarithmic: bool = False
-    chart: str = ""
 
     def finds(self, label: str) -> bool:
         """Whether a group of this label is searched for."""

@@ -197,13 +197,7 @@ class GroupsForm(OrderedForm):
 
 
 class PageForm(GroupsForm):
-    """The compare page: what it shows beside that."""
-
-    chart = Text()
-
-    @property
-    def view(self) -> GroupView:
-        return replace(super().view, chart=self.given.get("chart", ""))
+    """The compare page, which shows what it can of a question with faults."""
 
     @property
     def refused(self) -> list[tuple[str, str]]:

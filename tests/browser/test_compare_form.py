@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.open_to_all import NEXT_FRAME
@@ -56,41 +56,6 @@ def test_back_and_forward_restore_the_view(open_page: OpenPage) -> None:
     expect(page.locator("h1")).to_have_text("SSH throughput by CPU")
     page.go_forward()
     expect(page.locator("h1")).to_have_text("SSH ratio to 3DES by CPU")
-
-
-def test_a_slow_answer_is_waited_for_behind_a_skeleton_of_the_same_size(
-    open_page: OpenPage,
-) -> None:
-    page = open_page("/?source=published")
-    held: list[Route] = []
-    page.route(re.compile("group_by=os"), lambda route: held.append(route))
-    height = page.evaluate("document.documentElement.scrollHeight")
-    chart = page.locator("#chart-scroll").bounding_box()
-    page.evaluate(
-        """() => {
-            let asked = 0;
-            document.addEventListener("change", () => { asked = performance.now(); }, true);
-            new MutationObserver(() => {
-                if (!window.waited && document.querySelector(".skeleton"))
-                    window.waited = performance.now() - asked;
-            }).observe(document.body, { childList: true, subtree: true });
-        }"""
-    )
-    page.get_by_label("Compare by").select_option("os")
-    skeleton = page.locator(".skeleton")
-    expect(skeleton).to_be_visible()
-    expect(page.locator("#results")).to_have_attribute("aria-busy", "true")
-    assert skeleton.bounding_box() == chart
-    assert page.evaluate("document.documentElement.scrollHeight") == height
-    moves = "one => getComputedStyle(one, '::before').animationName"
-    assert skeleton.evaluate(moves) == "skeleton"
-    page.emulate_media(reduced_motion="reduce")
-    assert skeleton.evaluate(moves) == "none"
-    # A quiet machine needs 140 ms; those that run the tests are shared.
-    assert 115 <= page.evaluate("window.waited") < 1000
-    held[0].continue_()
-    expect(page.locator("h1")).to_have_text("SSH throughput by operating system")
-    expect(skeleton).to_have_count(0)
 
 
 def test_a_filter_narrows_and_its_chip_widens_again(open_page: OpenPage) -> None:

@@ -28,9 +28,7 @@ def downloads(html: str) -> dict[str, str]:
 
 @pytest.mark.usefixtures("published")
 def test_each_file_of_a_page_can_be_had_under_its_name(member: Client) -> None:
-    html = page(
-        member, "/", group_by="os", sort="best", top="50", q="a", scale="log", table="compact"
-    )
+    html = page(member, "/", group_by="os", sort="best", top="50", q="a", scale="log")
     named = {}
     for label, address in downloads(html).items():
         answer = member.get(address)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.utils.text import slugify
 
@@ -30,33 +30,13 @@ PICTURE_GROUPS = 40
 MOST_LETTERS = 400
 """Of what a picture says under its title: filters can be many and long."""
 
-BARS, RELATIVE = "bars", "relative"
-
-
-class ChartKind(NamedTuple):
-    """`reading`: what the marks of a picture mean."""
-
-    key: str
-    label: str
-    described: str
-    reading: str
-
-
-KINDS = (
-    ChartKind(
-        RELATIVE,
-        "Relative",
-        "Bar chart of differences",
-        "Bar: difference from the reference, grey within the noise or of too few hosts; "
-        "whisker: 95 % interval, of six hosts or more",
-    ),
-    ChartKind(
-        BARS,
-        "Bars",
-        "Bar chart",
-        "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence",
-    ),
+RELATIVE = "relative"
+READING = "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence"
+RELATIVE_READING = (
+    "Bar: difference from the reference, grey within the noise or of too few hosts; whisker: 95 % "
+    "interval, of six hosts or more"
 )
+"""What the marks of a picture mean."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +57,13 @@ class ChartRequest:
 
 def chart_context(asked: ChartRequest) -> dict[str, Any]:
     """Return chart, table and the controls of both; `groups` is empty if there is nothing."""
-    has_ratios = any(map(_ratios, asked.part.comparison.groups))
-    kinds, reference = KINDS if has_ratios else KINDS[1:], asked.comparison.relative_to
-    kind = next((one for one in kinds if one.key == asked.display.chart), kinds[0])
+    reference = asked.comparison.relative_to
     ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
     ranks = asked.display.ranks(asked.part.comparison, asked.part.first - 1)
     lines = table_lines(asked.part.comparison, ciphers, ranks)
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {
         "heading": heading(asked.comparison),
-        "kinds": kinds,
-        "kind": kind,
         "reference_label": reference.label if reference else None,
         "columns": _columns(asked, ciphers),
         "groups": lines,
@@ -97,7 +73,7 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
         "doubts": any(cell.doubt for cell in cells),
         "chart": None,
     }
-    return {**context, **_drawn(asked, kind, lines)} if lines else context
+    return {**context, **_drawn(asked, lines)} if lines else context
 
 
 def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -113,25 +89,28 @@ def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str
     ]
 
 
-def _drawn(asked: ChartRequest, kind: ChartKind, shown: Sequence[Line]) -> dict[str, Any]:
-    comparison, figures = asked.part.comparison, _ratios if kind.key == RELATIVE else _values
+def _drawn(asked: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
+    comparison = asked.part.comparison
+    is_relative = any(map(_ratios, comparison.groups))
+    figures = _ratios if is_relative else _values
     groups = drawable(tuple(one.group for one in shown if figures(one.group)))
     later = dict.fromkeys(after_a_break(comparison), ", tool changed")
     drawn = replace(
         comparison,
-        unit=RELATIVE if kind.key == RELATIVE else comparison.unit,
+        unit=RELATIVE if is_relative else comparison.unit,
         ciphers=tuple(sorted(comparison.ciphers, key=cipher_order)),
         groups=groups,
     )
     bars = [len(figures(group)) for group in groups]
     return {
+        "is_relative": is_relative,
         "chart": {
             "comparison": answer(drawn),
             **colours_and_names(comparison.ciphers),
             "measured_here": [one.group.id for one in shown if one.here],
             "notes": {one.group.id: one.hosts + later.get(one.group.key, "") for one in shown},
             "scale": SCALES[asked.display.logarithmic],
-            "picture": _picture_words(asked, kind),
+            "picture": _picture_words(asked, RELATIVE_READING if is_relative else READING),
         },
         "chart_groups": len(groups),
         "groups_beyond": len(groups) < sum(bool(figures(one.group)) for one in shown),
@@ -148,7 +127,7 @@ def _ratios(group: Group) -> Collection[str]:
     return [cipher for cipher, ratio in group.ratios.items() if not ratio.tool_changed]
 
 
-def _picture_words(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
+def _picture_words(asked: ChartRequest, reading: str) -> dict[str, Any]:
     """Describe the chart in a downloaded picture; `file`: its name without an ending."""
     comparison, date = asked.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
     title = heading(asked.comparison)
@@ -162,7 +141,7 @@ def _picture_words(asked: ChartRequest, kind: ChartKind) -> dict[str, Any]:
         "date": date,
         "file": f"ciphermark-{slugify(title)[:80]}-{date}",
         "groups": PICTURE_GROUPS,
-        "reading": kind.reading,
+        "reading": reading,
     }
 
 

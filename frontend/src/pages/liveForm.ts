@@ -3,7 +3,6 @@
 
 import { formQuery } from "./query";
 import { replaceFrom } from "./replace";
-import { showSkeletons } from "./skeleton";
 
 const FORM = "form[data-live-form]";
 
@@ -111,7 +110,6 @@ function setBusy(busy: boolean): void {
   for (const region of document.querySelectorAll("[data-live]:not(form)")) {
     region.setAttribute("aria-busy", String(busy));
   }
-  showSkeletons(busy);
 }
 
 function tell(message: string): void {
