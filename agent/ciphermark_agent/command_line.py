@@ -18,7 +18,7 @@ from ciphermark_agent.ssh_server import SSH_ADDRESS, sweep_stale_folders
 from ciphermark_agent.tries import DEPTHS
 from ciphermark_agent.upload import foresee_refusal
 
-OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # names of what - stands for
+OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # other names of -
 DEPTH_HELP = {
     "quick": "3 tries of each series: 1 to 2 minutes (the default)",
     "standard": "5 tries, all block sizes, decryption: about 5 minutes",

@@ -208,7 +208,7 @@ def conditions_of_run(
     if cores is not None and cores < (os.cpu_count() or 1):
         text = "a CPU quota allows %.2f of %d CPUs"
         yield condition("quota", text % (cores, os.cpu_count() or 1))
-    # `powersave` keeps the CPU slow where the driver does not choose the frequency by itself.
+    # `powersave` keeps the CPU slow unless the driver chooses the frequency.
     by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
     if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
         yield condition("governor", "the CPU frequency governor is %s" % governor)

@@ -35,7 +35,7 @@ VOCABULARY = re.compile(
     "governor|virtualization|depth|tool|cipher|operation|method|acceleration|kind|mac|"
     "kex|compression|timing|derived_from|code|default_cipher"
 )
-NOBODY = ("root", "localhost", "openssl", "openssh", "libressl", "ssh", "sshd", "linux", "/root")
+COMMON_NAMES = tuple("root localhost openssl openssh libressl ssh sshd linux /root".split())
 HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
 
 
@@ -52,7 +52,7 @@ def own_names(targets: Sequence[str]) -> Set[str]:
         names.update([address] + re.split(r"[@:/\[\]]", re.sub("^ssh://", "", address)))
     for home in filter(os.path.isabs, homes):
         names.update((home.rstrip("/"), os.path.realpath(home).rstrip("/")))
-    return {name for name in names if len(name) > 1 and not name.isdigit()} - set(NOBODY)
+    return {name for name in names if len(name) > 1 and not name.isdigit()} - set(COMMON_NAMES)
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:

@@ -72,7 +72,7 @@ def command_schedule(arguments: argparse.Namespace) -> int:
 
 
 def unit_folder() -> str:
-    """Return the folder of the units; only root's run while nobody is signed in."""
+    """Return the folder of the units; root's units run while no one is signed in."""
     if os.getuid() == 0:
         return SYSTEM_UNITS
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")

@@ -20,7 +20,7 @@ STEADY_MIN_BYTES = 16 * MIB
 STEADY_MAX_SECONDS = 5.0
 STEADY_POLL_SECONDS = 0.01
 STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: none is to be expected
-SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends by itself
+SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends
 
 
 class Channel(NamedTuple):
@@ -115,7 +115,7 @@ class Usage(NamedTuple):
     setup_seconds: float  # from starting ssh to the remote command's first word
     ended_at: float  # perf_counter when the remote command had read everything
     client_cpu: float
-    server_cpu: Optional[float]  # None where it cannot be told
+    server_cpu: Optional[float]  # None where it is unknown
 
 
 class Transfer:

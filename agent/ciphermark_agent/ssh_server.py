@@ -85,7 +85,7 @@ def offered_ciphers(ssh: str) -> List[str]:
 def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
     channels = []
     for cipher in ciphers:
-        authenticates = "gcm" in cipher or "poly1305" in cipher  # by itself: it uses no MAC
+        authenticates = "gcm" in cipher or "poly1305" in cipher  # without a MAC
         for mac in (not authenticates and macs) or [DEFAULT_MAC]:
             name = None if mac == DEFAULT_MAC else mac
             channels += [
@@ -199,7 +199,7 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
         "PasswordAuthentication no",
         "PermitRootLogin without-password",
         "PrintMotd no",
-        "LogLevel INFO",  # to our own file; tells of locked accounts
+        "LogLevel INFO",  # to our own file; reports locked accounts
         "UseDNS no",
     ]
     # Needed by a server that is not root.
@@ -296,7 +296,7 @@ class RemoteHost(SshEnd):
         super().__init__(ssh)
         self.address, self.label = address, shown
         self.client_version = version_number(None)
-        self.inherits_orphans = False  # its CPU time cannot be told from here
+        self.inherits_orphans = False  # its CPU time cannot be measured from here
         if "SSH_AUTH_SOCK" in os.environ:  # the user's ssh agent, of no use to a private sshd
             self.client_env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
         self.target = {"kind": "remote", "name": shown}

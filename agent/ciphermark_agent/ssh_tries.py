@@ -30,8 +30,8 @@ LEAST_CPU_SECONDS = 0.2
 # After a pilot of 8 MiB the buffer's growth costs up to a tenth of what that pilot did (3DES: 0.08
 # of 0.84 s), which the try then pays: 5 % of a try that costs twice the pilot.
 SHORT_PILOT_TIMES = 2.0
-# Tries last longer where their CPU seconds could not be told otherwise: so many times the least.
-# Where a pilot tells too little, a byte costs at least so much (the fastest AES-GCM).
+# Tries last longer where their CPU seconds would be too uncertain: so many times the least.
+# Where a pilot is too short, a byte costs at least so much (the fastest AES-GCM).
 WANTED_TIMES = 1.5
 LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
 LONGEST_TIMES = 2.0  # ... or twice as many after a short pilot, for 3DES on slow boards
@@ -82,7 +82,7 @@ class Reference(NamedTuple):
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """CPU seconds of an end that bytes beyond the pilots must cost to be told within 5 %."""
+        """CPU seconds of an end that bytes beyond the pilots must cost to be known within 5 %."""
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2
@@ -229,7 +229,7 @@ class SshPlan(Plan):
             self.attempt(channel, method, tries)
 
     def sample(self, channel: Channel, method: str) -> Json:
-        """One try; what it tells of the rate sizes the next ones."""
+        """Make one try; its rate sizes the next ones."""
         pilots = reference_of(self.pilots[channel])
         if method == "steady":
             seconds = self.try_seconds(channel, self.depth.steady_seconds)

@@ -31,7 +31,7 @@ class LookOnlyAdmin(ModelAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether it may be changed; nobody resets the password of a superuser above."""
+        """Return whether it may be changed; no one resets the password of a superuser above."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -57,7 +57,7 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
 
     @admin.display(description="Signs in")
     def signs_in(self, person: User) -> str:
-        """By what; a provider gives the role too, anew at each sign-in."""
+        """Return how the person signs in; a provider sets the role at each sign-in."""
         identity = getattr(person, "external_identity", None)
         return (
             f"through {identity.issuer}, with the role of their groups"
@@ -66,12 +66,12 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """`is_superuser` too for whoever is none."""
+        """Make `is_superuser` read-only for people who are not."""
         fields = tuple(super().get_readonly_fields(request, obj))
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether it may be changed; nobody resets the password of a superuser above."""
+        """Return whether it may be changed; no one resets the password of a superuser above."""
         return self._reaches(request, obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -27,7 +27,7 @@ class Actor:
 
 
 COMMAND = Actor(Kind.COMMAND, "manage.py")
-NOBODY = Actor(Kind.NOBODY, "not signed in")
+ANONYMOUS = Actor(Kind.ANONYMOUS, "not signed in")
 
 
 def by_provider(issuer: str) -> Actor:
@@ -55,7 +55,7 @@ def actor_of(request: Request | HttpRequest) -> Actor:
     if isinstance(token, ApiToken):
         return Actor(Kind.TOKEN, token.name, token.pk)
     user = request.user
-    return by_person(user) if isinstance(user, User) else NOBODY
+    return by_person(user) if isinstance(user, User) else ANONYMOUS
 
 
 def record(
@@ -65,7 +65,7 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an entry; it stands or falls with the surrounding transaction. No secret may be in it."""
+    """Add an entry; the surrounding transaction commits it. No secret may be in it."""
     AuditEntry.objects.create(
         actor_kind=actor.kind,
         actor=actor.name[:200],

@@ -6,7 +6,7 @@ from axes.signals import user_locked_out
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts.audit import NOBODY, Subject, record
+from accounts.audit import ANONYMOUS, Subject, record
 
 
 def note_lock_outs() -> None:
@@ -21,4 +21,5 @@ def _record(
     if getattr(request, "axes_failures_since_start", None) != settings.AXES_FAILURE_LIMIT:
         return
     who = username or "unknown"
-    record(NOBODY, "sign-in.lock-out", Subject("account", who, who), after={"address": ip_address})
+    subject = Subject("account", who, who)
+    record(ANONYMOUS, "sign-in.lock-out", subject, after={"address": ip_address})

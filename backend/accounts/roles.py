@@ -1,6 +1,6 @@
 """What people may do: three groups, each with all that the one before it has.
 
-Whoever has an account reads; it is deactivated to end that. Groups decide about changes.
+Anyone who has an account reads; it is deactivated to end that. Groups decide about changes.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ ROLES: dict[str, frozenset[str]] = {
 """Group -> its permissions, as `app.codename`; the later, the more."""
 
 EVERYBODY = "*"
-"""In place of a group, where groups of a provider are given roles: whoever it signs in."""
+"""In place of a group, where groups of a provider are given roles: anyone who it signs in."""
 
 ADMIN_SITE = "auth.change_user"
 """The permission that opens /admin/."""

@@ -34,7 +34,7 @@ class TagsField(forms.CharField):
     """Tags as KEY:VALUE, by commas."""
 
     def prepare_value(self, value: Any) -> Any:
-        """Return the text that stands in the form."""
+        """Return the text of the form."""
         return ", ".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:

@@ -26,7 +26,7 @@ DIGEST_AT = time(6)
 """UTC."""
 
 SILENCE_WAITS = timedelta(hours=1)
-"""Before a silent host is told of: an agent that was offline sends its old runs one by one, and
+"""Before a message about a silent host: an agent that was offline sends its old runs in turn, and
 until the last of them has arrived the host looks silent."""
 
 REPEATED = timedelta(days=1)

@@ -22,7 +22,7 @@ LASTS = 2
 """Runs that a level has at least, before a step and from it on."""
 
 TELLING_WINDOW = 3
-"""Runs whose scatter is known; with fewer the spread of their tries stands for it."""
+"""Runs whose scatter is known; with fewer, the spread of their tries is used."""
 
 START_UP_SECONDS = 0.1
 """The first tenth of a second of a stream is slow, on every machine about as long."""

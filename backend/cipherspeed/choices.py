@@ -64,7 +64,7 @@ METHODS = (Choice("pipeline", "Pipeline"), Choice("steady", "Steady"))
 
 
 def choice(choices: tuple[Choice, ...], key: str) -> Choice:
-    """Return the choice with this key; an unknown one (a tag, say) stands for itself."""
+    """Return the choice with this key; an unknown one, such as a tag, is its own label."""
     return next((known for known in choices if known.key == key), Choice(key, key))
 
 

@@ -1,4 +1,4 @@
-"""Which CPU it is: one name whoever reports it, its microarchitecture, its AES instructions.
+"""Which CPU it is: one name for all spellings, its microarchitecture, its AES instructions.
 
 What is not known stays None: neither a kernel's placeholder ("ARMv7 Processor rev 4") nor a
 hypervisor's invention ("Common KVM processor") is a CPU.
@@ -50,7 +50,7 @@ _PLACEHOLDERS = r"ARMv\d+(?:-compatible)?\s+Processor|AArch64\s+Processor|unknow
 """What a kernel says when it does not know the model."""
 
 _VIRTUAL = r"\bQEMU\b|\bKVM\b|\bVirtualApple\b|\bClass (?:Core|Opteron)\b"
-"""A hypervisor's own model, of which the CPU underneath may be any newer one."""
+"""A hypervisor's own model, which may hide any newer CPU."""
 
 _VENDORS = {
     "genuineintel": "Intel",
@@ -103,7 +103,7 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's name, from its model text or else from its numbers; None if neither tells.
+    """Return the CPU's name, from its model text or else from its numbers; None if unknown.
 
     `cpu` as in a run document. ARM names cores by numbers, and so does IBM its machines.
     """
@@ -149,7 +149,7 @@ def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
     """Whether this model of CPU has AES instructions, whatever its flags say.
 
     None where the model is not known, is a hypervisor's own, or exists both ways (Pentiums of
-    the generations up to Broadwell, ARM cores of which AES is an option).
+    the generations up to Broadwell, ARM cores with AES as an option).
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -272,7 +272,7 @@ def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
     """Return what the flags of a run document's `cpu` say of AES.
 
     A list that is plainly an excerpt proves what it names and nothing that it lacks. POWER
-    lists no flags: there the level of the CPU, as the kernel names it, stands for them.
+    lists no flags: there the level of the CPU, as the kernel names it, replaces them.
     """
     flags = _words(cpu.get("flags") or ())
     architecture = (cpu.get("architecture") or "").lower()

@@ -16,7 +16,7 @@ class X86Entry:
     """CPUs of one vendor and family in ranges of models and steppings, both ends included.
 
     `aes`: whether they have AES instructions; None: only those whose brand matches
-    `aes_brands`, of others nobody knows.
+    `aes_brands`; of others it is unknown.
     """
 
     vendor: str

@@ -54,10 +54,10 @@ def ratio_of(first: Figure, second: Figure) -> Ratio:
     counts, so that swapping the sides changes no verdict.
     """
     ratio = second.median / first.median
-    told = min(first.n, second.n) >= NOISY_MINIMUM_TRIES
-    noise = max(SMALLEST_CHANGE, _margin(first, second) if told else 0.0)
+    known = min(first.n, second.n) >= NOISY_MINIMUM_TRIES
+    noise = max(SMALLEST_CHANGE, _margin(first, second) if known else 0.0)
     noise += start_up_difference(first.try_seconds, second.try_seconds)
-    return Ratio(ratio, noise, _verdict(ratio, noise, told))
+    return Ratio(ratio, noise, _verdict(ratio, noise, known))
 
 
 def _margin(first: Figure, second: Figure) -> float:
@@ -65,10 +65,10 @@ def _margin(first: Figure, second: Figure) -> float:
     return STANDARD_ERRORS * MEDIAN_TO_MEAN * math.sqrt(variance)
 
 
-def _verdict(ratio: float, noise: float, told: bool) -> Verdict:
+def _verdict(ratio: float, noise: float, known: bool) -> Verdict:
     if max(ratio, 1 / ratio) - 1 <= noise:
         return "same"
-    if not told:
+    if not known:
         return "untold"
     return "faster" if ratio > 1 else "slower"
 

@@ -99,7 +99,7 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return the library of the tool, or of both; ssh's by itself only where it is another one."""
+    """Return the library of the tool, or of both; ssh's only where it differs."""
     alike = all(_ssh_library(one) == _openssl(one) for one in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))

@@ -16,7 +16,7 @@ CIPHER_SORT = "cipher:"
 """Before a cipher's name: by that cipher, best first."""
 
 OneGroup = TypeVar("OneGroup")
-"""A group, or what stands for it."""
+"""A group, or its key."""
 
 LOWER_IS_BETTER = frozenset(one.key for one in METRICS if one.lower_is_better)
 NOISE = 0.05
@@ -107,7 +107,7 @@ class GroupView:
 
 
 def _ties(one: GroupSummary, other: GroupSummary) -> bool:
-    """Return whether two medians cannot be told apart."""
+    """Return whether two medians cannot be distinguished."""
     overlap = one.q1 <= other.q3 and other.q1 <= one.q3
     return overlap or abs(one.median - other.median) < NOISE * max(one.median, other.median)
 
@@ -121,7 +121,7 @@ def page_count(found: int, size: int) -> int:
 class InView:
     """The groups of a comparison that are on the page, `groups`.
 
-    `comparison` has all groups, or these alone where groups are hosts, of which there may be ten
+    `comparison` has all groups, or these alone where groups are hosts: there may be ten
     thousand. `total` counts all groups, `found` those that are searched for.
     """
 

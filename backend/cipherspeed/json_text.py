@@ -19,7 +19,7 @@ class JsonError(ValueError):
 
 
 class _Refused:
-    """Stands in the value for what cannot be taken until its place is known."""
+    """A placeholder for what cannot be accepted until its place is known."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

@@ -1,4 +1,4 @@
-"""Keys for labels: what stands in URLs and filters."""
+"""Keys for labels, as URLs and filters have them."""
 
 import hashlib
 import re

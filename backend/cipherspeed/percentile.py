@@ -27,7 +27,7 @@ class Standing:
 def standing(beaten: int, tied: int, others: int) -> Standing | None:
     """Return the standing of a host that beats so many of the other hosts and ties with so many.
 
-    None when there is no other host: alone, nobody is fast or slow.
+    None when there is no other host: a single host is neither fast nor slow.
     """
     if not others:
         return None

@@ -425,7 +425,7 @@ class _Ranking:
 
     @cached_property
     def _own_best(self) -> list[_Candidate]:
-        """Return the cipher that each host of a group would rank first by itself."""
+        """Return the cipher that each host of a group would rank first on its own."""
         if len(self.connections) == 1 or not self.order:
             return []
         return [_Ranking([one], self.policy, self.method).order[0] for one in self.connections]
@@ -538,7 +538,7 @@ class _Ranking:
     def _reason(
         self, one: _Candidate, gain: Gain | None, costs: str | None, rival: _Candidate | None
     ) -> str:
-        """Say what the cipher gains over the default, and why it stands before a faster one."""
+        """Say what the cipher gains over the default, and why it precedes a faster one."""
         parts = []
         if gain and gain.over == one.cipher.name:
             parts.append(f"the {self._default_of()}")

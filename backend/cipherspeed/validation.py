@@ -17,7 +17,7 @@ from typing import Any
 import jsonschema_rs
 
 MAX_FAULTS = 50
-"""Faults named in one answer: somebody who mends these sees the rest in the next."""
+"""Faults named in one answer: further ones are in the next."""
 
 MAX_DETAIL = 300
 """Characters of one fault's sentence."""
@@ -26,7 +26,7 @@ MAX_QUOTED = 100
 """Characters of what was sent that a fault's sentence quotes."""
 
 QUOTED = "\0"
-"""Stands in the validator's sentences for what was sent."""
+"""A placeholder for the value in the validator's sentences."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
 """Keywords that lead to inner places; the walk follows them itself."""

@@ -88,8 +88,8 @@ ORDER BY at DESC, version DESC LIMIT 1
 STATE_SECONDS = 3600  # then it is written again though nothing changed: an old one is of no use
 
 
-def follow(anew: bool = False) -> None:
-    """Write what changed since the last time; everything where that is not known, or `anew`."""
+def follow(rebuild: bool = False) -> None:
+    """Write what changed since the last time; everything where that is unknown, or to `rebuild`."""
     with client() as writer, Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(3100), pg_current_xact_id()::text")
         is_alone, version = cursor.fetchone()
@@ -100,7 +100,7 @@ def follow(anew: bool = False) -> None:
         rows = writer.query(LAST_STATE).result_rows
         seen, age = (Seen(*rows[0][:2]), rows[0][2]) if rows else (None, 0)
         now, runs = changes_since(cursor, seen)
-        if anew or runs is None or age > engine.USABLE_SECONDS:
+        if rebuild or runs is None or age > engine.USABLE_SECONDS:
             step.everything(now)
         elif runs or age > STATE_SECONDS:
             step.write(runs)
@@ -248,7 +248,7 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
     for select in list(tree.find_all(exp.Select)):
         _unnest_in_step(select)
     for cte in tree.find_all(exp.CTE):
-        cte.set("materialized", True)  # or it is worked out anew wherever it is named
+        cte.set("materialized", True)  # or it is computed again wherever it is named
     names = {table.name for table in TABLES}
     for table in list(tree.find_all(exp.Table)):
         if table.name in names:

@@ -199,4 +199,4 @@ SERIES_OF_SET = Table(
 
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX, RUN)
 SHARED = (ENVIRONMENT, SERIES_OF_SET)
-"""Rows that runs share: they never change, and whoever no longer needs them passes them over."""
+"""Rows that runs share: they never change; unused ones are ignored."""

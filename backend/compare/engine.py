@@ -9,7 +9,7 @@ every change that was committed before it began, and none that was not.
 
 Which runs changed, triggers write into `runs_change`: a row with the run and the transaction.
 Transactions do not commit in the order of their numbers, nor of their times: one that began
-earlier may commit after the copy was read, so no "newest number seen" tells what is new. The copy
+earlier may commit after the copy was read, so no "newest number seen" shows what is new. The copy
 therefore remembers the snapshot that it was read in, which says exactly which transactions it saw.
 New is what that snapshot could not see (`pg_visible_in_snapshot`), and nothing else.
 """
@@ -43,7 +43,7 @@ PATIENCE_SECONDS = 5.0
 """How long a question waits for a copy that is being read."""
 
 USABLE_SECONDS = 24 * 3600
-"""A copy that has not followed for so long is read anew: changes since may be forgotten."""
+"""A copy that has not followed for so long is read again: changes since may be forgotten."""
 
 MOST_CHANGES = 20_000
 """Runs: beyond that, reading everything again takes no longer."""
@@ -198,7 +198,7 @@ def _insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: list[int]) ->
 
 
 class Engine:
-    """The copy of this process, which is read in the background: whoever asks may stop waiting."""
+    """The copy of this process, read in the background, so that a request may stop waiting."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -212,7 +212,7 @@ class Engine:
             return self.reading
 
     def forget(self) -> None:
-        """Have the next question read everything anew."""
+        """Have the next question read everything again."""
         with self.lock:
             self.reading = None
 
@@ -227,13 +227,13 @@ class Engine:
             words = "This question needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
             raise AnalyticsUnavailable(words) from None
         except (duckdb.FatalException, duckdb.InternalException) as error:
-            logger.exception("the analytics copy failed and is read anew")
+            logger.exception("the analytics copy failed and is read again")
             self.forget()
             raise AnalyticsUnavailable("The figures are being prepared") from error
 
     def _cursor(self) -> Duck:
         """Begin a transaction that sees what PostgreSQL has committed by now, and only that."""
-        if _has_written():  # of which others must not see anything
+        if _has_written():  # which others must not see
             own = _begun(_empty_once())
             _fill(own)
             return own  # it is never committed
@@ -248,7 +248,7 @@ class Engine:
                     return _begun(copy.duck)
 
     def _follow(self, copy: Copy) -> bool:
-        """Bring the copy up to date; False, and it is forgotten, where all has to be read anew."""
+        """Bring the copy up to date; False, and it is forgotten, where all has to be read again."""
         now = time.time()
         is_old = now - copy.followed_at > USABLE_SECONDS
         with connection.cursor() as cursor:
@@ -262,7 +262,7 @@ class Engine:
                 try:
                     copy.read_again(cursor, seen, runs)
                 except duckdb.OutOfMemoryException:
-                    self.forget()  # it would fail again; read anew, everything is packed
+                    self.forget()  # it would fail again; read again, everything is packed
                     raise
         copy.followed_at = now
         return True
@@ -292,7 +292,7 @@ def _in_background(read: Callable[[], Copy]) -> "Future[Copy]":
     def run() -> None:
         try:
             future.set_result(read())
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+        except BaseException as error:  # noqa: BLE001 - the waiting thread gets it
             future.set_exception(error)
         finally:
             connections.close_all()

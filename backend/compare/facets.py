@@ -39,7 +39,7 @@ MOST_TAG_KEYS = 20
 """Tag keys that are filters, at most: those of most hosts."""
 
 MOST_OPTIONS = 200
-"""Values to choose from, at most: nobody reads a list of ten thousand."""
+"""Values to choose from, at most: a list of ten thousand helps no one."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The figures that a query asks about, as SQL for the analytics copy.
 
-`series`: the stored series asked for, of which those of a slot have one vote; `runs`: those that
+`series`: the stored series asked for; those of a slot have one vote; `runs`: those that
 pass the filters, each with its group g and its split s. What a user sent is a parameter; only names
 from closed lists become part of a statement.
 """

@@ -1,4 +1,4 @@
-"""What is compared, how, and of which runs: the one question of API, page, files and shares."""
+"""The question of API, page, files and shares: what to compare, how, and which runs."""
 
 import re
 from collections.abc import Mapping

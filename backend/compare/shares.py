@@ -103,7 +103,7 @@ class ShareList(ApiView):
         operation_id="shares_make", request=ShareSerializer, responses={201: ShareSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Make a link to one comparison view, readable by whoever has it until it expires."""
+        """Make a link to one comparison view, readable by anyone who has it until it expires."""
         share, url = shared(request, **sent(ShareSerializer, request))
         return Response(
             {**ShareSerializer(share).data, "url": url},

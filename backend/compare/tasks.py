@@ -17,7 +17,7 @@ LONGEST_SECONDS = 24 * 3600
 
 @shared_task
 def forget_old_changes() -> None:
-    """Remove what every copy has seen: one that was not asked for a day is read anew."""
+    """Remove what every copy has seen: one that was not asked for a day is read again."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM runs_change WHERE changed_at < now() - interval '2 days'")
 

@@ -120,7 +120,7 @@ _DECIDING = f"""
     ) USING (recency)
 """  # noqa: S608 - constants
 """Of runs in the environment that votes, with results of the same series, only the latest; between
-their ranks is room for the places of series, of which a run may have two of one slot."""
+their ranks is room for the places of series, because a run may have two of one slot."""
 
 _RESULTS = """
     SELECT x.*, s.slot, r.g, r.s, r.host, r.source_bit AS source, r.rank - s.place AS rank
@@ -219,5 +219,5 @@ def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tup
 
 
 def sources_of(bits: int) -> tuple[str, ...]:
-    """Return the sources that `bit_or` of their `SOURCE_BITS` stands for."""
+    """Return the sources that `bit_or` of their `SOURCE_BITS` represents."""
     return tuple(sorted(name for name, bit in SOURCE_BITS.items() if bits & bit))

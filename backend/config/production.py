@@ -12,7 +12,7 @@ MINIMUM_SECRET_LENGTH = 50
 """Characters, as `check --deploy` asks; short keys can be guessed from one signed cookie."""
 
 MINIMUM_TOKEN_LENGTH = 20
-"""Characters of the token of /metrics, at which nobody's guesses are counted."""
+"""Characters of the token of /metrics, whose guesses are not counted."""
 
 KNOWN_SECRETS = ("changeme", "change-me", "secret", "django-insecure", "please-change")
 KNOWN_PASSWORDS = ("", *KNOWN_SECRETS, "password", "postgres", "ciphermark", "redis", "root")

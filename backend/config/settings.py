@@ -92,7 +92,7 @@ OIDC_RP_SCOPES = env.str("CIPHERMARK_OIDC_SCOPES", "openid profile email")
 OIDC_USE_PKCE = True
 # Any by a key of the provider's: the library then takes those that it publishes.
 OIDC_RP_SIGN_ALGO = "RS256"
-# Seconds: nobody waits longer for a provider that takes a connection and says nothing.
+# Seconds to wait for a provider that accepts a connection and does not answer.
 OIDC_TIMEOUT = 10
 # Sign-ins that one browser has begun and not ended: they lie in a cookie.
 OIDC_MAX_STATES = 5
@@ -169,7 +169,7 @@ AUTHENTICATION_BACKENDS = [
 ]
 # Five wrong passwords for one name from one network (an IPv6 customer has a /64) shut that pair
 # out for a quarter of an hour: a stranger elsewhere cannot shut out the owner of a name. Counted in
-# the database, not in the cache: a Redis that is down or restarted forgets nobody.
+# the database, not in the cache: a restart of Redis must not unlock anyone.
 AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -212,7 +212,7 @@ DATABASES = {
         disable_server_side_cursors=CIPHERMARK_POOLED,
     )
 }
-# Seconds: nobody waits longer for a server that takes a connection and says nothing.
+# Seconds to wait for a server that accepts a connection and does not answer.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 if not CIPHERMARK_POOLED:
     # Compiling a statement takes longer than any of ours runs, and sorting the votes of ten

@@ -41,12 +41,12 @@ def sign_in_faults(settings: Mapping[str, Any]) -> Iterator[str]:
         yield "CIPHERMARK_OIDC_SCOPES must contain openid, as in: openid profile email groups."
     if (oidc or proxy) and not roles:
         yield (
-            "CIPHERMARK_ROLES is empty, so nobody could sign in: set it, for example to"
+            "CIPHERMARK_ROLES is empty, so no one could sign in: set it, for example to"
             " bench-admins=administrator,bench-editors=editor,*=viewer."
         )
     elif proxy and not groups and EVERYBODY not in roles:
         yield (
-            "CIPHERMARK_ROLES gives roles to groups alone, and the proxy tells none: set"
+            "CIPHERMARK_ROLES gives roles to groups alone, and the proxy sends none: set"
             " CIPHERMARK_PROXY_GROUPS_HEADER, or add *=viewer."
         )
 

@@ -19,7 +19,7 @@ from psycopg import sql
 from runs.models import Run
 
 LEFT_OUT = "django_session"
-"""Its rows would let whoever has the backup in."""
+"""Its rows would sign in anyone who has the backup."""
 
 DUMP = (
     "--format=custom",

@@ -43,7 +43,7 @@ def agent_command(request: HttpRequest) -> str:
     return set_up_command(request, "TOKEN")
 
 
-def lending_command(request: HttpRequest) -> str:
+def reverse_tunnel_command(request: HttpRequest) -> str:
     """Return the command that lets another machine reach a site on this one."""
     port = local_port(request)
     return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
@@ -142,9 +142,9 @@ def ssh_loop(server: str, lent_port: int | None = None) -> str:
         f" && python3 agent.py run --quick --server {server} --token-file token;"
         " s=$?; cd / && rm -rf $d; exit $s"
     )
-    lend = f"-R {lent_port}:127.0.0.1:{lent_port} " if lent_port else ""
+    tunnel = f"-R {lent_port}:127.0.0.1:{lent_port} " if lent_port else ""
     return (
-        f'for h in $(cat hosts.txt); do ssh {lend}"$h" {shlex.quote(there)}'
+        f'for h in $(cat hosts.txt); do ssh {tunnel}"$h" {shlex.quote(there)}'
         ' < ciphermark.token || echo "$h: failed" >&2; done'
     )
 

@@ -73,7 +73,7 @@ class TextFormatter(logging.Formatter):
 class JsonFormatter(logging.Formatter):
     """One object: `time` (UTC), `level`, `logger`, `message`, context, `exception`.
 
-    What is logged with `extra={"fields": {...}}` stands in it too.
+    What is logged with `extra={"fields": {...}}` is in it too.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -130,7 +130,7 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
             "urllib3": {"level": "INFO"},
             # That the body of an answer to HEAD is not sent, which is as it should be.
             "gunicorn.http.wsgi": {"level": "ERROR"},
-            # Two lines for each task, some of which come every few seconds.
+            # Two lines for each task, and some run every few seconds.
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
         },

@@ -76,7 +76,7 @@ OF_DATABASE = {
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer 404 unless a token is set, 401 to whoever does not bring it."""
+    """Answer 404 unless a token is set, 401 without it."""
     token = settings.CIPHERMARK_METRICS_TOKEN
     if not token:
         return HttpResponseNotFound("not found\n", content_type="text/plain")
@@ -95,7 +95,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Site(Collector):
-    """What stands in PostgreSQL, Redis and the folder of backups."""
+    """Metrics from PostgreSQL, Redis and the folder of backups."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily(

@@ -42,7 +42,7 @@ def client_address(request: HttpRequest) -> str:
     """Return the client's address, as the outermost of our own reverse proxies saw it.
 
     Each of the `CIPHERMARK_PROXIES` proxies in front adds the address that it saw at the end of
-    X-Forwarded-For. Whatever stands before theirs was written by the client and counts nothing.
+    X-Forwarded-For. Whatever precedes theirs was written by the client and counts nothing.
     """
     proxies: int = settings.CIPHERMARK_PROXIES
     seen = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-proxies:] if proxies else []
@@ -114,7 +114,7 @@ class RequestMiddleware:
 
 
 def _log(request: HttpRequest, answer: HttpResponseBase, seconds: float, level: int) -> None:
-    """Write one line. The path is escaped, so that nobody can write lines of their own."""
+    """Write one line. The path is escaped, so that a client cannot write lines."""
     path, milliseconds = request.get_full_path(), round(seconds * 1000, 1)
     fields = {
         "method": request.method,
@@ -137,7 +137,7 @@ TEXTS = ("text/", "application/json", "application/schema+json", "image/svg+xml"
 class TextGZipMiddleware(GZipMiddleware):
     """Django's, for texts alone: a workbook is compressed already.
 
-    It pads what it compresses, and CSRF tokens are masked, so that lengths tell nobody a secret.
+    It pads what it compresses, and CSRF tokens are masked, so that lengths reveal no secret.
     """
 
     def process_response(

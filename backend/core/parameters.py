@@ -187,7 +187,7 @@ class Values(forms.Field):
 
 
 class Hosts(Values):
-    """Keys or numbers of hosts; a merged one stands for the one that it was merged into."""
+    """Keys or numbers of hosts; a merged one means the one that it was merged into."""
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)

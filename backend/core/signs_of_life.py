@@ -31,7 +31,7 @@ def _client(url: str) -> Redis:
 
 
 def leave_sign(part: str) -> None:
-    """Say that this part lives; nobody notices while Redis is away."""
+    """Record that this part is alive; ignored while Redis is away."""
     with suppress(RedisError):
         quick_redis().hset(SEEN, part, time.time())
 

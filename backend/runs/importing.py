@@ -38,7 +38,7 @@ NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """Refuse a text of which nothing is taken; the message says why."""
+    """Raised when nothing of a text is taken; the message says why."""
 
 
 class RunTaken(Exception):

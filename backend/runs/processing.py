@@ -61,14 +61,14 @@ def derive_run(run_pk: int) -> Run:
 
 @transaction.atomic
 def renew_run(run_pk: int) -> Run:
-    """Derive the rows of a run anew; where its document is no JSON any more they stay."""
+    """Derive the rows of a run again; where its document is no JSON any more they stay."""
     run = _locked(run_pk)
     json.loads(run.document.received)  # `ValueError`: somebody has damaged it since
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):
         rows.all().delete()
     host_before = run.host_id
     _derive(run)
-    if host_before is not None:  # of which it may be the latest, though it is rejected now
+    if host_before is not None:  # it may be its latest run, though it is rejected now
         Host.objects.filter(pk=host_before).refresh_latest_run()
     return run
 
@@ -91,7 +91,7 @@ def _derive(run: Run) -> None:
 
 def _store(run: Run, document: types.RunDocument) -> None:
     published = run.source == Run.Source.PUBLISHED
-    # Runs of one host take turns: each finds those before it, of which it may change the verdict.
+    # Runs of one host take turns: each finds those before it, whose verdict it may change.
     run.host = Host.objects.recognise(
         document.host.machine_id, document.host.name, published=published
     )

@@ -21,7 +21,7 @@ PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a load did: runs stored anew, runs unchanged, and figures that name no cipher."""
+    """What a load did: runs stored again, runs unchanged, and figures that name no cipher."""
 
     loaded: int
     unchanged: int

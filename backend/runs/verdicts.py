@@ -47,7 +47,7 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 
 
 def judge_again(host_pk: int, environment_pk: int) -> None:
-    """Store the verdicts of a host's latest runs in one environment anew.
+    """Store the verdicts of a host's latest runs in one environment again.
 
     Call it after one of them was hidden, shown, removed or moved: the others that are not complete
     may have been judged with it.
@@ -92,7 +92,7 @@ def _made_at(part: tuple[Run, object]) -> tuple[str, str]:
 
 
 def _measured(runs: RunQuerySet) -> list[tuple[Run, list[MeasuredSeries]]]:
-    """Return the latest of these runs that count, with what tells of acceleration."""
+    """Return the latest of these runs that count, with the fields about acceleration."""
     counted = runs.counted().order_by("-id")[:SIBLINGS]
     parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {run.pk: (run, []) for run in counted}
     rows = Measurement.objects.filter(

@@ -96,7 +96,7 @@ def run_documents(
 
     Corrections under a section's key replace what the text says; those under "" fill gaps.
     `joined` maps a section's key to that of an earlier section, whose machine it shares.
-    Texts have no date: `now` (RFC 3339) stands in, which `times_of` says.
+    Texts have no date: `now` (RFC 3339) is used, which `times_of` says.
     """
     every = [_Machine(*one, corrections) for one in _machines(reading.sections, take, joined)]
     remarks = _beyond(MAX_RUNS, [one.sections[0] for one in every], "runs of a text")

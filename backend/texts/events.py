@@ -26,7 +26,7 @@ class Row(NamedTuple):
     child: int | None = None
     """Number of the process of `-multi` that printed it."""
     mark: str = ""
-    """What stands between the label and the rates, as a footnote's mark."""
+    """What may be between the label and the rates, as a footnote's mark."""
 
 
 class Counted(NamedTuple):

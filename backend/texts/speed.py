@@ -88,7 +88,7 @@ class SpeedRuns:
         return earlier is not here and not any(a and b and a != b for a, b in pairs)
 
     def _cipher_of(self, label: str) -> str | None:
-        """Return the cipher of a row; "evp" alone stands for that of the command."""
+        """Return the cipher of a row; "evp" alone means that of the command."""
         if label.lower() != "evp":
             return openssl_cipher(label)
         command = self.context.command

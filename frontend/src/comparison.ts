@@ -14,7 +14,7 @@ export interface Summary {
   n: number;
   /** Of these hosts, how many have a figure that is noisy or of a disturbed run (`layoutRows`). */
   doubtful?: number;
-  /** Why a difference tells nothing, in few words. */
+  /** Why a difference is not shown as one, in few words. */
   vague?: string;
 }
 
@@ -40,7 +40,7 @@ export interface Group {
   doubtful?: Record<string, number>;
 }
 
-/** What tells it from all others of its comparison. */
+/** What distinguishes it from all others of its comparison. */
 export function groupId({ key, split }: Group): string {
   return split ? `${key} ${split.key}` : key;
 }
@@ -82,6 +82,6 @@ export interface ChartView {
   whole?: Group[];
   /** Ids of groups with a host that an agent measured. */
   measured_here: string[];
-  /** What stands beside a group's label instead of its number of hosts. */
+  /** The text beside a group's label instead of its number of hosts. */
   notes?: Record<string, string>;
 }

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField(auto_now_add=True)),
-                ('actor_kind', models.CharField(choices=[('person', 'Person'), ('token', 'Token'), ('command', 'Command'), ('provider', 'Provider'), ('nobody', 'Nobody')], max_length=10)),
+                ('actor_kind', models.CharField(choices=[('person', 'Person'), ('token', 'Token'), ('command', 'Command'), ('provider', 'Provider'), ('anonymous', 'Anonymous')], max_length=10)),
                 ('actor', models.CharField(help_text='Name of the person, token, command or provider.', max_length=200)),
                 ('actor_key', models.BigIntegerField(blank=True, null=True)),
                 ('action', models.CharField(help_text='Such as "run.hide".', max_length=40)),

@@ -15,7 +15,7 @@ class AuditEntry(models.Model):
         TOKEN = "token"  # noqa: S105 - a kind of actor
         COMMAND = "command"
         PROVIDER = "provider"
-        NOBODY = "nobody"
+        ANONYMOUS = "anonymous"
 
     at = models.DateTimeField(auto_now_add=True)
     actor_kind = models.CharField(max_length=10, choices=ActorKind)

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 class ApiToken(models.Model):
-    """A bearer token of which only a hash is stored."""
+    """A bearer token; only its hash is stored."""
 
     class Scope(models.TextChoices):
         UPLOAD = "upload"

@@ -1,6 +1,6 @@
 """Accounts of people whom a provider or a proxy signs in, and their roles.
 
-An account belongs to an issuer's subject. A name or an e-mail address leads to no account: whoever
+An account belongs to an issuer's subject. A name or an e-mail address leads to no account: who
 may choose one at the provider would take over a local account of that name.
 """
 
@@ -55,11 +55,11 @@ class SignInRefused(Exception):
 
 
 def record_refusal(refused: SignInRefused) -> None:
-    """Into the audit log, with the groups that were told: a mapping may lack one."""
+    """Into the audit log, with the groups that the provider sent: a mapping may lack one."""
     one = refused.external
-    told = {"subject": one.subject, "groups": sorted(one.groups)[:MOST_GROUPS]}
+    stated = {"subject": one.subject, "groups": sorted(one.groups)[:MOST_GROUPS]}
     subject = Subject("account", one.subject, one.name)
-    record(by_provider(one.issuer), "sign-in.refused", subject, after=told)
+    record(by_provider(one.issuer), "sign-in.refused", subject, after=stated)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def account_of(external: ExternalPerson) -> User:
     that was deactivated here.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
-        raise SignInRefused("The sign-in names nobody: no subject, or one too long.", external)
+        raise SignInRefused("The subject of the sign-in is missing or too long.", external)
     wanted = Rights(frozenset({external.role} if external.role else ()))
     person = _find(external)
     if person is None or _rights(person) != wanted:

@@ -54,7 +54,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
     get_settings = staticmethod(library_setting)
 
     def __init__(self) -> None:
-        """Ask nobody: Django makes one whenever it looks for a permission."""
+        """Do nothing: Django makes one whenever it looks for a permission."""
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:

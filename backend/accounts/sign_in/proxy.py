@@ -1,6 +1,6 @@
 """Who somebody is, by the headers of an authenticating reverse proxy.
 
-Anybody can send a header, so it counts only beside the secret that proxy and site share: whoever
+Anybody can send a header, so it counts only beside the secret that proxy and site share: anyone who
 reaches the site past the proxy does not know it, whatever address they have.
 """
 

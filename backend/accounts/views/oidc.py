@@ -73,7 +73,7 @@ class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the li
         return self.wanted or resolve_url(settings.LOGIN_REDIRECT_URL)
 
     def login_success(self) -> HttpResponse:
-        """Begin a session that ends by itself."""
+        """Begin a session that expires."""
         self.wanted = self.request.session.get("oidc_login_next")
         self.request.session = self.own_session
         answer: HttpResponse = super().login_success()
@@ -81,7 +81,7 @@ class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the li
         return answer
 
     def login_failure(self) -> HttpResponse:
-        """There is no code, or nobody had begun here."""
+        """Handle an answer without a code, or to no request of ours."""
         raise SuspiciousOperation("the sign-in was not begun in this browser")
 
 
@@ -150,8 +150,8 @@ def start(request: HttpRequest) -> HttpResponse:
 def callback(request: HttpRequest) -> HttpResponse:
     """Back from the provider, with a code or with the reason why there is none."""
     said = request.GET.get("error", "")[:LONGEST_REASON]
-    if said:  # the library would end the session of whoever follows such a link
-        logger.warning("%s signed nobody in: %r", provider_name(), said)
+    if said:  # the library would end the session of anyone who follows such a link
+        logger.warning("%s signed no one in: %r", provider_name(), said)
         words = f"{provider_name()} did not sign you in: {said}."
         return sign_in_failed(request, words, status=403)
     answer: HttpResponse = _Callback.as_view()(request)

@@ -17,7 +17,7 @@ from accounts.audit import actor_of
 from accounts.models import ApiToken
 from accounts.tokens import NameTaken, create_token, revoke_token
 from core.access import FORM, editors
-from core.first_steps import lending_command, schedule_commands, set_up_command
+from core.first_steps import reverse_tunnel_command, schedule_commands, set_up_command
 from hosts.views.editing import Confirmation, confirm
 from runs.agent import agent_release
 
@@ -104,7 +104,7 @@ def _page(
         "made": made,
         "secret": secret,
         "agent_command": set_up_command(request, secret) if secret else "",
-        "lending_command": lending_command(request),
+        "reverse_tunnel_command": reverse_tunnel_command(request),
         "schedule_command": schedule_commands(request, secret) if secret else "",
         "release": agent_release(),
     }

@@ -1,4 +1,4 @@
-"""The chart of the compare page: bars, or differences from a reference, and what stands beside."""
+"""The chart of the compare page: bars, or differences from a reference, with its controls."""
 
 import math
 from collections.abc import Collection, Sequence

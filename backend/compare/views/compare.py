@@ -33,8 +33,8 @@ from core.first_steps import (
     agent_command,
     agents_lack_ssh,
     is_measuring,
-    lending_command,
     nobody_measured_yet,
+    reverse_tunnel_command,
 )
 from core.formatting import data_size
 from core.outage import Unanswerable
@@ -96,7 +96,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     return {
         "first_steps": True,
         "agent_command": agent_command(request),
-        "lending_command": lending_command(request),
+        "reverse_tunnel_command": reverse_tunnel_command(request),
         "measuring": is_measuring(),
         "nothing_stored": not Run.objects.shown().filter(status=Run.Status.READY).exists(),
         "newest": latest[0].run_id if latest else "",

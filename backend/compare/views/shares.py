@@ -1,4 +1,4 @@
-"""Pages of unlisted links: editors make and end them, whoever has one opens it."""
+"""Pages of unlisted links: editors make and end them, anyone who has one opens it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -90,7 +90,7 @@ def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
     asked = Confirmation(
         "Revoke this link",
         share.name,
-        ("Nobody can open it from now on. This cannot be undone.",),
+        ("The link stops working now. This cannot be undone.",),
         "Revoke it",
         reverse("shares"),
         f"Revoked: the link “{share.name}”.",

@@ -70,7 +70,7 @@ def servers(data_dir: Path) -> tuple[Server, Server]:
 def celery_url(redis_url: str) -> str:
     """Return the URL of the same Redis as Celery spells it.
 
-    And which, unlike the client of all else here, takes any certificate unless it is told not to.
+    Celery, unlike our other client, accepts any certificate unless the URL forbids it.
     """
     if redis_url.startswith("rediss://") and "ssl_cert_reqs=" not in redis_url:
         return f"{redis_url}{'&' if '?' in redis_url else '?'}ssl_cert_reqs=required"

@@ -128,7 +128,7 @@ class Postgres(Server):
         if version != MAJOR_VERSION:
             raise EmbeddedServiceError(
                 f"{self.folder} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: move it "
-                f"away to begin anew, or name a PostgreSQL {version} in DATABASE_URL."
+                f"away to begin again, or name a PostgreSQL {version} in DATABASE_URL."
             )
         # A killed server's lock files name a process id that may be another's by now. Nothing
         # works in the folder, so no data can be touched twice.

@@ -1,7 +1,7 @@
 """How the processes that use one data folder agree on who stops its servers.
 
-Each holds a shared lock on one file. Whoever ends and can turn its lock into an exclusive one was
-the last, and stops them. The kernel frees the lock of a killed process, so nobody is waited for.
+Each holds a shared lock on one file. A process that ends and can make its lock exclusive was the
+last, and stops them. The kernel frees the lock of a killed process, so no process waits for it.
 """
 
 import atexit
@@ -25,7 +25,7 @@ class Share:
         atexit.register(self.release)
 
     def release(self) -> None:
-        """Give the share up; stop the servers if nobody else has one. Forks leave it alone."""
+        """Give the share up; stop the servers if no one else has one. Forks leave it alone."""
         if self.process_id != os.getpid() or self._descriptor < 0:
             return
         atexit.unregister(self.release)

@@ -1,4 +1,4 @@
-"""Measure this machine with the agent, as its user would, and say where it stands."""
+"""Measure this machine with the agent, as its user would, and say how it ranks."""
 
 import json
 import os
@@ -25,7 +25,7 @@ NO_SSH = (
 
 
 def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
-    """Measure when asked to or not done yet, then print where this machine stands."""
+    """Measure when asked to or not done yet, then print where to see this machine."""
     document = settings.DATA_DIR / "this-machine.json"
     wanted = os.environ.get("MEASURE") or ("0" if _is_known(document) else "1")
     if wanted == "1":

@@ -157,5 +157,5 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag("core/parts/misspelt.html", takes_context=True)
 def misspelt_notice(context: template.Context) -> dict[str, Any]:
-    """Return which parameters were passed over that were surely meant as others."""
+    """Return ignored parameters that are probably misspelt."""
     return {"misspelt": misspelt_parameters(context["request"].GET)}

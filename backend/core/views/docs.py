@@ -1,4 +1,4 @@
-"""The documentation, `/docs/`: for everybody, whoever may read the figures.
+"""The documentation, `/docs/`: for everyone, even where figures need an account.
 
 The pages of `docs/` are read once, as HTML, in the order of `docs/index.md`.
 """
@@ -56,7 +56,7 @@ class Library:
 
 
 class _Scrolled(RendererHTML):
-    """What is wide scrolls by itself, by the keyboard too."""
+    """Renders wide blocks in boxes that scroll, by the keyboard too."""
 
     def table_open(self, *given: Any) -> str:
         return BOX + self.renderToken(*given)

@@ -46,7 +46,7 @@ class Section:
 
     @property
     def has_negotiated(self) -> bool:
-        """Whether ssh's log told what was agreed."""
+        """Return whether ssh's log has what was negotiated."""
         return any(row.negotiated for row in self.rows)
 
 

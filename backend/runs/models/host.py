@@ -150,7 +150,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return [hosts[pk] for pk in ids if pk in hosts]
 
     def refresh_latest_run(self) -> None:
-        """Store anew which run of these hosts is the latest."""
+        """Store again which run of these hosts is the latest."""
         from runs.models.run import Run  # which refers to hosts
 
         latest = Run.objects.counted().filter(host=OuterRef("pk")).latest_first()

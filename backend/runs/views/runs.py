@@ -27,7 +27,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     filters = RunFilter(params, Run.objects.listed())
     page = page_of(filters.qs.annotate(moment=MEASURED_AT), params, "-moment", "-id")
     narrowed = bool(filters.given)
-    # The top of the list of all runs shows by itself what arrives.
+    # The first page of all runs updates as runs arrive.
     watches = not (narrowed or page.newer)
     context = {
         "filters": filters,

@@ -60,7 +60,7 @@ function valueAxis({ unit, scale, lowest, theme }: ValueAxis): AxisOptions {
 
 /**
  * The value axis of charts made of rows: on top, of fixed height, up to the highest value of all
- * rows. By itself Chart.js fits it to the rows that are scrolled to, and bars of equal speed differ.
+ * rows. By default Chart.js fits it to the rows that are scrolled to, and bars of equal speed differ.
  */
 export function topAxis(options: ValueAxis & { highest: number }): AxisOptions {
   const fit = {

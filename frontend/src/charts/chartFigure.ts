@@ -203,7 +203,7 @@ class Figure implements DrawnChart {
     );
   }
 
-  /** Selects a mark, shows its tooltip and tells a screen reader what it says. */
+  /** Selects a mark, shows its tooltip and announces it to screen readers. */
   private select(number: number): void {
     const mark = this.built.marks[number];
     const active = mark ? [{ datasetIndex: mark.datasetIndex, index: mark.index }] : [];

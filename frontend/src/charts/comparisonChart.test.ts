@@ -109,9 +109,9 @@ describe("the chart of differences", () => {
   it("draws bars from 0 % with intervals as whiskers, none where too few hosts tell", () => {
     const shown = view();
     shown.comparison.unit = "relative";
-    const told = { ratio: 0.93, low: 0.92, high: 0.94, n: 8 };
-    const broken = { ...told, tool_changed: true };
-    const related = { "aes128-gcm@openssh.com": broken, "aes128-ctr": told };
+    const known = { ratio: 0.93, low: 0.92, high: 0.94, n: 8 };
+    const broken = { ...known, tool_changed: true };
+    const related = { "aes128-gcm@openssh.com": broken, "aes128-ctr": known };
     shown.comparison.groups = [{ ...laptop, relative: related }, server];
     const { configuration } = comparisonChart(shown, theme);
     expect(configuration.data.datasets[0]).toMatchObject({ base: 1, data: [{ x: 0.93 }] });
@@ -128,7 +128,7 @@ describe("the chart of differences", () => {
     expect(summaryLines(relative(1.01, 1.01, 1.01), "relative")[1]).toContain("too few hosts");
   });
 
-  it("draws grey and says why where a difference tells nothing", () => {
+  it("draws grey and says why where a difference is within the noise", () => {
     const shown = view();
     shown.comparison.unit = "relative";
     const [few, noise, sure] = [[null, null], [0.9, 1.1], [0.9, 0.95]].map(([low, high]) => ({

@@ -158,7 +158,7 @@ function tooltip(
   };
 }
 
-/** What a point says in words: the tooltip's lines, and what a screen reader is told. */
+/** What a point says in words: the tooltip's lines, and the text for screen readers. */
 export function pointLines(view: HistoryView, index: number): string[] {
   const point = view.points[index];
   if (!point) return [];

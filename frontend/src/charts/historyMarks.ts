@@ -15,7 +15,7 @@ const DASHES: Record<MarkKind, number[]> = {
   note: [1, 3],
 };
 
-/** Where a label stands: its left end and its row, 0 at the top. */
+/** The position of a label: its left end and its row, 0 at the top. */
 export interface Placed {
   mark: HistoryMark;
   x: number;
@@ -89,7 +89,7 @@ export function placedMarks(
   const scale = chart.scales["x"];
   if (!scale) return [];
   return view.marks.map((mark) => {
-    // A note may be older or newer than all runs: it stands at the end of the whole axis.
+    // A note may be older or newer than all runs: it is drawn at the end of the whole axis.
     const at = mark.at === undefined ? between(view, mark.index) : mark.at;
     return { mark, x: scale.getPixelForValue(Math.min(last, Math.max(first, at))) };
   });

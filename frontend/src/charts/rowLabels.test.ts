@@ -5,12 +5,12 @@ import { valueStart } from "./rowLabels";
 const area = { left: 100, right: 600 };
 
 describe("the value of a bar", () => {
-  it("stands right after its bar, also where a long whisker goes on behind it", () => {
+  it("is right after its bar, also where a long whisker goes on behind it", () => {
     expect(valueStart(area, 200, 50, [])).toBe(208);
     expect(valueStart(area, 200, 50, [400])).toBe(208);
   });
 
-  it("stands beyond the cap of the whisker and the rings that it would cover", () => {
+  it("is beyond the cap of the whisker and the rings that it would cover", () => {
     expect(valueStart(area, 200, 50, [203])).toBe(211);
     expect(valueStart(area, 200, 50, [230])).toBe(238);
     expect(valueStart(area, 200, 50, [290, 250])).toBe(298);

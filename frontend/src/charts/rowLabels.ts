@@ -14,7 +14,7 @@ const HERE = "measured here";
 
 /** Where a row's shape ends, and which hosts are drawn as rings. */
 export interface Reach {
-  /** The end of the bar, where its value stands. */
+  /** The end of the bar, where its value is. */
   end: (row: BarRow) => number;
   /** The upper end of the whisker; the bar's own end where there is none. */
   whisker: (row: BarRow) => number;

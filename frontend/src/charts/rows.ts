@@ -1,4 +1,4 @@
-/** Where each bar and each group heading of the comparison chart stands, in CSS pixels. */
+/** Where each bar and each group heading of the comparison chart is, in CSS pixels. */
 
 import { groupId, groupName, type ChartView, type Group, type Summary } from "../comparison";
 import { count } from "../format";

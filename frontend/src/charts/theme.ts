@@ -6,7 +6,7 @@ export interface Theme {
   grid: string;
   surface: string;
   accent: string;
-  /** Of a difference that tells nothing. */
+  /** Of a difference within the noise. */
   vague: string;
   fontFamily: string;
   /** Colour of a cipher's slot. */

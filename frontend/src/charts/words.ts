@@ -1,4 +1,4 @@
-/** What charts say in words: tooltips, and what a screen reader is told. */
+/** What charts say in words: tooltips, and the text for screen readers. */
 
 import type { Summary, Unit } from "../comparison";
 import { count, quantity } from "../format";
@@ -22,7 +22,7 @@ function differenceLines({ median, q1, q3 }: Summary, hosts: string): string[] {
   return [said, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 %)`, noise];
 }
 
-/** Behind a value that is drawn: the sign that its figure is doubtful, or why it tells nothing. */
+/** Behind a value that is drawn: the sign that its figure is doubtful, or why it is no difference. */
 export function doubtSign({ doubtful, vague }: Summary): string {
   return vague ? `, ${vague}` : doubtful ? " ?" : "";
 }

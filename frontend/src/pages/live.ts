@@ -27,7 +27,7 @@ export function initLive(): void {
   lookSoon();
 }
 
-/** Begin to look, or begin anew: something has changed that is worth a closer look. */
+/** Begin to look, or begin again: something has changed that is worth a closer look. */
 export function lookSoon(): void {
   quietLooks = 0;
   plan();
@@ -46,7 +46,7 @@ async function look(): Promise<void> {
   try {
     const part = document.querySelector(PENDING_PART)?.closest<HTMLElement>("[data-source]");
     const news = (await runsAreDone()) || (await aRunHasArrived());
-    // A page that answers a form stands at the form's address, which cannot be fetched again.
+    // A page that answers a form has the form's address, which cannot be fetched again.
     if (news || document.querySelector(PENDING_PART)) {
       await replaceFrom(part?.dataset["source"] ?? location.href);
     }
@@ -70,7 +70,7 @@ async function runsAreDone(): Promise<boolean> {
   return done.map((run) => mark(run, marks)).some((rendered) => rendered);
 }
 
-/** Put the status in place; whether a part of the page has to be rendered anew for the rest. */
+/** Put the status in place; whether a part of the page has to be rendered again for the rest. */
 function mark({ run_id, status }: RunState, marks: readonly HTMLElement[]): boolean {
   const mine = marks.filter((one) => one.dataset["pendingRun"] === run_id);
   for (const badge of mine) {

@@ -18,7 +18,7 @@ export function initPageTools(): void {
   initPrinting();
 }
 
-/** Nobody opens parts of a page on paper. CSS does it too (print.css), but not in older browsers. */
+/** Paper shows every part of a page. CSS does it too (print.css), but not in older browsers. */
 const CLOSED = "details:not([open], .menu, .samples, .no-print)";
 
 function initPrinting(): void {

@@ -8,7 +8,7 @@ interface Place {
   focus: string | null;
   open: Map<string, boolean>;
   scroll: Map<string, number>;
-  /** The text field in use: what stands in it now is newer than what the server was asked. */
+  /** The text field in use: its text now is newer than what the server was asked. */
   typed: { id: string; value: string; from: number | null; to: number | null } | null;
 }
 

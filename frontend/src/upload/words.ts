@@ -4,7 +4,7 @@ import { count } from "../format";
 
 const MEBIBYTE = 2 ** 20;
 
-/** How many results a tick box stands for: its value has their keys, joined by commas. */
+/** How many results a tick box selects: its value has their keys, joined by commas. */
 export function resultsOf(value: string, stated?: string): number {
   return stated === undefined ? value.split(",").length : Number(stated);
 }

@@ -28,6 +28,6 @@ class Command(SiteCommand):
         from compare.clickhouse import follow
 
         try:
-            follow(anew=True)
+            follow(rebuild=True)
         except AnalyticsUnavailable as error:
             raise CommandError(f"{error}.") from None

@@ -60,7 +60,7 @@ class Command(SiteCommand):
         port = os.environ.get("PORT") or "8000"
         path = os.environ.get("CIPHERMARK_PATH", "").strip().rstrip("/")
         url = f"http://127.0.0.1:{port}{path}/"
-        # What the parts read: charts are public, and no proxy stands before our own site.
+        # What the parts read: charts are public, and there is no proxy in front of the site.
         os.environ.setdefault("CIPHERMARK_PUBLIC", "1")
         os.environ.setdefault("CIPHERMARK_SITE_URL", url)
         os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1"

@@ -12,7 +12,7 @@ from runs.processing import DERIVED_VERSION, renew_run
 
 class Command(SiteCommand):
     help = (
-        "Derive rows anew after an update that derives them differently, a transaction a run: an "
+        "Derive rows again after an update that derives them differently, a transaction a run: an "
         "interrupted call is simply repeated."
     )
 
