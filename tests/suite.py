@@ -24,14 +24,11 @@ FAILURE_LINES = 150
 OF_THE_DEVELOPER = ("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_", "PYTHONDONTWRITEBYTECODE")
 """Settings of the shell: the tests bring their own, and touch no other database."""
 
-PURE = ("tests/analysis", "tests/documents", "tests/texts")
+PURE = ("tests/cipherspeed", "tests/texts")
 COSTS = ("tests/agent/test_cpu_seconds.py", "tests/texts/test_cost.py")
 """What ssh and parsing cost: nothing else may run meanwhile."""
 WITHOUT_COSTS = tuple(f"--ignore={one}" for one in COSTS)
-QUICK = (
-    *("access", "api", "changes", "compare", "config", "hosts", "monitoring", "notifications"),
-    *("pages", "results", "runs"),
-)
+QUICK = ("accounts", "api", "changes", "compare", "config", "core", "hosts", "pages", "runs")
 """Folders of tests that `make check` runs when they, or what they test, have changed."""
 FIRST_START = "tests/launch/test_make_run.py::" + (
     "test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept"

@@ -27,7 +27,6 @@ class LookOnlyAdmin(ModelAdmin):
     """Rows that are made and changed elsewhere, each way with its checks and its audit entry."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Not here."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -35,7 +34,6 @@ class LookOnlyAdmin(ModelAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Not here."""
         return False
 
 

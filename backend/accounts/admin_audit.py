@@ -38,7 +38,6 @@ def snapshot(row: Model) -> dict[str, Any]:
 def difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields that changed: before and after."""
     changed = [name for name in after if before.get(name) != after[name]]
     return {name: before.get(name) for name in changed}, {name: after[name] for name in changed}
 
@@ -67,7 +66,6 @@ class AuditedAdmin(ModelAdmin):
         return row
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Made."""
         record(actor_of(request), "admin.add", _subject(obj), after=snapshot(obj))
         return super().log_addition(request, obj, message)
 
@@ -81,7 +79,6 @@ class AuditedAdmin(ModelAdmin):
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Any]) -> Any:
-        """Record the deletion before it is done."""
         for row in queryset:
             record(actor_of(request), "admin.delete", _subject(row), before=snapshot(row))
         return super().log_deletions(request, queryset)  # type: ignore[arg-type]  # Django gives lists too

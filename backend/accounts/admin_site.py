@@ -18,7 +18,6 @@ class CiphermarkAdminSite(AdminSite):
     site_header = site_title = "Ciphermark"
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Whether this person administers the site."""
         return bool(request.user.is_active and request.user.has_perm(ADMIN_SITE))
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:

@@ -45,7 +45,6 @@ class Subject:
 
 
 def by_person(user: User) -> Actor:
-    """Somebody with an account."""
     return Actor(Kind.PERSON, user.get_username(), user.pk)
 
 

@@ -10,7 +10,6 @@ from accounts.audit import ANONYMOUS, Subject, record
 
 
 def note_lock_outs() -> None:
-    """Listen for lock-outs."""
     user_locked_out.connect(_record, dispatch_uid="accounts.lock_outs")
 
 

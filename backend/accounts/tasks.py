@@ -6,5 +6,4 @@ from django.core.management import call_command
 
 @shared_task
 def clear_sessions() -> None:
-    """Delete the sessions that have expired."""
     call_command("clearsessions")

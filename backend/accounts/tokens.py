@@ -31,7 +31,6 @@ class NameTaken(ValueError):
 
 
 def digest_of(secret: str) -> str:
-    """Return what is stored of a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

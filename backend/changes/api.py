@@ -111,7 +111,6 @@ class ByLatest(ByCursor):
 
 
 def with_members(changes: Sequence[FleetChange]) -> list[FleetChange]:
-    """Return the changes of a page with their hosts."""
     chosen = FleetChange.objects.filter(pk__in=[change.pk for change in changes])
     return list(chosen.with_members(MEMBERS_OF_A_LIST))
 

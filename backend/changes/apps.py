@@ -5,7 +5,6 @@ class ChangesConfig(AppConfig):
     name = "changes"
 
     def ready(self) -> None:
-        """Notify of runs that are rejected."""
         from changes.outbox import notify_of_rejection
         from runs.signals import run_rejected
 

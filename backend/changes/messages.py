@@ -32,7 +32,6 @@ class Message:
 
     @property
     def severity(self) -> NotificationChannel.Severity:
-        """Return that of the most severe entry."""
         return max(one.severity for one in self.notices)
 
     @property

@@ -34,11 +34,9 @@ class TagsField(forms.CharField):
     """Tags as KEY:VALUE, by commas."""
 
     def prepare_value(self, value: Any) -> Any:
-        """Return the text of the form."""
         return ", ".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:
-        """Return the tags, none twice."""
         tags = [one.strip() for one in super().clean(value).split(",") if one.strip()]
         for tag in tags:
             key, _, text = tag.partition(":")
@@ -79,7 +77,6 @@ class ChannelForm(RuleForm):
         fields = ("name", "address", "kinds", "severity", "tags", "daily")
 
     def clean_address(self) -> str:
-        """Return an address that Apprise can send to."""
         address: str = self.cleaned_data["address"]
         try:
             check_address(address)
@@ -148,7 +145,6 @@ def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
 
 @editors(EDIT, *FORM)
 def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Delete a channel."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
     asked = Confirmation(
         "Delete this channel",

@@ -106,7 +106,6 @@ def _concerns(channel: NotificationChannel, topic: str, kind: str, tags: Mapping
 
 
 def _due(channel: NotificationChannel, at: datetime) -> datetime:
-    """Return that time, or that of the next digest."""
     if not channel.daily:
         return at
     digest = datetime.combine(at.date(), DIGEST_AT, at.tzinfo)

@@ -54,7 +54,6 @@ def change_list(request: HttpRequest) -> HttpResponse:
 
 @reader_page
 def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
-    """Show one entry with all of its hosts."""
     changes = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
     context = {"change": get_object_or_404(changes, pk=change_id), "whole": True, **DECIDING}
     return render(request, "changes/change.html", context)

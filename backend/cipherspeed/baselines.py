@@ -153,7 +153,6 @@ class SpeedIndex:
 
 
 def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | None:
-    """Return the speed index of a run in one tool."""
     series = list(measured)
     if any(
         (one.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK

@@ -59,7 +59,6 @@ class Step(Generic[K]):
 
     @property
     def ratios(self) -> dict[K, float]:
-        """Return after / before of each series."""
         return {key: after / self.before[key] for key, after in self.after.items()}
 
     @property
@@ -130,7 +129,6 @@ def _levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[flo
 
 
 def _beyond(levels: Sequence[float], threshold: float) -> bool:
-    """Return whether all are beyond the threshold on one side."""
     return min(levels) > 1 + threshold or max(levels) < 1 - threshold
 
 
@@ -160,7 +158,6 @@ def start_up_difference(seconds: float | None, others: float | None) -> float:
 
 
 def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[Step[K]]:
-    """Yield the steps that last, each with its sides."""
     start = 0
     ends = [step.index for step in steps[1:]] + [len(history)]
     for step, end in zip(steps, ends, strict=False):

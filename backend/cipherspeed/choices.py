@@ -76,7 +76,6 @@ def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
 
 
 def grouping(name: str) -> str:
-    """Name a grouping within a sentence."""
     label = choice(groupings(name), name).label
     kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
     return label if kept else label[0].lower() + label[1:]

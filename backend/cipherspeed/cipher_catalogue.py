@@ -151,7 +151,6 @@ class Catalogue:
     ciphers: tuple[Cipher, ...]
 
     def find(self, tool: Tool, name: str) -> Cipher | None:
-        """Return the cipher that this tool calls so."""
         return next((one for one in self.ciphers if (one.tool, one.name) == (tool, name)), None)
 
 

@@ -100,7 +100,6 @@ def x86_entry(cpu: Mapping[str, Any]) -> X86Entry | None:
 
 
 def x86_entry_of(microarchitecture: str) -> X86Entry | None:
-    """Return the entry for a microarchitecture known by its name."""
     return next(
         (one for one in cpu_tables().x86 if one.microarchitecture == microarchitecture), None
     )

@@ -114,7 +114,6 @@ def _digest(facts: Mapping[str, Any]) -> bytes:
 
 
 def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts that concern both tools."""
     cpu, system = environment["cpu"], environment["os"]
     return {
         "cpu": {

@@ -43,7 +43,6 @@ class GroupView:
     logarithmic: bool = False
 
     def finds(self, label: str) -> bool:
-        """Whether a group of this label is searched for."""
         return self.search.casefold() in label.casefold()
 
     def found(self, comparison: Comparison) -> Comparison:
@@ -132,7 +131,6 @@ class InView:
 
 
 def in_view(comparison: Comparison, view: GroupView) -> InView:
-    """Return what the view shows of a whole comparison."""
     found = view.found(comparison).groups
     return InView(comparison, view.on_page(found), len(comparison.groups), len(found))
 

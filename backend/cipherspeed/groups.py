@@ -198,7 +198,6 @@ GroupKey = tuple[str, str]
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
-    """Return the group of this key as the reference of the others."""
     return Reference(key, next((group.label for group in groups if group.key == key), None))
 
 

@@ -123,7 +123,6 @@ class Rate:
 
     @cached_property
     def speed(self) -> Speed:
-        """Return the median with its bounds."""
         tie, noise = min(self.noise, LARGEST_MARGIN), self.noise
         return Speed(
             self.median, *(self.median * (1 + part) for part in (-tie, tie, -noise, noise))
@@ -299,7 +298,6 @@ class Recommendation:
 
     @property
     def gain_unknown(self) -> str | None:
-        """Return why there is no gain."""
         if not self.order:
             return "no cipher can be recommended"
         unknown = f"the default, {self.default}, was not measured"
@@ -419,7 +417,6 @@ class _Ranking:
 
     @cached_property
     def order(self) -> list[_Candidate]:
-        """Return the ranked candidates."""
         candidates = self._candidates.items()
         return _in_order(one for name, one in candidates if name not in self.reasons)
 

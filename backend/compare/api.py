@@ -77,7 +77,6 @@ class FileView(ApiView):
 
 
 def _file(name: str, media_type: str) -> Callable[[Get], Get]:
-    """Describe an address that is a file."""
     content = OpenApiTypes.STR if media_type == "text/csv" else OpenApiTypes.BINARY
     return extend_schema(operation_id=name, responses={(200, media_type): content})
 

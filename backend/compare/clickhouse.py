@@ -132,7 +132,6 @@ class Step:
         self.finish(now)
 
     def finish(self, now: Seen) -> None:
-        """Say what the tables have from now on."""
         row = [self.version, now.snapshot, now.database]
         self.client.insert(STATE, [row], ["version", "snapshot", "database"])
 
@@ -211,7 +210,6 @@ def client() -> Iterator[Client]:
 
 @contextmanager
 def questions() -> Iterator[Ask]:
-    """Answer a block of questions."""
     with client() as session:
 
         def execute(statement: str, parameters: Mapping[str, Any]) -> Rows:

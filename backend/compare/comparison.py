@@ -256,7 +256,6 @@ class GroupName(NamedTuple):
 def group_names(
     query: ComparisonQuery, groups: Iterable[tuple[Any, Any]]
 ) -> dict[tuple[Any, Any], GroupName]:
-    """Name groups by what the copy has them by."""
     wanted = list(groups)
     own = _names(query.group_by, {group for group, _ in wanted})
     if query.split_by is None:

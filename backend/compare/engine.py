@@ -143,7 +143,6 @@ class Copy:
 
 
 def read_all() -> Copy:
-    """Copy all that counts."""
     begun = time.monotonic()
     duck = _empty()
     seen = _fill(duck)

@@ -84,7 +84,6 @@ class Statement:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def sql(self, select: str) -> str:
-        """Return the statement that ends in this SELECT."""
         tables = ", ".join(f"{name} AS ({cte})" for name, cte in self.ctes.items())
         return f"WITH {tables} {select}"
 

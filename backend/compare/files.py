@@ -305,7 +305,6 @@ def csv_cell(value: Any) -> Any:
 
 
 def excel_cell(value: Any) -> Any:
-    """Return the same with a decimal comma."""
     return str(value).replace(".", ",") if isinstance(value, float) else csv_cell(value)
 
 
@@ -319,7 +318,6 @@ class CsvLines:
         self._writer = csv.writer(self._written, delimiter=self.delimiter)
 
     def line(self, values: Iterable[Any]) -> str:
-        """Return the values as a line."""
         self._writer.writerow(map(self._cell, values))
         line = self._written.getvalue()
         self._written.seek(0)
@@ -327,7 +325,6 @@ class CsvLines:
         return line
 
     def part(self, values: Iterable[Any]) -> str:
-        """Return the values as a part of a line."""
         return self.line(values).removesuffix("\r\n")
 
 
@@ -346,7 +343,6 @@ def comparison_csv(
 def measurements_csv(
     runs: Sequence[int], results: QuerySet[Measurement], site: str, *, excel: bool = False
 ) -> Generator[str]:
-    """Yield lines of these runs' measurements."""
     written = CsvLines(excel=excel)
     yield written.mark + written.line(MEASUREMENT_COLUMNS)
     for parts in measurement_rows(runs, results, site, written.part):
@@ -360,7 +356,6 @@ def file_name(*words: str | None) -> str:
 
 
 def comparison_name(query: ComparisonQuery) -> str:
-    """Return the name of a comparison's file."""
     return file_name("comparison", query.tool, query.metric, "by", query.group_by, query.split_by)
 
 

@@ -68,7 +68,6 @@ def make_share(
 
 
 def shared(request: Request | HttpRequest, **asked: Any) -> tuple[Share, str]:
-    """Return a share just made, and its address."""
     share, secret = make_share(**asked, made_by=request.user, by=actor_of(request))
     return share, request.build_absolute_uri(reverse("share", args=[secret]))
 

@@ -166,7 +166,6 @@ class Contents:
 
 
 def write_workbook(file: BinaryIO, contents: Contents) -> None:
-    """Write every sheet, row by row."""
     book = _Book(file)
     if contents.comparison is not None:
         _add_comparison(book, contents, contents.comparison)
@@ -232,7 +231,6 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
     def write(
         self, sheet: Worksheet, row: int, place: int, value: Any, form: Format | None = None
     ) -> None:
-        """Write what is no number."""
         if isinstance(value, bool):
             sheet.write_boolean(row, place, value)
         elif isinstance(value, datetime) and value.year > 1900:

@@ -85,7 +85,6 @@ def address(value: str) -> SplitResult:
 
 
 def postgres_address(value: str) -> None:
-    """Check the address of a database."""
     parts = address(value)
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
         raise ValidationError(
@@ -103,7 +102,6 @@ def redis_address(value: str) -> None:
 
 
 def clickhouse_address(value: str) -> None:
-    """Check the address of a ClickHouse server."""
     parts = address(value)
     if (
         parts.scheme not in ("clickhouse", "clickhouses")

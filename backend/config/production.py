@@ -20,7 +20,6 @@ KNOWN_PASSWORDS = ("", *KNOWN_SECRETS, "password", "postgres", "ciphermark", "re
 
 
 def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Find what is not safe, a phrase each."""
     key, hosts = settings["SECRET_KEY"], settings["ALLOWED_HOSTS"]
     if not key:
         yield "CIPHERMARK_SECRET_KEY is missing"

@@ -72,7 +72,6 @@ class ByCursor(CursorPagination):
         return page
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Return the parameters with the bounds of the size."""
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             if parameter["name"] == self.page_size_query_param:
@@ -157,7 +156,6 @@ class ApiView(APIView):
 
     @property
     def by_browser(self) -> bool:
-        """Return whether somebody follows a link."""
         accepted = self.request.headers.get("Accept", "")
         return self.request.method == "GET" and "text/html" in accepted
 

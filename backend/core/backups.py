@@ -80,7 +80,6 @@ def write_backup(path: Path, verify: bool = False) -> None:
 
 
 def write_to_stdout() -> None:
-    """Write the database to standard output."""
     _run("pg_dump", *DUMP)
 
 
@@ -167,7 +166,6 @@ def _other_connections() -> int:
 
 
 def _execute(*statements: str | sql.Composed) -> None:
-    """Run statements, all of several or none."""
     with connection.cursor() as cursor:
         if len(statements) == 1:  # CREATE DATABASE has no transaction around it
             cursor.execute(statements[0])

@@ -41,7 +41,6 @@ class RedactSecrets(logging.Filter):
     """Rewrites records in place, so that whatever writes them has them clean."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, clean."""
         said = record.getMessage()
         clean = without_secrets(said)
         if clean != said:

@@ -143,7 +143,6 @@ class TextGZipMiddleware(GZipMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Compress the answer, or leave it as it is."""
         if not response.headers.get("Content-Type", "").startswith(TEXTS):
             return response
         answer: HttpResponseBase = super().process_response(request, response)

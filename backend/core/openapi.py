@@ -91,7 +91,6 @@ def _describe_errors(operation: Described, answers: dict[str, str]) -> None:
 
 
 def _require_body(operation: Described) -> None:
-    """Require a body for each operation that takes one."""
     if "requestBody" in operation:
         operation["requestBody"]["required"] = True
 

@@ -68,14 +68,12 @@ class PageAddress:
         return self._address(params)
 
     def without(self, name: str, value: str) -> str:
-        """Return the page without one value of a repeated parameter."""
         params = self.params.copy()
         params.setlist(name, [kept for kept in params.getlist(name) if kept != value])
         return self._address(params)
 
     @classmethod
     def of(cls, **values: str) -> str:
-        """Return an address of these parameters alone."""
         return cls(QueryDict()).changed(**values)
 
     @staticmethod

@@ -39,7 +39,6 @@ class _Asked(NamedTuple):
     query_params: QueryDict
 
     def build_absolute_uri(self) -> str:
-        """Return a relative address."""
         return f"?{self.query_params.urlencode()}"
 
 

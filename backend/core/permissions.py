@@ -43,7 +43,6 @@ class BearerTokenAuthentication(BaseAuthentication):
         return AnonymousUser(), token
 
     def authenticate_header(self, request: Request) -> str:
-        """Return what a 401 asks for."""
         return 'Bearer realm="ciphermark"'
 
 

@@ -21,7 +21,6 @@ KEPT_SECONDS = 1.0
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer that this process does."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
@@ -65,7 +64,6 @@ class Readiness:
         self._at = -inf
 
     def parts(self) -> dict[str, bool]:
-        """Return each part with whether it can be reached."""
         with self._looking:
             if time.monotonic() - self._at >= KEPT_SECONDS:
                 self._found = {name: _is_reachable(name, probe) for name, probe in PARTS.items()}

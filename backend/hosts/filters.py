@@ -77,7 +77,6 @@ class HostForm(ParameterForm):
 
     @property
     def filters(self) -> dict[str, tuple[str, ...]]:
-        """Return those by the values that a host has."""
         return {name: self.given[name] for name in (*FACTS, "verdict") if name in self.given}
 
     @property
@@ -109,7 +108,6 @@ class HostForm(ParameterForm):
         return [pk for pk, _ in known] + [pk for pk, value in rows if places[value] is None]
 
     def facets(self) -> dict[str, list[Option]]:
-        """Return the values of each filter."""
         kinds = list(self._kinds())
         facets = {}
         for name in (*FACTS, "verdict"):

@@ -92,7 +92,6 @@ class Point:
 
     @property
     def noisy(self) -> bool:
-        """Return whether the tries differ by much."""
         return (self.spread or 0.0) > NOISY_SPREAD and self.n >= NOISY_MINIMUM_TRIES
 
 
@@ -115,7 +114,6 @@ class StepChange(Change):
 
     @property
     def before(self) -> float:
-        """Return the median of the runs before."""
         return next(iter(self.step.before.values()))
 
     @property
@@ -164,7 +162,6 @@ class History:
 
     @property
     def profile(self) -> str | None:
-        """Return the profile that rates are normalised by."""
         return PROFILE.name if self.metric == "normalised" else None
 
 
@@ -215,7 +212,6 @@ def history(
 def _measured(
     host: Host, series: Mapping[str, Any], since: datetime | None, until: datetime | None
 ) -> QuerySet[Measurement]:
-    """Return the measurements of the series in runs that count."""
     chosen = list(Series.objects.filter(**series).values_list("pk", flat=True))
     counted = Measurement.objects.filter(
         run__host=host,
@@ -237,7 +233,6 @@ _SHOWN = (
 
 
 def _points(rows: Sequence[Measurement], tool: str, metric: str) -> Iterator[Point]:
-    """Yield a point for each row with a value in the metric."""
     indices: Mapping[int, float] = {}
     if metric == "normalised":
         known = RunSpeedIndex.objects.filter(run__in=[row.run_id for row in rows], tool=tool)

@@ -40,7 +40,6 @@ class Advice:
 
     @property
     def nothing(self) -> str | None:
-        """Return why there is no order."""
         if self.result.order:
             return None
         if self.hosts and not (self.question.is_pair and self.silent):
@@ -140,7 +139,6 @@ class Advice:
 
     @property
     def sshd_config(self) -> str | None:
-        """Return the lines for servers."""
         if not self.result.order:
             return None
         return sshd_config(self.result.order, self._header())

@@ -97,7 +97,6 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
 
     @property
     def question(self) -> Question:
-        """Return the question of a valid form."""
         asked = {name: values for name, values in self.data.lists() if name in self.fields}
         ends = [self.cleaned_data[name] for name in PAIR if name in asked]
         pair = tuple(Host.objects.present_keys([end])[0] for end in ends)

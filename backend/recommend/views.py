@@ -150,7 +150,6 @@ def _dimensions() -> list[tuple[str, str, list[DimensionValue]]]:
 
 
 def _result_context(advice: Advice) -> dict[str, Any]:
-    """Return the answer as the template shows it."""
     order, losses = advice.result.order, advice.result.losses
     longest = max((place.speed.most for place in order), default=0)
     return {

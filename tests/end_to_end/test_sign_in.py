@@ -44,6 +44,7 @@ def test_somebody_signs_in_and_out_and_neither_code_nor_secret_is_in_the_log(
     page.get_by_role("button", name="Authorize").click()
     page.wait_for_url(wanted)
     assert {one.get("path") for one in page.context.cookies()} >= {f"{PATH}/"}
+    page.locator("#account-menu > summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.goto(wanted)
     page.get_by_role("link", name="Sign in with 127.0.0.1").click()

@@ -70,7 +70,6 @@ class Rights:
     is_superuser: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """For the audit log."""
         return {"roles": sorted(self.roles)} | ({"superuser": True} if self.is_superuser else {})
 
 

@@ -94,7 +94,6 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
-        """Return the account of the token's subject."""
         claims = {**self._userinfo(access_token, id_token, payload), **payload}
         names = (claims[name] for name in NAMES if claims.get(name))
         groups = claims.get(settings.CIPHERMARK_OIDC_GROUPS_CLAIM) or ()

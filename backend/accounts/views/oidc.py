@@ -69,11 +69,9 @@ class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the li
 
     @property
     def success_url(self) -> str:
-        """Return where they wanted to go."""
         return self.wanted or resolve_url(settings.LOGIN_REDIRECT_URL)
 
     def login_success(self) -> HttpResponse:
-        """Begin a session that expires."""
         self.wanted = self.request.session.get("oidc_login_next")
         self.request.session = self.own_session
         answer: HttpResponse = super().login_success()

@@ -45,7 +45,6 @@ class TokenForm(forms.Form):
     host_name = forms.CharField(max_length=200, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Only uploads are of a host."""
         made = super().clean() or {}
         if made.get("host_name") and made.get("scope") != ApiToken.Scope.UPLOAD:
             self.add_error("host_name", "Only an upload token is bound to a host.")

@@ -28,7 +28,6 @@ class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
     """Channels by what they may be sent."""
 
     def open(self, now: datetime) -> Self:
-        """Return those that may be sent a message now."""
         return self.filter(Q(next_at=None) | Q(next_at__lte=now), paused=False)
 
 
@@ -146,5 +145,4 @@ _SEVERITIES = {
 
 
 def severity_of(topic: str) -> NotificationChannel.Severity:
-    """Return how much a topic matters."""
     return _SEVERITIES.get(topic, NotificationChannel.Severity.WARNING)

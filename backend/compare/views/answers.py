@@ -35,7 +35,6 @@ class Card(NamedTuple):
 
 
 def answers() -> list[Card]:
-    """Return a card for each question that has an answer to show."""
     cards = []
     if slower := _slower_hosts():
         address = reverse("change-pages") + PageAddress.of(direction="slower")

@@ -160,7 +160,6 @@ def rows_height(bars: Sequence[int]) -> int:
 
 
 def colours_and_names(ciphers: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return how a chart draws its ciphers."""
     return {
         "colours": {cipher: colour_slot(cipher) for cipher in ciphers},
         "names": dict(short_names(ciphers)),

@@ -68,7 +68,6 @@ def share_list(request: HttpRequest) -> HttpResponse:
 
 
 def _heading(view: str) -> str:
-    """Describe the view of a query string."""
     form = PageForm(QueryDict(view))
     form.full_clean()
     query = form.query
@@ -79,7 +78,6 @@ def _heading(view: str) -> str:
 
 @editors("compare.change_share", *FORM)
 def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
-    """End a link now."""
     share = get_object_or_404(Share, pk=share_id)
 
     @transaction.atomic
@@ -153,7 +151,6 @@ def share_page(request: HttpRequest, share: Share, form: PageForm) -> HttpRespon
 
 @_by_secret
 def share_file(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
-    """Return the same figures as CSV."""
     query = with_ciphers(form.query)
     comparison = form.view.found(compare(query))
     return csv_response(comparison_csv(query, comparison), comparison_name(query))

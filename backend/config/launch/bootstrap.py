@@ -53,7 +53,6 @@ def main(target: str) -> None:
 
 
 def become(*words: str) -> None:
-    """Go on as a program of the environment."""
     os.execv(PYTHON, [str(PYTHON), *words])  # noqa: S606 - no shell meant
 
 

@@ -109,6 +109,5 @@ def run(
 
 
 def last_lines(log: Path) -> str:
-    """Return the end of a log, indented."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     return "\n".join(f"  {line}" for line in lines[-LAST_LINES:])

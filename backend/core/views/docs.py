@@ -120,7 +120,6 @@ def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
 
 
 def _plain(token: Token) -> str:
-    """Return the words of a token without marks."""
     if token.children is None:
         return token.content
     return "".join(
@@ -176,13 +175,11 @@ def _name(path: str) -> str:
 
 
 def address_of(name: str) -> str:
-    """Return where a page is."""
     return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
 
 
 @require_safe
 def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
-    """Show a page of the documentation."""
     known = library()
     page = known.pages.get(name)
     if page is None:
@@ -200,7 +197,6 @@ def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
 
 
 def _link(page: Page, shown: Page) -> tuple[str, str, bool]:
-    """Return address, title, and whether it is the page shown."""
     return address_of(page.name), page.title, page is shown
 
 

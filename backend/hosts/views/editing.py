@@ -75,7 +75,6 @@ def _about(run: Run) -> str:
 
 @editors("runs.change_run", *FORM)
 def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Take a run out of everything."""
     run = get_object_or_404(Run, run_id=run_id)
     asked = Confirmation(
         "Hide this run",
@@ -95,7 +94,6 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @editors("runs.change_run", *FORM)
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Bring a hidden run back."""
     run = get_object_or_404(Run, run_id=run_id)
     asked = Confirmation(
         "Show this run again",
@@ -111,7 +109,6 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @editors("runs.delete_run", *FORM)
 def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Delete a run for good."""
     run = get_object_or_404(Run, run_id=run_id)
     asked = Confirmation(
         "Remove this run for good",
@@ -132,14 +129,12 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_safe
 @editors("runs.change_run")
 def hidden_run_list(request: HttpRequest) -> HttpResponse:
-    """List the hidden runs."""
     page = page_of(Run.objects.filter(hidden=True).select_related("host"), request.GET)
     return render(request, "runs/hidden_runs.html", {"page": page, "runs": page.rows})
 
 
 @editors("runs.change_host", *FORM)
 def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Give a host another name."""
     host = get_object_or_404(Host, pk=host_id)
     back = reverse("host-page", args=[host_id])
     asked = Confirmation(
@@ -161,7 +156,6 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
 @require_safe
 @editors("runs.change_host")
 def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
-    """List hosts that may be the same machine."""
     host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
     context = {
@@ -175,7 +169,6 @@ def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
 
 @editors("runs.change_host", *FORM)
 def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
-    """Make two hosts one."""
     host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
     moved = Run.objects.filter(host=other).count()
     asked = Confirmation(

@@ -137,7 +137,6 @@ def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
 
 
 def _api_address(found: History) -> str:
-    """Return the address of this history in the API."""
     ssh = ("method", "mac", "target_kind", "target_name", "compression", "pinned")
     names = ssh if found.series["tool"] == "ssh" else ("block_size", "operation", "threads")
     asked = {

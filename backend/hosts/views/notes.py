@@ -30,7 +30,6 @@ def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
 
 @editors("hosts.delete_note", *FORM)
 def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
-    """Remove a note."""
     note = get_object_or_404(Note.objects.select_related("host"), pk=note_id)
     back = reverse("host-page", args=[note.host_id]) + "#notes"
     asked = Confirmation(

@@ -36,12 +36,10 @@ class Section:
 
     @property
     def has_normalised(self) -> bool:
-        """Whether any row has a normalised rate."""
         return any(row.normalised is not None for row in self.rows)
 
     @property
     def has_cpu_seconds(self) -> bool:
-        """Whether CPU time was measured."""
         return any(row.cpu_seconds_per_gb is not None for row in self.rows)
 
     @property
@@ -102,12 +100,10 @@ class SeriesPage(NumberedPage):
 
     @property
     def open_all(self) -> bool:
-        """Whether all of it can be shown unfolded."""
         return self.last - self.first < SERIES_UNFOLDED
 
 
 def series_page(measurements: Iterable[Measurement], params: QueryDict) -> SeriesPage:
-    """Return the series of the page that the address asks for."""
     ordered = sorted(measurements, key=lambda row: reading_order(row.series))
     page = numbered_page(len(ordered), SERIES_ON_PAGE, params)
     sections = _sections(ordered[page.first - 1 : page.last])
@@ -140,12 +136,10 @@ class ToolChart:
 
     @property
     def doubts(self) -> bool:
-        """Whether any of its figures is doubtful."""
         return any(group["doubtful"] for group in self.view["comparison"]["groups"])
 
 
 def tool_charts(latest: Iterable[Measurement]) -> tuple[ToolChart, ...]:
-    """Return a chart for each tool that has usual results."""
     ordered = sorted(latest, key=lambda row: reading_order(row.series))
     usual = [section for section in _sections(ordered) if section.usual]
     return tuple(

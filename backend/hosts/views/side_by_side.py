@@ -132,7 +132,6 @@ def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @reader_page
 def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Offer hosts to compare with."""
     host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
     context = {"kind": "host", "host": host, "hosts": hosts_beside(host, named)}

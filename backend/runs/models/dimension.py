@@ -92,7 +92,6 @@ class Environment(models.Model):
 
     @property
     def of_ssh(self) -> DimensionValue:
-        """Return what ssh is linked with."""
         return self.library("ssh")
 
     def library(self, tool: str) -> DimensionValue:

@@ -22,7 +22,6 @@ SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtua
 
 
 def is_number(text: str) -> bool:
-    """Return whether a text may be the number of a host."""
     return text.isascii() and text.isdecimal() and len(text) < 19
 
 
@@ -116,7 +115,6 @@ class HostQuerySet(models.QuerySet["Host"]):
         return self.filter(Q(name__icontains=text) | Exists(aliases)) if text else self
 
     def counted(self) -> Self:
-        """Return the hosts that have a run that counts."""
         return self.filter(latest_run__isnull=False)
 
     def with_run_count(self) -> Self:
@@ -145,7 +143,6 @@ class HostQuerySet(models.QuerySet["Host"]):
         )
 
     def listed_as(self, ids: Iterable[int]) -> "list[Host]":
-        """Return the listed hosts with these ids, in their order."""
         hosts = self.listed().in_bulk(ids := list(ids))
         return [hosts[pk] for pk in ids if pk in hosts]
 

@@ -37,11 +37,9 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Which runs are shown and count, and their order."""
 
     def shown(self) -> Self:
-        """Return the runs that are not hidden."""
         return self.filter(hidden=False)
 
     def counted(self) -> Self:
-        """Return the runs whose figures count."""
         return self.shown().filter(status=Run.Status.READY)
 
     @contextmanager
@@ -80,7 +78,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.listed().filter(host=host).order_by(MEASURED_AT.desc(), "-pk")[:20]
 
     def detailed(self) -> Self:
-        """Return the listed runs with all that the page of a run shows."""
         indices: Any = self.model.speed_indices.rel.related_model
         by_tool = Prefetch("speed_indices", indices.objects.order_by("tool"))
         return self.listed().select_related("document", "imported_text").prefetch_related(by_tool)
@@ -169,7 +166,6 @@ class Run(models.Model):
 
     @property
     def speed_index(self) -> "RunSpeedIndex | None":
-        """Return that of openssl, else of ssh."""
         return min(self.speed_indices.all(), key=attrgetter("tool"), default=None)
 
 
@@ -184,7 +180,6 @@ class RunDocument(models.Model):
 
     @property
     def received(self) -> bytes:
-        """Return its bytes."""
         return bytes(self.body)
 
     @cached_property

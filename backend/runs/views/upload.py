@@ -71,7 +71,6 @@ def upload_page(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @require_POST
 def save_upload(request: HttpRequest) -> HttpResponseBase:
-    """Store what is selected in a preview."""
     return _received(request, _save)
 
 
@@ -177,7 +176,6 @@ def _read(request: HttpRequest, hints: Hints, name: str, number: int, body: byte
 
 
 def _stored(request: HttpRequest) -> HttpResponse:
-    """Preview a stored text with its answers."""
     try:
         import_id = UUID(request.GET["text"])
     except ValueError:

@@ -105,7 +105,6 @@ class SectionForm(forms.Form):
 
     @cached_property
     def assumed(self) -> tuple[str, ...]:
-        """Return what all figures assume."""
         first, *others = (figure.assumed for figure in self.section.figures)
         shared = set(first).intersection(*others)
         return tuple(words for words in first if words in shared)

@@ -37,7 +37,6 @@ class TextPreview:
         self._add_rows()
 
     def _sections(self) -> dict[str, SectionForm]:
-        """Return the forms of the sections by their keys."""
         sections = self.understood.reading.sections[:MAX_RUNS]
         said, forms, earlier = self.request.corrections, dict[str, SectionForm](), dict[str, str]()
         for key, section in zip(section_keys(sections), sections, strict=True):

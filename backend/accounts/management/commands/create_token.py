@@ -18,7 +18,6 @@ class Command(SiteCommand):
     help = "Create an API token and print it, alone. It cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Name, scope and expiry."""
         parser.add_argument("name", help="What the token is for, such as the host's name.")
         parser.add_argument("--scope", required=True, choices=ApiToken.Scope.values)
         parser.add_argument(
@@ -32,7 +31,6 @@ class Command(SiteCommand):
     def handle(
         self, *, name: str, scope: str, expires_days: int | None, host: str, **_: Any
     ) -> None:
-        """Create and print."""
         if expires_days is not None and not 1 <= expires_days <= MOST_DAYS:
             raise CommandError(f"--expires-days must be between 1 and {MOST_DAYS}.")
         if not 0 < len(name) <= 100:

@@ -20,7 +20,6 @@ class Command(SiteCommand):
         parser.add_argument("--rebuild", action="store_true", required=True)
 
     def handle(self, *_: Any, **__: Any) -> None:
-        """Rebuild."""
         if not settings.CIPHERMARK_ANALYTICS_URL:
             with connection.cursor() as cursor:
                 cursor.execute("INSERT INTO runs_change DEFAULT VALUES")

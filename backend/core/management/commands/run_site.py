@@ -149,7 +149,6 @@ class Command(SiteCommand):
                 )
 
     def _stop(self) -> None:
-        """End everything."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         for part in self.parts.values():
