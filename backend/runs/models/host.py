@@ -82,7 +82,11 @@ class HostQuerySet(models.QuerySet["Host"]):
             for alias in aliases.select_related("host"):
                 known = {alias.slug: alias.host, str(alias.former_key): alias.host} | known
         for text in () if exact else wanted:
-            if text not in known and len(beginning := self.beginning_with(text)) == 1:
+            if (
+                text not in known
+                and not is_number(text)
+                and len(beginning := self.beginning_with(text)) == 1
+            ):
                 known[text] = beginning[0]
         return {text: known[text] for text in wanted if text in known}
 
