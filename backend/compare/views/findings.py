@@ -21,57 +21,32 @@ def finding(comparison: Comparison) -> str:
     """Return the sentence; empty without a reference or without an interval."""
     related = [group for group in comparison.groups if group.ratios]
     named = len({group.key for group in related}) > 1
-    found = [
+    figures = [
         (group.name if named or not group.split_label else group.split_label, ratio)
         for group in related
         for ratio in group.ratios.values()
     ]
-    judged = sum(ratio.beyond_noise is not None for _, ratio in found)
-    sure = [(place, ratio.ratio) for place, ratio in found if ratio.beyond_noise]
-    reference, left = comparison.relative_to, judged - len(sure)
+    judged = sum(ratio.beyond_noise is not None for _, ratio in figures)
+    sure = [(place, ratio.ratio) for place, ratio in figures if ratio.beyond_noise]
+    reference = comparison.relative_to
     if reference is None or not judged:
         return ""
-    if not sure:
-        parts = [_none(judged, matched=comparison.matched)]
-    else:
-        parts = list(_sides(sure, judged))
-        if left:
-            parts.append(_others(left, matched=comparison.matched))
-        if len(sure) <= BY_CHANCE * judged:
-            parts.append("so few may be chance")
-    if unjudged := len(found) - judged:
-        parts.append(f"of {unjudged} more too few hosts tell")
-    return f"Against {_name(reference.label or reference.key)}: {'; '.join(parts)}."
-
-
-def _none(judged: int, *, matched: bool) -> str:
-    """Return that nothing differs beyond the noise."""
-    figures = _figures(judged)
-    if matched:
-        return f"none of {figures} differs beyond the noise"
-    return f"the groups' medians tell none of {figures} apart; smaller differences may be there"
-
-
-def _others(count: int, *, matched: bool) -> str:
-    if matched:
-        return f"the other {count} {'is' if count == 1 else 'are'} within it"
-    return f"of the other {count} the groups' medians do not tell"
-
-
-def _sides(sure: Found, judged: int) -> Sequence[str]:
-    said: list[str] = []
-    for word, lower in (("lower", True), ("higher", False)):
-        side = [one for one in sure if (one[1] < 1) is lower]
-        if side:
-            begin = f"{len(side)}" if said else f"{len(side)} of {_figures(judged)}"
-            verb = "is" if len(side) == 1 else "are"
-            where = "" if said else " beyond the noise"
-            said.append(f"{begin} {verb} {word}{where}, {_amounts(side)} ({_places(side)})")
-    return said
-
-
-def _figures(count: int) -> str:
-    return f"{count} figure{'' if count == 1 else 's'}"
+    lower, higher = (
+        [one for one in sure if (one[1] < 1) is is_lower] for is_lower in (True, False)
+    )
+    parts = [
+        f"{len(side)} {word}, {_amounts(side)} ({_places(side)})"
+        for word, side in (("lower", lower), ("higher", higher))
+        if side
+    ]
+    if len(sure) < judged:
+        parts.append(f"{judged - len(sure)} without a measurable difference")
+    if judged < len(figures):
+        parts.append(f"{len(figures) - judged} of too few hosts to tell")
+    chance = "; so few may be chance" if 0 < len(sure) <= BY_CHANCE * judged else ""
+    against = _name(reference.label or reference.key)
+    count = f"{len(figures)} figure{'' if len(figures) == 1 else 's'}"
+    return f"Against {against}, of {count}: {'; '.join(parts)}{chance}."
 
 
 def _amounts(side: Found) -> str:
