@@ -83,7 +83,6 @@ def compare_page(request: HttpRequest) -> HttpResponse:
         "address": request.build_absolute_uri(),
         "cards": answers() if asks else (),
         "asks": asks,
-        "only_published": bool(steps) and not steps["nothing_stored"],
     }
     return render(request, TEMPLATE, context)
 
