@@ -15,6 +15,7 @@ from texts.facts import Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
 from texts.types import Figure, Hints, Remark
 from texts.words import (
+    ONE,
     SENTENCE,
     SEVERAL,
     aes_in,
@@ -45,11 +46,17 @@ class Setting(NamedTuple):
     compressed: bool = False
     operation: str = ""
     several: bool = False
+    one: bool = False
+    """Whether it is one process, although a command above may be of several."""
 
     @classmethod
     def of(cls, text: str) -> "Setting":
         return cls(
-            aes_in(text), is_compressed(text), operation_in(text), bool(SEVERAL.search(text))
+            aes_in(text),
+            is_compressed(text),
+            operation_in(text),
+            bool(SEVERAL.search(text)),
+            bool(ONE.search(text)),
         )
 
     def under(self, outer: "Setting") -> "Setting":
@@ -89,7 +96,7 @@ class Context:
         self.words_above = ""
         self.remark_beside = ""
         self.size_said: int | None = None
-        self.cipher_said: tuple[int, str | None] = 0, None
+        self.cipher_said: str | None = None
         self.settings: dict[int, Setting] = {}
         self.said: list[tuple[str, int, bool]] = []
         self.command: Command | None = None
@@ -113,8 +120,6 @@ class Context:
         """Let the next figures begin a group of their own."""
         self.parted = True
 
-    # --- machines and headings
-
     @property
     def name(self) -> str:
         return " / ".join(self.names[level] for level in sorted(self.names))
@@ -123,12 +128,12 @@ class Context:
         """Take a heading or a sentence; the command above it ends if it has its figures."""
         was_used, self.command_used = self.command_used, False
         if was_used and self.command:
-            self.cipher_said = self.line.number, self.command.cipher
+            self.cipher_said = self.command.cipher
             self.command = None
         self.words_above = text
         self.size_said = block_size_in(text) or self.size_said
         if cipher := only_cipher(text):
-            self.cipher_said = self.line.number, cipher
+            self.cipher_said = cipher
         heading = heading_text(text)
         heads = level < PLAIN or is_heading(text)
         self.said.append((heading, level, was_used or (heads and is_name(heading))))
@@ -187,8 +192,6 @@ class Context:
             self.environment = {**self.environment, "openssl": {}}
             self.part()
 
-    # --- settings
-
     @property
     def setting(self) -> Setting:
         """Return what the headings above say; they are read only when a figure needs it."""
@@ -213,10 +216,7 @@ class Context:
     @property
     def block_size(self) -> int | None:
         """Return the block size of openssl that the command or words above name."""
-        stated = block_size_in(self.line.text) or self.size_said
-        if self.command and self.command.tool == "openssl":
-            return self.command.block_size or block_size_in(self.command.text) or stated
-        return stated
+        return block_size_in(self.line.text) or self.size_said
 
     @property
     def threads(self) -> int:
@@ -224,8 +224,6 @@ class Context:
         command = self.command
         stated = command.threads if command and command.tool == "openssl" else 1
         return stated if stated > 1 else max(self.processes, 1)
-
-    # --- figures
 
     def new_group(self, part: int = 0) -> Group:
         return Group(self.line.number, self.host, self.name, self.heading, self.environment, part)
@@ -261,6 +259,8 @@ class Context:
         figure = Figure(line=line, tool=tool, **values)
         if figure.rate > 0 and (figure.seconds or 0) < SECONDS_LIMIT:
             group.figures.append(_within_reason(figure))
+        else:
+            self.remark("not_a_rate", "A rate of zero, or a time beyond all measure.", line)
 
     def _shared_fields(self, tool: Tool) -> dict[str, Any]:
         """Return what all figures of this line share."""
@@ -278,14 +278,14 @@ class Context:
 
     def _of_speed(self, own: Command | None, setting: Setting) -> dict[str, Any]:
         threads = self.threads
-        several = threads > 1 or setting.several or (own is not None and own.threads == 0)
-        doubt = "several processes at once" if several else ""
+        is_computed = own is not None and own.threads == 0
+        several = threads > 1 or setting.several or (is_computed and not setting.one)
         decrypts = "decrypt" in (own.operation if own else "", setting.operation)
         return {
             "format": "openssl-speed",
             "threads": threads,
             "operation": "decrypt" if decrypts else "encrypt",
-            "uncertain": doubt,
+            "uncertain": "several processes at once" if several else "",
             "assumed": () if own else ("one process",),
         }
 

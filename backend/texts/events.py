@@ -52,7 +52,6 @@ class Listed(NamedTuple):
 
 class Named(NamedTuple):
     cipher: str
-    label: str
 
 
 class Moved(NamedTuple):
@@ -76,6 +75,7 @@ class Rated(NamedTuple):
     """Whether the transfer may go on: then the next rate replaces this one."""
     is_mean: bool = False
     doubt: str = ""
+    amount: int | None = None
 
 
 class Typed(NamedTuple):
@@ -98,7 +98,6 @@ class Known(NamedTuple):
 
 class TableCell(NamedTuple):
     cipher: str
-    label: str
     number: float
     unit: Unit
     machine: str = ""

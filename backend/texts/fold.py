@@ -13,7 +13,7 @@ from texts.numbers import RATE
 from texts.speed import SpeedRuns
 from texts.transfers import Transfers
 from texts.types import Hints
-from texts.words import aes_in
+from texts.words import aes_in, block_size_in
 
 _HARMLESS = re.compile(
     r"\s*(?:for|echo|printf|done|do|export|unset|set|sleep|cd|while|wait|time$|#)"
@@ -112,6 +112,8 @@ class Fold:
 
     def _take_command(self, command: Command) -> None:
         context = self.context
+        if "/s" in command.text and _RATE.search(command.text):
+            context.leave_out("no_figure", "This command stands beside a rate.")
         if command.sets_mask is not None:
             context.shell_masked = command.sets_mask
         if command.tool is None and _HARMLESS.match(command.text):
@@ -120,10 +122,11 @@ class Fold:
         before = context.command
         if before is None or command.tool is None or _setting_of(command) != _setting_of(before):
             context.part()
-        context.command, context.command_used, context.cipher_said = command, False, (0, None)
+        context.command, context.command_used, context.cipher_said = command, False, None
         if command.tool is None:
             return
         context.processes = 0
+        context.size_said = command.block_size or block_size_in(command.text) or context.size_said
         remark = command.text.partition("(")[2]
         context.said.append((remark if aes_in(remark) else "", BESIDE, False))
         if command.divided and command.amount:

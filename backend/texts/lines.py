@@ -12,11 +12,11 @@ PIECES_LIMIT = 50_000
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
-    rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.) "
+    rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:header:) "
     r"|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
-_COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.)\s+(?=\S)|#(?=[^\s#!]))")
+_COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!]))")
 """Marks of comments in source code, and of lists."""
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*|[ \t]*:::\w+[ \t]*")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")

@@ -7,16 +7,9 @@ BINARY = (
     "This is a binary file, not a text. Unpack an archive; send the text of a PDF or a picture."
 )
 _STARTS = (
-    b"\x1f\x8b",
-    b"PK\x03\x04",
-    b"BZh",
-    b"\xfd7zXZ",
-    b"7z\xbc\xaf",
-    b"Rar!",
-    b"%PDF",
-    b"\x7fELF",
-)
-_BINARY_STARTS = (*_STARTS, b"MZ\x90", b"\x89PNG", b"\xff\xd8\xff", b"GIF8")
+    b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"%PDF",
+    b"\x7fELF", b"MZ\x90", b"\x89PNG", b"\xff\xd8\xff", b"GIF8",
+)  # fmt: skip
 WIDE_BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x1b\f\b\a"))
 MOST_CONTROLS = 0.01
@@ -54,4 +47,4 @@ def received_text(body: bytes) -> tuple[str, str]:
 def _is_binary(body: bytes) -> bool:
     """Tell by its first bytes, and by the share of control characters."""
     controls = len(body) - len(body.translate(None, CONTROLS))
-    return body.startswith(_BINARY_STARTS) or controls > max(8, MOST_CONTROLS * len(body))
+    return body.startswith(_STARTS) or controls > max(8, MOST_CONTROLS * len(body))

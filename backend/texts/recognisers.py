@@ -28,7 +28,7 @@ from texts.events import (
 from texts.facts import read_fact
 from texts.lines import Line
 from texts.listed import RATE_SIGNS, read_list
-from texts.numbers import NUMBER, RATE, Unit, number_of, rate_of
+from texts.numbers import NUMBER, RATE, Unit, number_of, rate_of, size_of
 from texts.prompts import split_prompt
 from texts.words import aes_in
 
@@ -110,11 +110,12 @@ def _pv(match: re.Match[str]) -> Event | None:
 
 
 def _copied(match: re.Match[str]) -> Event | None:
-    number = number_of(match["number"])
-    if number is None or match["share"] != "100":
-        return Known()
+    number, is_whole = _decimal(match["number"]), match["share"] == "100"
     power = _PREFIXES[match["prefix"].upper()]
-    return Rated(number, Unit(1000.0**power, 1024.0**power), "scp")
+    doubt = "" if is_whole else "transfer not finished"
+    amount = size_of(re.sub(r"(?<=[KMGT])(?=B)", "i", match["size"] or "").strip())
+    unit = Unit(1000.0**power, 1024.0**power)
+    return Rated(number, unit, "scp", not is_whole, doubt=doubt, amount=amount)
 
 
 def _summed(match: re.Match[str]) -> Event:
@@ -133,7 +134,7 @@ def _typed_rate(match: re.Match[str]) -> Event | None:
 
 def _named(match: re.Match[str]) -> Event | None:
     cipher = ssh_cipher(match["cipher"])
-    return Named(cipher, match["cipher"]) if cipher else None
+    return Named(cipher) if cipher else None
 
 
 RECOGNISERS = (
@@ -220,8 +221,8 @@ RECOGNISERS = (
     _row_of(
         ("% ",),
         rf""".{{0,200}}?(?<![\w.,])(?P<share>\d{{1,3}})%\s{{1,9}}
-        (?:[\d.,]{{1,20}}\ ?[kmgt]?i?b?\s{{1,9}})?(?P<number>{_N})\ ?(?P<prefix>[kmgt]?)B/s\s{{1,9}}
-        (?:[\d:]{{2,12}}|--:--)(?![\w.,:]).{{0,80}}""",
+        (?P<size>[\d.,]{{1,20}}\ ?[kmgt]?i?b?\s{{1,9}})?(?P<number>{_N})\ ?(?P<prefix>[kmgt]?)B/s
+        \s{{1,9}}(?:[\d:]{{2,12}}|--:--)(?![\w.,:]).{{0,80}}""",
         _copied,
         "file.bin     100% 1024MB 109.5MB/s   00:09",
     ),
@@ -317,5 +318,5 @@ def _name_and_result(text: str) -> tuple[Event, ...] | None:
     """Read a cipher's name before a time: "aes128-ctr: 1.09 s"."""
     timed = _NAME_AND_TIME.fullmatch(text)
     if timed and (cipher := ssh_cipher(timed["cipher"])):
-        return Named(cipher, timed["cipher"]), _took(timed)
+        return Named(cipher), _took(timed)
     return None

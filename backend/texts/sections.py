@@ -1,8 +1,8 @@
 """Make sections of groups: one machine in one environment each, kept apart in doubt."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from texts.context import Group
@@ -30,6 +30,7 @@ class Machine:
 
 def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
     """Merge groups of one machine, unless a series comes again: then a new section begins."""
+    groups = list(_doubted(groups))
     machines: list[Machine] = []
     by_name: dict[tuple[str, int], list[Machine]] = {}
     for group in groups:
@@ -42,6 +43,20 @@ def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
             same.append(machines[-1])
     labels = Counter(_label(machine.groups[0]) for machine in machines)
     return tuple(_section(machine, labels if len(machines) > 1 else None) for machine in machines)
+
+
+def _doubted(groups: Iterable[Group]) -> Iterator[Group]:
+    """Doubt figures of a group that repeats those above it: a table printed twice, a ranking."""
+    above: set[tuple[object, ...]] = set()
+    for group in groups:
+        said = [(one.cipher, one.block_size, one.rate) for one in group.figures]
+        repeated = sum(one in above for one in said)
+        if repeated >= 2 and 2 * repeated >= len(said):
+            for at, figure in enumerate(group.figures):
+                if said[at] in above and not figure.uncertain:
+                    group.figures[at] = replace(figure, uncertain="printed above already")
+        above.update(said)
+        yield group
 
 
 def _section(machine: Machine, labels: Counter[str] | None) -> Section:

@@ -24,7 +24,6 @@ class SpeedRuns:
         self.context = context
         self.sizes: tuple[int, ...] = ()
         self.rows: Counter[str] = Counter()
-        self.seen: dict[tuple[object, ...], tuple[str | None, ...]] = {}
         self.counted: dict[str, list[tuple[Line, Counted]]] = {}
         self.counted_sizes: set[tuple[str, int]] = set()
         self.counting: Group | None = None
@@ -56,36 +55,24 @@ class SpeedRuns:
             self._leave_out(row)
         elif not (sizes := self._sizes_of(row)):
             context.remark("damaged", f"{len(row.rates)} rates for {len(self.sizes)} sizes.")
-        elif len(row.rates) > 2 and self._is_repeated(cipher, row):
-            context.remark("repeated", "The same row as above: counted once.")
         else:
             self._take(row, cipher, sizes)
 
     def _take(self, row: Row, cipher: str, sizes: Sequence[int]) -> None:
         self.rows[cipher] += 1
         pending = self.counted.pop(_canonical(row.label), [])
-        is_first = not self.sizes or self.rows.total() == 1
-        group = self.context.group(0 if is_first else self.rows[cipher] - 1)
-        assumed = () if self.sizes else ("block sizes by number of columns",)
-        fields: dict[str, Any]
+        group = self.context.group(self.rows[cipher] - 1 if self.sizes else 0)
+        said = "block size from above" if len(sizes) == 1 else "block sizes by number of columns"
+        assumed = () if self.sizes else (said,)
         for size, rate in zip(sizes, row.rates, strict=True):
             if rate is None or rate <= 0:
                 code = "zero_rate" if rate == 0 else "not_a_rate"
                 self.context.remark(code, f"{cipher}, {size} bytes: no rate.")
                 continue
-            fields = {"cipher": cipher, "label": row.label, "operation": operation_of(row.label)}
+            fields: dict[str, Any] = {"cipher": cipher, "operation": operation_of(row.label)}
             fields |= {"bytes_per_second": rate, "block_size": size, "assumed": assumed}
             doubt = self._doubt(row, size, rate, pending)
             self.context.emit(group, "openssl", doubt, **fields)
-
-    def _is_repeated(self, cipher: str, row: Row) -> bool:
-        """Tell whether the text had this very row before, of what may be the same run."""
-        context = self.context
-        version = context.environment.get("openssl", {}).get("version_text")
-        here = (context.host, version)
-        earlier = self.seen.setdefault((cipher, row.rates), here)
-        pairs = zip(earlier, here, strict=True)
-        return earlier is not here and not any(a and b and a != b for a, b in pairs)
 
     def _cipher_of(self, label: str) -> str | None:
         """Return the cipher of a row; "evp" alone means that of the command."""
@@ -106,11 +93,11 @@ class SpeedRuns:
                 self.context.remark("unknown_cipher", f"{row.label[:40]} is not a known cipher.")
 
     def _sizes_of(self, row: Row) -> tuple[int, ...]:
-        command = self.context.command
+        size = self.context.size_said
         if len(self.sizes) == len(row.rates):
             return self.sizes
-        if len(row.rates) == 1 and command and command.block_size:
-            return (command.block_size,)
+        if len(row.rates) == 1 and size:
+            return (size,)
         return () if self.sizes else USUAL_SIZES.get(len(row.rates), ())
 
     def _doubt(
@@ -147,11 +134,7 @@ class SpeedRuns:
     ) -> None:
         for line, counted in pending:
             if counted.seconds > 0 and counted.blocks > 0:
-                fields: dict[str, Any] = {
-                    "line": line.number,
-                    "cipher": cipher,
-                    "label": counted.label,
-                }
+                fields: dict[str, Any] = {"line": line.number, "cipher": cipher}
                 fields |= {"bytes": counted.blocks * counted.size, "seconds": counted.seconds}
                 fields["block_size"] = counted.size
                 self.context.emit(group, "openssl", _doubt_of(counted), **fields)

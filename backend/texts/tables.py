@@ -39,7 +39,9 @@ _SETTINGS = {
     "compression": re.compile("compress"),
     "mac": re.compile(r"^macs?$"),
     "unit": re.compile(r"units?$"),
-    "size": re.compile(r"^(?:(?:block|chunk|buffer)(?:[ _-]?size)?s?|bytes)$"),
+    "size": re.compile(
+        r"^(?:(?:block|chunk|buffer)(?:[ _-]?size)?s?|bytes)(?: ?\((?:in )?bytes\))?$"
+    ),
     "machine": re.compile(
         r"^(?:host(?:name)?|machine|server|node|system|device|board|cpu|computer|box|rechner|maschine)"
         r"(?: ?name)?$"
@@ -83,13 +85,15 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
             at += 1
             continue
         end = at + 1
+        if split in _DELIMITERS.values() and end < len(lines) and not lines[end].text:
+            end += 1  # below its header
         while end < len(lines) and _splitter(lines[end].text) is split:
             end += 1
-        rows = [(index, split(lines[index].text)) for index in range(at, end)]
+        rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
         caption = _caption(lines, at)
         if split is _listed:
             events |= _rows(("", ""), rows, caption)
-        elif end - at > 1 and (found := _table(rows, caption, lines[at].text[:2] == "  ")):
+        elif len(rows) > 1 and (found := _table(rows, caption, lines[at].text[:2] == "  ")):
             events |= {at: (), **found}
         at = end
     return events
@@ -128,7 +132,9 @@ def _splitter(text: str) -> Callable[[str], list[str]] | None:
 
 
 def _by(delimiter: str) -> Callable[[str], list[str]]:
-    return lambda line: [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter))]
+    return lambda line: [
+        cell.strip() for cell in next(csv.reader([line.strip(" ")], delimiter=delimiter))
+    ]
 
 
 _DELIMITERS = {delimiter: _by(delimiter) for delimiter in ("\t", ";", ",")}
@@ -166,7 +172,7 @@ def _rows(
     if sum(name is not None for name in names) >= 2:
         unit = unit_within(header[0]) or unit_within(caption)
         for index, cells in body:
-            if row := _machine_row(cells, names, header, unit):
+            if row := _machine_row(cells, names, unit):
                 yield index, (TableRow(row),)
         return
     place = _cipher_column(body, len(header))
@@ -264,10 +270,10 @@ def _cell(
         name = (plain and openssl_cipher(plain["name"])) or name
         machine = settings.get("machine", "")[:100]
         own = {key: value for key, value in settings.items() if key == "acceleration" and value}
-        return [TableCell(name, label, number, unit, machine, column.size, own, doubt)]
+        return [TableCell(name, number, unit, machine, column.size, own, doubt)]
     own = {key: value for key, value in settings.items() if key != "machine" and value != ""}
     machine = " / ".join(filter(None, (settings.get("machine", "")[:100], column.machine)))
-    return [TableCell(name, label, number, unit, machine, None, own, doubt)]
+    return [TableCell(name, number, unit, machine, None, own, doubt)]
 
 
 def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
@@ -278,7 +284,7 @@ def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
     if unit is None or not re.fullmatch(r"[\d.,']{1,20}", plain):
         return None
     number = number_of(plain)
-    return None if number is None or number <= 0 else (number, unit)
+    return None if number is None else (number, unit)
 
 
 def _beside_rate(text: str) -> str:
@@ -290,15 +296,15 @@ def _beside_rate(text: str) -> str:
 
 
 def _machine_row(
-    cells: Sequence[str], names: Sequence[Any], header: Sequence[str], unit: Unit | None
+    cells: Sequence[str], names: Sequence[Any], unit: Unit | None
 ) -> tuple[TableCell, ...]:
     """Read a row whose columns are ciphers: its first cell names the machine."""
     machine = cells[0][:100] if names[0] is None else ""
     made = []
-    for cell, name, title in zip(cells, names, header, strict=True):
+    for cell, name in zip(cells, names, strict=True):
         rate = _rate(cell, unit) if name and name[1] != "openssl" else None
         if rate:
-            made.append(TableCell(name[0], title, *rate, machine, doubt=_beside_rate(cell)))
+            made.append(TableCell(name[0], *rate, machine, doubt=_beside_rate(cell)))
     return tuple(made)
 
 

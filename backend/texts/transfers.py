@@ -14,8 +14,8 @@ from texts.tables import amount_in
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
 """Share by which a command's arithmetic may differ from the unit that it prints."""
-NEAR = 12
-"""Lines below words that name a cipher where it still counts."""
+SAME_RATE = 0.05
+"""Share by which a printed rate may differ from the amount by the time, with its login."""
 
 
 @dataclass
@@ -24,7 +24,6 @@ class Trial:
 
     line: int = 0
     cipher: str | None = None
-    label: str = ""
     moved: Moved | None = None
     took: Took | None = None
     rated: Rated | None = None
@@ -46,11 +45,11 @@ class Transfers:
     def on_named(self, named: Named) -> None:
         command, trial = self.context.command, self.trial
         if command and command.name_after and trial.has_report and not trial.cipher:
-            trial.cipher, trial.label = named.cipher, named.label
+            trial.cipher = named.cipher
             self.end()
             return
         self.end()
-        self.trial = Trial(self.context.line.number, named.cipher, named.label)
+        self.trial = Trial(self.context.line.number, named.cipher)
 
     def on_moved(self, moved: Moved) -> None:
         if self.trial.moved:
@@ -83,9 +82,9 @@ class Transfers:
 
     def _next(self) -> None:
         """End the transfer; the next one is another try of the same cipher."""
-        cipher, label = self.trial.cipher, self.trial.label
+        cipher = self.trial.cipher
         self.end()
-        self.trial = Trial(self.context.line.number, cipher, label)
+        self.trial = Trial(self.context.line.number, cipher)
 
     def _cipher(self) -> str | None:
         """Return the cipher that command, heading or hint names for a transfer."""
@@ -97,9 +96,7 @@ class Transfers:
 
     def _guessed_cipher(self) -> tuple[str | None, str]:
         """Return the cipher that words, or a command above other words, name."""
-        line, cipher = self.context.cipher_said
-        is_near = self.trial.line - line <= NEAR
-        return (cipher, "cipher from words above") if is_near else (None, "")
+        return self.context.cipher_said, "cipher from words above"
 
     def end(self) -> None:
         """Make a figure of the transfer's reports."""
@@ -118,7 +115,7 @@ class Transfers:
             self.context.remark("no_amount", "The number of bytes is unknown.", trial.line)
             return
         doubt = rate.pop("doubt", "") or doubt
-        fields = {"line": trial.line, "cipher": cipher, "label": trial.label or cipher} | rate
+        fields = {"line": trial.line, "cipher": cipher} | rate
         self.context.emit(self.context.group(), "ssh", doubt, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
@@ -127,15 +124,19 @@ class Transfers:
         if trial.moved and trial.moved.seconds > 0:
             return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
         command, doubt = context.command, ""
+        rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
+        amount = amount or (rated.amount if rated else None)
         if not amount and not command and (amount := amount_in(context.words_above)):
             doubt = "amount from the words above"
         if trial.took and trial.took.seconds > 0 and amount:
             seconds = trial.took.seconds
+            own = self._value(rated.number, rated.unit, rated.tool) if rated else None
+            if own and abs(own["bytes_per_second"] * seconds / amount - 1) > SAME_RATE:
+                doubt = "another rate is printed, too"
             return {"format": "time", "bytes": amount, "seconds": seconds, "doubt": doubt}
-        if trial.rated is None:
+        if rated is None:
             return None
-        rated = trial.rated
         value = self._value(rated.number, rated.unit, rated.tool)
         return value | {"doubt": rated.doubt or value["doubt"]}
 
@@ -159,13 +160,12 @@ class Transfers:
         cipher = ssh_cipher(label)
         if cipher and (ONLY_SSH.fullmatch(label.lower()) or (self.is_about_ssh and not speed)):
             own = {"mac": listed.mac} if listed.mac else {}
-            return {"tool": "ssh", "cipher": cipher, "label": label} | own
+            return {"tool": "ssh", "cipher": cipher} | own
         size = context.block_size if speed else None
         if not size:
             context.leave_out("unknown_cipher", f"{label}: not of ssh, nor of openssl with a size.")
             return {}
-        name = openssl_cipher(label)
-        return {"tool": "openssl", "cipher": name, "block_size": size, "label": label}
+        return {"tool": "openssl", "cipher": openssl_cipher(label), "block_size": size}
 
     def on_tablerow(self, row: TableRow) -> None:
         self.end()
@@ -181,7 +181,7 @@ class Transfers:
     def _take_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"
         fields = self._value(cell.number, cell.unit) | dict(cell.settings)
-        fields |= {"cipher": cell.cipher, "label": cell.label, "block_size": cell.size}
+        fields |= {"cipher": cell.cipher, "block_size": cell.size}
         doubt = fields.pop("doubt")
         self.context.emit(self.context.group(), tool, cell.doubt or doubt, **fields)
 

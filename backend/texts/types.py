@@ -9,7 +9,7 @@ from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """What printed the figures; `sbc-bench` reports hold tables of `openssl speed`."""
 
-PARSER_VERSION = 11
+PARSER_VERSION = 12
 """Raised whenever a text may yield other figures than before; stored with each run."""
 
 SERIES = {
@@ -29,7 +29,6 @@ class Figure:
     format: Format
     place: int = 0
     """Position among the figures of the same line."""
-    label: str = ""
     bytes_per_second: float | None = None
     bytes: int | None = None
     seconds: float | None = None

@@ -39,11 +39,12 @@ _DECRYPT = re.compile(r"\bdecrypt(?:ion|ing|ed)?\b|entschlüssel|déchiffr|ра�
 SEVERAL = re.compile(
     r"(?<![\w.-])(?:[2-9]|[1-9]\d{1,2})\s?(?:x |× ?)?"
     r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
-    r"|-multi\b|\bmulti-?(?:thread(?:ed)?|process|core)\b(?! performance)"
+    r"|-multi\b|\bmulti[- ]?(?:thread(?:ed)?|process|core)\b(?! performance)"
     r"|\ball (?:cores|threads|cpus)\b"
     r"|\bin parallel\b|\bMT-|\bhpn\b|\bparallel(?:e)?\b|\bconcurrent",
     re.I,
 )
+ONE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
 _BLOCK_SIZE = re.compile(
     r"(?<![\w.,])(16|64|256|1024|8192|16384|(?:[148]|16)(?= ?k))[ -]?"
     r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])",

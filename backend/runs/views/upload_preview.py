@@ -68,7 +68,7 @@ class TextPreview:
         first = figures[0]
         line = self.lines[first.line - 1]
         if len(line) > LINE_LENGTH:
-            place = place_of(first.label, line, self.places.get(first.line, 0))
+            place = place_of(first.cipher, line, self.places.get(first.line, 0))
             self.places[first.line] = place + 1
         own = [words for words in first.assumed if words not in assumed]
         return Row(

@@ -64,11 +64,13 @@ def setting(figure: Figure) -> str:
     return ", ".join(filter(None, words))
 
 
-def place_of(label: str, line: str, after: int) -> int:
-    """Find a label in a line that lost its breaks: where a number follows it, else anywhere."""
-    end = after + SEARCHED
-    found = re.compile(re.escape(label) + r"\W{0,9}\d").search(line, after, end)
-    return found.start() if found else max(after, line.find(label, after, end))
+def place_of(cipher: str, line: str, after: int) -> int:
+    """Find a cipher in a line that lost its breaks: where a number follows it, else anywhere."""
+    name = r"\W?".join(re.split(r"\W", cipher)[:2])
+    for follows in (r"[\w@. -]{0,16}?\W{0,9}\d", ""):
+        if found := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
+            return found.start()
+    return after
 
 
 def shorten(line: str, place: int = 0) -> str:
