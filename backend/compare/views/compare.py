@@ -59,8 +59,10 @@ DATES = {"since": "Since", "until": "Until"}
 SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
 """Metrics of the switch: key, label, value of the parameter."""
 
+SWITCHED = frozenset(name for name, _, _ in SWITCH)
+
 OPTIONS = (
-    *("metric", "method", "block_size", "relative_to", "split_by", "sort", "top", "q"),
+    *("method", "block_size", "relative_to", "split_by", "sort", "top", "q"),
     *("since", "until", "scale", "matched"),
 )
 """Parameters of the controls under "Options"."""
@@ -143,18 +145,12 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     return {
         **_form_context(params, query, shown, known),
         "first_cipher": first_cipher,
-        "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
         "baselines": _baselines(part.comparison.groups),
-        "options": sum(
-            name in form.given
-            for name in OPTIONS
-            if name != "metric" or query.metric not in ("throughput", "normalised")
-        ),
+        "options": len({*OPTIONS} & {*form.given}) + (query.metric not in SWITCHED),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
         "unmeasured": sorted({*query.ciphers} - {*measured}),
         "all_ciphers": address.changed(cipher=tuple(sorted(measured, key=cipher_order))),
-        "default_address": address.changed(cipher=None),
         "block_sizes": sorted({*covered.block_sizes, BLOCK_SIZE, query.block_size or BLOCK_SIZE}),
         "usual_block_size": BLOCK_SIZE,
         "facets": shown_facets(known, query.filters, params),
@@ -167,13 +163,22 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "splitting": grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
         "asked": asked,
-        "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
-        "throughput_address": address.changed(metric=None),
         "measures_cpu_time": query.metric.startswith("cpu_"),
-        "unmatched_address": address.changed(matched=None),
-        "unsearched_address": address.changed(q=None),
+        **_addresses(query, address),
         "ways_back": list(_ways_back(params, query, other_sizes, address)),
         **_runs_filters(query),
+    }
+
+
+def _addresses(query: ComparisonQuery, address: PageAddress) -> dict[str, Any]:
+    """Return the addresses of the views with one thing changed."""
+    return {
+        "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
+        "default_address": address.changed(cipher=None),
+        "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
+        "throughput_address": address.changed(metric=None),
+        "unmatched_address": address.changed(matched=None),
+        "unsearched_address": address.changed(q=None),
     }
 
 
