@@ -113,7 +113,7 @@ class Fold:
     def _take_command(self, command: Command) -> None:
         context = self.context
         if "/s" in command.text and _RATE.search(command.text):
-            context.leave_out("no_figure", "This command stands beside a rate.")
+            context.leave_out("no_figure", "This line has a rate beside a command.")
         if command.sets_mask is not None:
             context.shell_masked = command.sets_mask
         if command.tool is None and _HARMLESS.match(command.text):
