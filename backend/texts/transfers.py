@@ -161,11 +161,11 @@ class Transfers:
         if cipher and (ONLY_SSH.fullmatch(label.lower()) or (self.is_about_ssh and not speed)):
             own = {"mac": listed.mac} if listed.mac else {}
             return {"tool": "ssh", "cipher": cipher} | own
-        size = context.block_size if speed else None
-        if not size:
+        size, name = context.block_size if speed else None, openssl_cipher(label)
+        if not (size and name):
             context.leave_out("unknown_cipher", f"{label}: not of ssh, nor of openssl with a size.")
             return {}
-        return {"tool": "openssl", "cipher": openssl_cipher(label), "block_size": size}
+        return {"tool": "openssl", "cipher": name, "block_size": size}
 
     def on_tablerow(self, row: TableRow) -> None:
         self.end()

@@ -128,3 +128,9 @@ def test_marks_of_lists_and_comments_are_no_part_of_a_line(mark: str) -> None:
     figures = list(read_text("\n".join(mark + line for line in lines)).figures())
     assert [figure.rate for figure in figures] == [90320550.0, 101336580.0, 20.5e6]
     assert not any(figure.uncertain for figure in figures)
+
+
+def test_a_cipher_that_the_command_does_not_measure_is_listed() -> None:
+    reading = read_text("$ openssl speed -bytes 16 aes-128-cbc\nDES 90 MB/s\n")
+    assert list(reading.figures()) == []
+    assert [(remark.line, remark.code) for remark in reading.remarks] == [(2, "unknown_cipher")]
