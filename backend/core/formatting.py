@@ -80,7 +80,9 @@ def factor(value: float) -> str:
 def percent(fraction: float) -> str:
     """Return a fraction in per cent: "0.8 %", "12 %"."""
     value = fraction * 100
-    return f"{_fixed(value, 1 if value < 10 else 0)} %"
+    return f"{_fixed(value, 1 if abs(value) < 9.95 else 0)} %".replace("-0.0", "0.0").replace(
+        "-", "−"
+    )
 
 
 MOST_PERCENT = 3.0

@@ -20,7 +20,7 @@ from accounts.models import ApiToken
 from accounts.tokens import check_host
 from cipherspeed.json_text import JsonError, parse_json
 from cipherspeed.validation import Fault, date_faults, run_schema, validate_run_document
-from core.api_view import ApiView, ListView, read_body
+from core.api_view import ApiView, ByCursor, ListView, read_body
 from core.errors import Conflict, invalid_document
 from core.log_lines import add_to_context
 from core.permissions import MayUpload
@@ -28,6 +28,7 @@ from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
 from runs.filters import RunFilter
 from runs.models import Run
+from runs.models.run import MEASURED_AT
 from runs.serializers import RunSummarySerializer
 
 
@@ -39,16 +40,25 @@ class StoredRunSerializer(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
+class ByStart(ByCursor):
+    """Runs as their page has them: the latest measured first."""
+
+    ordering: Any = ("-moment", "-id")
+    offset_cutoff = None  # type: ignore[assignment]  # any number of runs may have one time
+
+
 class RunList(ListView):
     """Runs: the list for readers, the upload for agents."""
 
     filterset_class = RunFilter
+    pagination_class = ByStart
     permissions = {"POST": MayUpload}
 
     @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Return the runs that are not hidden, newest first."""
-        return self.page(request, Run.objects.listed(), RunSummarySerializer)
+        """Return the runs that are not hidden, the latest measured first."""
+        runs = Run.objects.listed().annotate(moment=MEASURED_AT)
+        return self.page(request, runs, RunSummarySerializer)
 
     @extend_schema(
         operation_id="runs_upload",

@@ -1,6 +1,9 @@
 """GET /api/v1/runs/, /runs/ID/ and /runs/ID/document/"""
 
+import re
+
 import pytest
+from django.test import Client
 
 from runs.models import Run
 from tests.conftest import ApiClient, StoreRun
@@ -90,3 +93,27 @@ def test_the_list_goes_on_by_cursor_and_loses_nothing(
         seen += [row["run_id"] for row in page["results"]]
         url = page["next"]
     assert seen == stored[::-1]
+
+
+def test_api_and_page_list_the_latest_measured_run_first(
+    reader: ApiClient, member: Client, store_run: StoreRun
+) -> None:
+    days = ("2025-11-21", "2025-11-23", "2025-11-22")
+    runs = {
+        day: store_run(
+            run_document(
+                ssh_measurement("aes128-ctr", 1e8),
+                started_at=f"{day}T06:00:00Z",
+                finished_at=f"{day}T07:00:00Z",
+            )
+        )
+        for day in days
+    }
+    latest_first = [str(runs[day].run_id) for day in sorted(days, reverse=True)]
+    assert [row["run_id"] for row in reader.get(URL).json()["results"]] == latest_first
+    html = member.get("/runs/").content.decode()
+    linked = re.findall(
+        r'<th scope="row"><a href="/runs/([^/]*)/" title[^>]*><time[^>]*>([^<]*)', html
+    )
+    assert [run_id for run_id, _ in linked] == latest_first
+    assert linked[0][1] == "2025-11-23 06:00 UTC"

@@ -42,6 +42,6 @@ def test_sizes_of_blocks_and_memory_have_binary_prefixes(count: int, text: str) 
     assert formatting.data_size(count) == text
 
 
-@each(("part", "text"), ((0.0082, "0.8 %"), (0, "0.0 %"), (0.124, "12 %")))
+@each(("part", "text"), ((0.0082, "0.8 %"), (0, "0.0 %"), (0.124, "12 %"), (-0.009, "−0.9 %")))
 def test_a_spread_reads_in_per_cent(part: float, text: str) -> None:
     assert formatting.percent(part) == text

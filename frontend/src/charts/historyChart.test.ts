@@ -87,6 +87,14 @@ describe("the axis of time", () => {
     expect(timeLabel(ticks[0] ?? 0, 40 * DAY)).toBe("2025-03-02");
   });
 
+  it("repeats no date within a week, nor a time within a day", () => {
+    for (const days of [1, 3, 4.5, 7]) {
+      const labels = timeTicks(MARCH, MARCH + days * DAY, 1100).map((at) => timeLabel(at, days * DAY));
+      expect(labels.length).toBeGreaterThan(3);
+      expect(new Set(labels).size).toBe(labels.length);
+    }
+  });
+
   it("labels the hours of a short one", () => {
     expect(timeLabel(MARCH, DAY)).toBe("03-01 06:00");
   });

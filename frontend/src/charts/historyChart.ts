@@ -106,13 +106,16 @@ export function span(points: readonly HistoryPoint[]): [number, number] {
 }
 
 const PIXELS_A_TICK = 110;
+/** Beyond so many days a label is a date, below it has the time of day. */
+const DATED_FROM_MS = 4 * DAY_MS;
 
-/** Moments to label, evenly apart; whole days where the history is longer than some days. */
+/** Moments to label, evenly apart; whole days where labels are dates. */
 export function timeTicks(first: number, last: number, width: number): number[] {
   const wanted = Math.max(2, Math.floor(width / PIXELS_A_TICK));
   const raw = (last - first) / wanted;
-  const step = raw > DAY_MS ? Math.ceil(raw / DAY_MS) * DAY_MS : raw;
-  const start = raw > DAY_MS ? Math.ceil(first / DAY_MS) * DAY_MS : first + step / 2;
+  const dated = last - first > DATED_FROM_MS;
+  const step = dated ? Math.ceil(raw / DAY_MS) * DAY_MS : raw;
+  const start = dated ? Math.ceil(first / DAY_MS) * DAY_MS : first + step / 2;
   const count = Math.min(wanted + 1, Math.floor((last - start) / step) + 1);
   return Array.from({ length: count }, (_, place) => start + place * step);
 }
@@ -120,7 +123,7 @@ export function timeTicks(first: number, last: number, width: number): number[] 
 /** A moment in UTC: a date, with the time of day where the whole axis is shorter than days. */
 export function timeLabel(at: number, range: number): string {
   const text = new Date(at).toISOString();
-  return range > 4 * DAY_MS ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
+  return range > DATED_FROM_MS ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
 }
 
 function valueAxis(view: HistoryView, theme: Theme): Scales["y"] {
