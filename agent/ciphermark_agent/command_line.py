@@ -184,7 +184,7 @@ def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[a
     for path in paths:
         children.find_program("openssl", path)
     runs = [settings.changed(options, openssl=path) for path in paths] or [options]
-    return runs[:1] + [settings.changed(one, tools=("openssl",)) for one in runs[1:]]
+    return runs[:1] + [settings.changed(run, tools=("openssl",)) for run in runs[1:]]
 
 
 def command_source(arguments: argparse.Namespace) -> int:

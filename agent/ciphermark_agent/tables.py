@@ -47,12 +47,14 @@ def cpu_per_gb(measurement: Json) -> str:
 
 def ssh_rows(measurements: Sequence[Json]) -> Dict[str, Dict[str, Json]]:
     rows: Dict[str, Dict[str, Json]] = {}
-    for one in measurements:
-        if one["tool"] == "ssh":
-            channel = Channel(one["cipher"], one.get("mac"), one.get("compression", False))
-            far = (one.get("target") or {}).get("name")
+    for measurement in measurements:
+        if measurement["tool"] == "ssh":
+            channel = Channel(
+                measurement["cipher"], measurement.get("mac"), measurement.get("compression", False)
+            )
+            far = (measurement.get("target") or {}).get("name")
             name = channel.in_words() + (" to %s" % far if far else "")
-            rows.setdefault(name, {})[one.get("method", "pipeline")] = one
+            rows.setdefault(name, {})[measurement.get("method", "pipeline")] = measurement
     return dict(sorted(rows.items(), key=lambda row: -max(map(median_rate, row[1].values()))))
 
 

@@ -260,7 +260,7 @@ def _entry(part: _Part) -> FleetChange:
     A kernel is new every few weeks, so it is the difference of those alone that have no other.
     """
     words = part.member.differences
-    others = [one for one in words if not one.startswith("kernel:")]
+    others = [word for word in words if not word.startswith("kernel:")]
     difference = next(iter(others or words), "")
     alike = {"kind": part.kind, "direction": part.direction, "family": part.family}
     return _open_entry(part.member, TOGETHER, difference=difference, **alike)

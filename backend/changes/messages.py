@@ -32,7 +32,7 @@ class Message:
 
     @property
     def severity(self) -> NotificationChannel.Severity:
-        return max(one.severity for one in self.notices)
+        return max(notice.severity for notice in self.notices)
 
     @property
     def subject(self) -> str:
@@ -50,8 +50,8 @@ def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:
     rest = f"All changes: {message.list_url}\n"
     parts: list[str] = []
     room = min(longest, LONGEST_TEXT) - len(rest) - LONGEST_REST
-    for one in message.notices:
-        part = "\n".join((one.title, *one.facts, one.url)) + "\n\n"
+    for notice in message.notices:
+        part = "\n".join((notice.title, *notice.facts, notice.url)) + "\n\n"
         room -= len(part)
         if room < 0:
             break

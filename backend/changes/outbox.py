@@ -62,7 +62,7 @@ def notify_of_rejection(run: Run, **_: Any) -> None:
     notified = set(lately.values_list("channel_id", flat=True))
     event = {"topic": REJECTED, "title": title, "run_id": run.run_id}
     tags = run.document.parsed.get("tags") or {}
-    _write(event, REJECTED, tags, [one for one in channels if one.pk not in notified])
+    _write(event, REJECTED, tags, [channel for channel in channels if channel.pk not in notified])
 
 
 def _channels() -> list[NotificationChannel]:

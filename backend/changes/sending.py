@@ -68,7 +68,7 @@ def _begin_tests(channel_pk: int) -> list[Notification]:
     found = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))
     _end([one for one in found if one.attempts], State.FAILED, NO_END)
     tests = [one for one in found if not one.attempts]
-    taken = Notification.objects.filter(pk__in=[one.pk for one in tests])
+    taken = Notification.objects.filter(pk__in=[test.pk for test in tests])
     taken.update(attempts=1, due_at=now + 2 * timedelta(seconds=DEADLINE))
     return tests
 
@@ -96,7 +96,7 @@ def _send_entries(channel: NotificationChannel) -> None:
     due = Notification.objects.due(now).filter(channel=channel).exclude(topic=TEST)
     rows = list(due.order_by("pk")[:MOST])
     notices = notices_of(rows)
-    gone = [one for one in rows if one.pk not in notices]
+    gone = [row for row in rows if row.pk not in notices]
     _end(gone, State.WITHDRAWN, "The entry is gone, over, or somebody has looked at it.")
     rows = [one for one in rows if one.pk in notices]
     ours = Notification.objects.filter(pk__in=notices)
@@ -128,5 +128,5 @@ def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
 
 
 def _end(rows: Sequence[Notification], state: Notification.State, error: str = "") -> None:
-    ended = Notification.objects.filter(pk__in=[one.pk for one in rows])
+    ended = Notification.objects.filter(pk__in=[row.pk for row in rows])
     ended.update(state=state, error=error, ended_at=timezone.now())

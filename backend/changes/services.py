@@ -53,7 +53,7 @@ def deliver(address: str, message: Message) -> str:
     )
     if result:
         return ""
-    reasons = " ".join(one.message for one in result.logs()) or NOT_SENT
+    reasons = " ".join(log.message for log in result.logs()) or NOT_SENT
     return _without_secrets(reasons, address)[:LONGEST_ERROR]
 
 

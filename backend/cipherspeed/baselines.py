@@ -104,14 +104,14 @@ def rate_beside_baselines(
     ssh: by the same method. openssl: at the largest block.
     """
     series = list(measured)
-    methods = {one.series.method for one in _yardsticks(tool, series)}
+    methods = {yardstick.series.method for yardstick in _yardsticks(tool, series)}
     found = [
-        one
-        for one in series
-        if one.series.tool == tool
-        and one.series.cipher == cipher
-        and is_plain(one.series)
-        and one.series.method in methods
+        plain
+        for plain in series
+        if plain.series.tool == tool
+        and plain.series.cipher == cipher
+        and is_plain(plain.series)
+        and plain.series.method in methods
     ]
     largest = max(found, key=lambda one: one.series.block_size or 0, default=None)
     return largest.median if largest else None
@@ -124,8 +124,8 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
     however many members it has. Families that the run lacks are absent.
     """
     medians: defaultdict[str, list[float]] = defaultdict(list)
-    for one in _yardsticks(tool, measured):
-        medians[MEMBERS[tool][one.series.cipher]].append(one.median)
+    for yardstick in _yardsticks(tool, measured):
+        medians[MEMBERS[tool][yardstick.series.cipher]].append(yardstick.median)
     return {family: geometric_mean(medians[family]) for family in FAMILIES if family in medians}
 
 
@@ -155,8 +155,8 @@ class SpeedIndex:
 def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | None:
     series = list(measured)
     if any(
-        (one.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK
-        for one in _yardsticks(tool, series)
+        (yardstick.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK
+        for yardstick in _yardsticks(tool, series)
     ):
         return None
     return speed_index(baseline_levels(tool, series), PROFILE.levels[tool])

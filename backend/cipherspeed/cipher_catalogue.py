@@ -122,7 +122,11 @@ class Cipher:
 
     def assess(self, client: str | None, server: str | None) -> Assessment:
         """Return how safe it is between two OpenSSH versions, as `ssh -V` prints them."""
-        known = [one.assessment for one in self.advisories if one.affected_ends(client, server)]
+        known = [
+            advisory.assessment
+            for advisory in self.advisories
+            if advisory.affected_ends(client, server)
+        ]
         return max((self.assessment, *known), key=lambda each: STATUSES.index(each.status))
 
     @property
@@ -151,7 +155,9 @@ class Catalogue:
     ciphers: tuple[Cipher, ...]
 
     def find(self, tool: Tool, name: str) -> Cipher | None:
-        return next((one for one in self.ciphers if (one.tool, one.name) == (tool, name)), None)
+        return next(
+            (cipher for cipher in self.ciphers if (cipher.tool, cipher.name) == (tool, name)), None
+        )
 
 
 @cache

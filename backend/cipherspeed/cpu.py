@@ -283,5 +283,5 @@ def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
         return AesFlags(True, tuple(sorted(seen)))
     if level:
         return AesFlags(True, (level[0],))
-    full = any(re.fullmatch(one.full_list, flag) for one in namings for flag in flags)
+    full = any(re.fullmatch(naming.full_list, flag) for naming in namings for flag in flags)
     return AesFlags(False if full else None, ())

@@ -100,7 +100,7 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
     """Return the library of the tool, or of both; ssh's only where it differs."""
-    alike = all(_ssh_library(one) == _openssl(one) for one in environments)
+    alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
     own: Reading = ("OpenSSL", "openssl", _openssl)
@@ -145,9 +145,9 @@ def differing_facts(
         (part, what, tuple(reading(one) for one in environments))
         for what, part, reading in (*_libraries(environments, None), *_READINGS)
     ]
-    flags = [_flags(environments[0], one) for one in environments]
+    flags = [_flags(environments[0], environment) for environment in environments]
     said: tuple[str | None, ...] = tuple(
-        one.words.removeprefix(f"{one.what}: ") if one else "" for one in flags
+        flag.words.removeprefix(f"{flag.what}: ") if flag else "" for flag in flags
     )
     found.append(("cpu", "CPU flags", said))
     found.sort(key=lambda one: order.index(one[0]))

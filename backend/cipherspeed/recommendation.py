@@ -359,7 +359,7 @@ def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
         safest = min(STATUSES.index(one.assessment.status) for one in left)
         rivals = [one for one in left if one.assessment.status == STATUSES[safest]]
         certain = max(one.speed.low for one in rivals)
-        tied = [one for one in rivals if one.speed.high >= certain]
+        tied = [rival for rival in rivals if rival.speed.high >= certain]
         ordered.append(min(tied, key=lambda one: one.preference))
         left.remove(ordered[-1])
     return ordered
@@ -425,7 +425,10 @@ class _Ranking:
         """Return the cipher that each host of a group would rank first on its own."""
         if len(self.connections) == 1 or not self.order:
             return []
-        return [_Ranking([one], self.policy, self.method).order[0] for one in self.connections]
+        return [
+            _Ranking([connection], self.policy, self.method).order[0]
+            for connection in self.connections
+        ]
 
     @cached_property
     def _default(self) -> str | None:

@@ -220,7 +220,11 @@ def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str)
 def _widest(facet: Facet, chosen: Collection[str]) -> Facet:
     """Return it with the chosen values, and those of most hosts among what is searched for."""
     text = facet.search.casefold()
-    fitting = [one for one in facet.options if one.key in chosen or text in one.label.casefold()]
+    fitting = [
+        option
+        for option in facet.options
+        if option.key in chosen or text in option.label.casefold()
+    ]
     fitting.sort(key=lambda one: (one.key not in chosen, -one.count, one.label))
     options = _in_order(fitting[:MOST_OPTIONS])
     more = len(fitting) - len(options)

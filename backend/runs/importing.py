@@ -175,7 +175,7 @@ def _why_nothing(reading: Reading, take: Take) -> str:
     if count:
         results = "1 uncertain result was" if count == 1 else f"{count:,} uncertain results were"
         return f"{results} skipped. Send accept=all to take them."
-    nearest = (f"Line {one.line}: {one.detail}" for one in reading.remarks[:3])
+    nearest = (f"Line {remark.line}: {remark.detail}" for remark in reading.remarks[:3])
     return " ".join(("No cipher results found.", *nearest))
 
 

@@ -180,7 +180,7 @@ def _stored(wanted: ImportRequest, request: Request) -> Response:
 
 def _understood(understood: Understood, wanted: ImportRequest) -> dict[str, Any]:
     reading = understood.reading
-    skipped = [one for one in reading.figures() if not is_taken(one, wanted.take)]
+    skipped = [figure for figure in reading.figures() if not is_taken(figure, wanted.take)]
     found = {
         "format": reading.format,
         "uncertain": skipped[:LISTED],

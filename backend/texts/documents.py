@@ -58,7 +58,7 @@ class _Machine(NamedTuple):
 
     @property
     def host(self) -> str:
-        stated = _printable(next((one.host for one in self.sections if one.host), None))
+        stated = _printable(next((section.host for section in self.sections if section.host), None))
         return _printable(self.said("host", stated)) or stated
 
     @property
@@ -137,7 +137,7 @@ def _machines(
 
 def _hosts(machines: Sequence[_Machine], import_id: UUID) -> list[str]:
     """Name the machines; unnamed ones after import and label, so that they are not pooled."""
-    labels = {one.label for one in machines if not one.host}
+    labels = {machine.label for machine in machines if not machine.host}
     unnamed = f"import-{import_id.hex[:8]}"
     return [
         one.host or (f"{unnamed} ({one.label})" if one.label and len(labels) > 1 else unnamed)
@@ -179,7 +179,7 @@ def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list
         by_series.setdefault(str(_series(figure)), []).append(figure)
     series = list(by_series.values())
     measurements = []
-    remarks = _beyond(MAX_MEASUREMENTS, [one[0] for one in series], "series of a run")
+    remarks = _beyond(MAX_MEASUREMENTS, [plain[0] for plain in series], "series of a run")
     for tries in series[:MAX_MEASUREMENTS]:
         samples = [_sample(figure) for figure in tries[:MAX_SAMPLES]]
         measurements.append({**_series(tries[0]), "samples": samples})

@@ -125,7 +125,7 @@ def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
 
 
 def _make(external: ExternalPerson) -> User:
-    free = (one for one in _names(external) if not _is_taken(one))
+    free = (name for name in _names(external) if not _is_taken(name))
     person = User.objects.create_user(next(free))
     ExternalIdentity.objects.create(person=person, issuer=external.issuer, subject=external.subject)
     made = {"issuer": external.issuer, "subject": external.subject}

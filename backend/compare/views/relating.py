@@ -44,7 +44,10 @@ def relating_context(
         choices[query.relative_to] = reference.label or reference.key
     pairs = []
     if query.group_by not in STAYS:
-        pairs = [Pair(one, _matching(query, one, address)) for one in shared_hosts(query)]
+        pairs = [
+            Pair(shared_host, _matching(query, shared_host, address))
+            for shared_host in shared_hosts(query)
+        ]
     return {
         "split_by": params.get("split_by", ""),
         "references": choices,
@@ -58,7 +61,7 @@ def relating_context(
 def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
     if query.relative_to is None:
         return pairs[0] if pairs and pairs[0].pair.mostly_different else None
-    return next((one for one in pairs if query.relative_to in one.pair.keys), None)
+    return next((pair for pair in pairs if query.relative_to in pair.pair.keys), None)
 
 
 def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:

@@ -180,7 +180,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
     """Return keys of the groups measured by a tool that changed, where others were not."""
-    labels = {label for one in tool_breaks(comparison) for label in one.after}
+    labels = {label for tool_break in tool_breaks(comparison) for label in tool_break.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 
 

@@ -187,7 +187,7 @@ def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
     context = {
         "page": page,
         "html": mark_safe(page.html),  # noqa: S308 - of files of this program
-        "contents": [one for one in page.sections if one.level == 2],
+        "contents": [section for section in page.sections if section.level == 2],
         "parts": [
             (title, [_link(known.pages[one], page) for one in names if one in known.pages])
             for title, names in known.parts

@@ -110,7 +110,7 @@ def history_section(
 
 def _default_series(results: Sequence[Series]) -> Series | None:
     """Return the first of the usual ciphers that was measured, ssh before openssl."""
-    plain = [one for one in results if one.is_comparable]
+    plain = [result for result in results if result.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
             found = [one for one in plain if (one.tool, one.cipher) == (tool, cipher)]

@@ -71,7 +71,7 @@ class HostQuerySet(models.QuerySet["Host"]):
 
         A key takes precedence over a number, and a merged host's leads to what it became.
         """
-        wanted = [one for one in references if one and "\x00" not in one]
+        wanted = [reference for reference in references if reference and "\x00" not in reference]
         numbers = [int(one) for one in wanted if is_number(one)]
         known: dict[str, Host] = {}
         if wanted:

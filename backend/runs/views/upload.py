@@ -199,7 +199,7 @@ def _page(
     """Render the preview, or the form where there is nothing to select."""
     previews = [item for item in items if not isinstance(item, Unread) and item.packed]
     has_results = any(isinstance(one, DocumentPreview) or one.sections for one in previews)
-    texts = [one.understood.text for one in previews if isinstance(one, TextPreview)]
+    texts = [preview.understood.text for preview in previews if isinstance(preview, TextPreview)]
     answers = {name: options[name].value() for name in options.fields}
     context = {
         "options": OptionsForm(options.data or None, initial=options.initial),

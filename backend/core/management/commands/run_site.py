@@ -55,7 +55,7 @@ class Command(SiteCommand):
         """Run until a part ends, or somebody ends us."""
         self.parts: dict[str, processes.Program] = {}
         # The settings have started them, unless they name others.
-        embedded = {one.name: one.process() for one in servers(settings.DATA_DIR)}
+        embedded = {server.name: server.process() for server in servers(settings.DATA_DIR)}
         self.servers = {name: process for name, process in embedded.items() if process}
         port = os.environ.get("PORT") or "8000"
         path = os.environ.get("CIPHERMARK_PATH", "").strip().rstrip("/")
