@@ -47,7 +47,7 @@ def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
     open_page: OpenPage, site: LiveSite, fast_box: str
 ) -> None:
     page = open_page("/", bypass_csp=True, permissions=["clipboard-read", "clipboard-write"])
-    page.get_by_role("link", name="Recommend").click()
+    page.get_by_role("link", name="Recommend", exact=True).click()
     choose(page, fast_box)
     assert "2.00 times the rate of" in (page.locator("#headline").text_content() or "")
     rows = page.locator("#order-table tbody tr")
