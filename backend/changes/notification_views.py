@@ -17,7 +17,7 @@ from changes.models.notification import TEST
 from changes.services import AddressRefused, check_address
 from core.access import FORM, editors
 from core.paging import page_of
-from hosts.views.editing import Confirmation, confirm
+from core.views.confirm import Confirmation, confirm
 
 EDIT = "changes.change_notificationchannel"
 

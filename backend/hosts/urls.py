@@ -32,5 +32,4 @@ pages = [
     path("hosts/<str:key>/", hosts.host_by_key, name="host-by-key"),
     path("hosts/<int:host_id>/notes/", notes.add_host_note, name="add-host-note"),
     path("notes/<int:note_id>/delete/", notes.delete_note, name="delete-note"),
-    path("audit/", editing.audit_page, name="audit"),
 ]

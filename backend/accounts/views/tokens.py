@@ -18,7 +18,7 @@ from accounts.models import ApiToken
 from accounts.tokens import NameTaken, create_token, revoke_token
 from core.access import FORM, editors
 from core.first_steps import reverse_tunnel_command, schedule_commands, set_up_command
-from hosts.views.editing import Confirmation, confirm
+from core.views.confirm import Confirmation, confirm
 from runs.agent import agent_release
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}

@@ -1,71 +1,20 @@
-"""What editors do to runs and hosts: each on a page that says what will happen, then by POST.
+"""What editors do to runs and hosts: each on a page that says what will happen, then by POST."""
 
-And the audit log, which says who did what.
-"""
-
-import json
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.html import format_html
 from django.views.decorators.http import require_safe
 
-from accounts.audit import Actor, actor_of
-from accounts.models import AuditEntry
 from core.access import FORM, editors
 from core.page_query import search_text
 from core.paging import page_of
+from core.views.confirm import Confirmation, confirm
 from hosts import editing
-from hosts.editing import EditConflict, EditRefused
 from hosts.views.side_by_side import CHOICES, hosts_beside
 from runs.models import Host, HostAlias, Run
-
-
-@dataclass(frozen=True)
-class Confirmation:
-    """What a page asks: its heading, what would happen, the button, and where "no" leads.
-
-    `said`: what the next page says when it is done; `undo`: the address that takes it back.
-    """
-
-    heading: str
-    about: str
-    sentences: tuple[str, ...]
-    button: str
-    back: str
-    said: str
-    undo: str = ""
-    name: str | None = None
-    """The present name, where a new one is to be given."""
-
-
-def confirm(
-    request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
-) -> HttpResponse:
-    """Ask on GET; change on POST and redirect to `done` with a confirmation."""
-    refusal, status = "", 200
-    if request.method == "POST":
-        try:
-            change(actor_of(request))
-        except EditRefused as refused:
-            refusal, status = refused.sentence, _status_of(refused)
-        else:
-            undo = format_html(' <a href="{}">Undo</a>', asked.undo) if asked.undo else ""
-            messages.success(request, format_html("{}{}", asked.said, undo))
-            return redirect(done)
-    context = {"asked": asked, "refusal": refusal, "given": request.POST.get("name", asked.name)}
-    return render(request, "core/confirm.html", context, status=status)
-
-
-def _status_of(refused: EditRefused) -> int:
-    return 409 if isinstance(refused, EditConflict) else 400
 
 
 def _about(run: Run) -> str:
@@ -204,26 +153,3 @@ def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
         f"Later uploads as “{alias.name}” make a host of their own.",
     )
     return confirm(request, asked, partial(editing.remove_alias, alias.pk), back)
-
-
-@require_safe
-@editors("accounts.view_auditentry")
-def audit_page(request: HttpRequest) -> HttpResponse:
-    """List the audit log page by page; `action` and `actor` narrow it."""
-    wanted = {
-        name: text
-        for name in ("action", "actor")
-        if (text := request.GET.get(name, "").replace("\x00", "")[:200])
-    }
-    page = page_of(AuditEntry.objects.filter(**wanted), request.GET)
-    context = {
-        "page": page,
-        "entries": [(entry, _text(entry.before), _text(entry.after)) for entry in page.rows],
-        "wanted": wanted,
-    }
-    return render(request, "accounts/audit.html", context)
-
-
-def _text(facts: Any) -> str:
-    """Return facts as readable text; empty for none."""
-    return json.dumps(facts, ensure_ascii=False, indent=1) if facts else ""

@@ -1,0 +1,33 @@
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.models import AuditEntry
+from core.access import editors
+from core.paging import page_of
+
+
+@require_safe
+@editors("accounts.view_auditentry")
+def audit_page(request: HttpRequest) -> HttpResponse:
+    """List the audit log page by page; `action` and `actor` narrow it."""
+    wanted = {
+        name: text
+        for name in ("action", "actor")
+        if (text := request.GET.get(name, "").replace("\x00", "")[:200])
+    }
+    page = page_of(AuditEntry.objects.filter(**wanted), request.GET)
+    context = {
+        "page": page,
+        "entries": [(entry, _text(entry.before), _text(entry.after)) for entry in page.rows],
+        "wanted": wanted,
+    }
+    return render(request, "accounts/audit.html", context)
+
+
+def _text(facts: Any) -> str:
+    """Return facts as readable text; empty for none."""
+    return json.dumps(facts, ensure_ascii=False, indent=1) if facts else ""
