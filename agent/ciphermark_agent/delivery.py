@@ -17,7 +17,7 @@ from ciphermark_agent.upload import Refused, Site, UploadFailed, upload
 
 
 def is_special(path: str) -> bool:
-    """Whether there is a device, a FIFO or the like, which is written to and not replaced."""
+    """Return whether a device, FIFO or the like is there: it is written to, not replaced."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 

@@ -78,11 +78,11 @@ class Reference(NamedTuple):
     server_cpu: Optional[float]
 
     def is_short(self) -> bool:
-        """Whether sshd's buffer still grows after the pilots: its CPU seconds are then biased."""
+        """Return whether sshd's buffer grows after the pilots, which biases its CPU seconds."""
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """CPU seconds of an end that bytes beyond the pilots must cost to be known within 5 %."""
+        """Return the CPU seconds of an end that make the cost of a byte known within 5 %."""
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2

@@ -45,7 +45,7 @@ class Series:
         return statistics.median(map(rate, self.samples))
 
     def complete(self, wanted: Optional[float]) -> bool:
-        """Whether more tries would tell nothing more, or would not fit the document."""
+        """Return whether more tries would tell nothing more, or would not fit the document."""
         room = MAX_SAMPLES - len(self.samples) > MAX_REPEATS
         return not room or (wanted is not None and self.uncertainty() < wanted)
 

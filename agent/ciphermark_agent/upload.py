@@ -135,7 +135,7 @@ def pause(answer: Answer, delay: float) -> float:
 
 
 def foresee_refusal(site: Site) -> Optional[str]:
-    """Why an upload would fail; an upload token may not read: a good one gets 403, a bad 401."""
+    """Return why an upload would fail: a good token, which may not read, gets 403, a bad 401."""
     try:
         answer = ask(site, None, CHECK_SECONDS)
     except UploadFailed as error:

@@ -30,7 +30,6 @@ class LookOnlyAdmin(ModelAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether it may be changed; no one resets the password of a superuser above."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -69,11 +68,11 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether it may be changed; no one resets the password of a superuser above."""
+        """Refuse to administrators what would reset the password of a superuser."""
         return self._reaches(request, obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nor is a superuser deleted by somebody below."""
+        """Refuse to administrators the deletion of a superuser."""
         return self._reaches(request, obj) and super().has_delete_permission(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> Any:

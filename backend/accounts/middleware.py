@@ -16,7 +16,7 @@ from accounts.views.failed import sign_in_failed
 class ProxySignInMiddleware:
     """Whom the proxy names is signed in for this request, without a session of ours.
 
-    Anyone who has signed in by password stays who they are: so a local account can be used.
+    People who signed in by password stay signed in as themselves, so a local account can be used.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -47,7 +47,7 @@ ROLES: dict[str, frozenset[str]] = {
 """Group -> its permissions, as `app.codename`; the later, the more."""
 
 EVERYBODY = "*"
-"""In place of a group, where groups of a provider are given roles: anyone who it signs in."""
+"""In place of a group, where groups of a provider are given roles: everyone whom it signs in."""
 
 ADMIN_SITE = "auth.change_user"
 """The permission that opens /admin/."""

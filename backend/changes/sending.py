@@ -62,7 +62,7 @@ def send_due(channel_pk: int) -> None:
 
 @transaction.atomic
 def _begin_tests(channel_pk: int) -> list[Notification]:
-    """Take what was asked for: each is tried once, for anyone who asked is looking."""
+    """Take what was asked for: each is tried once, because a person waits for the result."""
     now = timezone.now()
     due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
     found = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))

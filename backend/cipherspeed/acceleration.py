@@ -209,7 +209,7 @@ def _is_telling(series: Series) -> bool:
 def _mask_was_idle(
     measured: Sequence[MeasuredSeries], skipped: Iterable[Mapping[str, Any]]
 ) -> bool:
-    """Whether masking was tried on a telling openssl cipher and changed nothing.
+    """Return whether masking was tried on a telling openssl cipher and changed nothing.
 
     ssh does not tell: its MAC and its copying hide the cipher. An agent's word for it counts where
     the plain series is there too: without that there was nothing to compare with.
@@ -294,7 +294,7 @@ def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> Acceler
 
 
 def _how_to_use(facts: Mapping[str, Any]) -> str:
-    """Which OpenSSL does not use them: one too old for this architecture, or one built so."""
+    """Return how to use them: this OpenSSL is too old for the architecture, or built without."""
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:

@@ -106,12 +106,12 @@ def rate_beside_baselines(
     series = list(measured)
     methods = {yardstick.series.method for yardstick in _yardsticks(tool, series)}
     found = [
-        plain
-        for plain in series
-        if plain.series.tool == tool
-        and plain.series.cipher == cipher
-        and is_plain(plain.series)
-        and plain.series.method in methods
+        candidate
+        for candidate in series
+        if candidate.series.tool == tool
+        and candidate.series.cipher == cipher
+        and is_plain(candidate.series)
+        and candidate.series.method in methods
     ]
     largest = max(found, key=lambda one: one.series.block_size or 0, default=None)
     return largest.median if largest else None

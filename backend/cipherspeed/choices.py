@@ -1,7 +1,6 @@
 """What can be compared and by what: names for people, and explanations of the metrics."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from cipherspeed.groups import Comparison
 
@@ -81,33 +80,13 @@ def grouping(name: str) -> str:
     return label if kept else label[0].lower() + label[1:]
 
 
-class View(Protocol):
-    """A comparison, or the question that asks for one."""
-
-    @property
-    def tool(self) -> str: ...
-    @property
-    def metric(self) -> str: ...
-    @property
-    def group_by(self) -> str: ...
-    @property
-    def split_by(self) -> str | None: ...
-    @property
-    def matched(self) -> bool: ...
-
-
 def heading(comparison: Comparison) -> str:
     """Describe a comparison: "SSH throughput by CPU"."""
-    reference = comparison.relative_to
-    return view_heading(comparison, reference.label if reference else None)
-
-
-def view_heading(view: View, reference: str | None) -> str:
-    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[view.tool]
-    metric = choice(METRICS, view.metric).label
+    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
+    metric = choice(METRICS, comparison.metric).label
     metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
-    by = map(grouping, filter(None, (view.group_by, view.split_by)))
+    by = map(grouping, filter(None, (comparison.group_by, comparison.split_by)))
     words = f"{tool} {metric} by {' and '.join(by)}"
-    if reference:
-        words += f", relative to {reference}"
-    return f"{words}, matched hosts" if view.matched else words
+    if comparison.relative_to and comparison.relative_to.label:
+        words += f", relative to {comparison.relative_to.label}"
+    return f"{words}, matched hosts" if comparison.matched else words

@@ -125,7 +125,7 @@ def cpu_vendor(vendor: str | None, model: str | None) -> str | None:
 
 
 def is_virtual_model(model: str | None) -> bool:
-    """Whether a hypervisor made this model up, so that it says nothing of the real CPU."""
+    """Return whether a hypervisor made this model up, so that it says nothing of the real CPU."""
     return bool(re.search(_VIRTUAL, model or "", re.IGNORECASE))
 
 
@@ -146,7 +146,7 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
 
 
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Whether this model of CPU has AES instructions, whatever its flags say.
+    """Return whether this model of CPU has AES instructions, whatever its flags say.
 
     None where the model is not known, is a hypervisor's own, or exists both ways (Pentiums of
     the generations up to Broadwell, ARM cores with AES as an option).

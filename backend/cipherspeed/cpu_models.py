@@ -28,7 +28,7 @@ class X86Entry:
     aes_brands: str | None
 
     def fits(self, vendor: str | None, family: int | None, model: int, stepping: int) -> bool:
-        """Whether the CPU is one of these; a `stepping` of -1 is unknown and fits no range."""
+        """Return whether the CPU is one of these; an unknown `stepping` (-1) fits no range."""
         if (vendor, family) != (self.vendor, self.family):
             return False
         if self.steppings and not self.steppings[0] <= stepping <= self.steppings[1]:
@@ -36,7 +36,7 @@ class X86Entry:
         return any(first <= model <= last for first, last in self.models)
 
     def has_aes(self, name: str | None) -> bool | None:
-        """Whether a CPU of this name has AES instructions; None where that is not known."""
+        """Return whether a CPU of this name has AES instructions; None where that is not known."""
         if self.aes_brands is None:
             return self.aes
         return True if re.search(self.aes_brands, name or "") else None

@@ -147,7 +147,7 @@ def differing_facts(
     ]
     flags = [_flags(environments[0], environment) for environment in environments]
     said: tuple[str | None, ...] = tuple(
-        flag.words.removeprefix(f"{flag.what}: ") if flag else "" for flag in flags
+        changed.words.removeprefix(f"{changed.what}: ") if changed else "" for changed in flags
     )
     found.append(("cpu", "CPU flags", said))
     found.sort(key=lambda one: order.index(one[0]))

@@ -62,12 +62,13 @@ class GroupView:
         groups = [group for group in comparison.groups if self.finds(group.label)]
         places = dict[str, tuple[bool, float]]()
         for group in groups:  # parts of a group that is split stay beside each other
-            places[group.key] = min(own(group), places.get(group.key, own(group)))
+            place = own(group)
+            places[group.key] = min(place, places.get(group.key, place))
         groups.sort(key=lambda group: places[group.key])
         return replace(comparison, groups=tuple(groups))
 
     def sorts_by(self, cipher: str) -> bool:
-        """Whether values of this cipher put the groups in order."""
+        """Return whether values of this cipher put the groups in order."""
         return self.sort in (SORT_BEST, f"{CIPHER_SORT}{cipher}")
 
     @property

@@ -56,7 +56,7 @@ class Ratio(NamedTuple):
 
     @property
     def beyond_noise(self) -> bool | None:
-        """Whether the figures surely differ: 1 is outside of the interval. None: not known."""
+        """Return whether 1 is outside of the interval: the figures differ. None: unknown."""
         if self.low is None or self.high is None or self.tool_changed:
             return None
         return self.low > 1 or self.high < 1

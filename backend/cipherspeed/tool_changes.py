@@ -37,11 +37,11 @@ class ToolChange:
     sources: tuple[Source, ...]
 
     def touches(self, cipher: str) -> bool:
-        """Whether the change touches this openssl cipher ("aes-128-gcm")."""
+        """Return whether the change touches this openssl cipher ("aes-128-gcm")."""
         return not self.modes.isdisjoint(cipher.lower().split("-"))
 
     def in_release(self, version_text: str) -> bool | None:
-        """Whether a release has the change; None for what is not OpenSSL or not known."""
+        """Return whether a release has the change; None for what is not OpenSSL or not known."""
         release = openssl_release(version_text) or ""
         series = openssl_series(version_text)
         found = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)

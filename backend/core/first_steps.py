@@ -58,7 +58,7 @@ def local_port(request: HttpRequest) -> int | None:
 
 
 def is_measuring() -> bool:
-    """Whether `make run` is measuring the machine of this site; what a killed one left is old."""
+    """Return whether `make run` is measuring this machine; a killed one leaves an old file."""
     try:
         begun = settings.MEASURING_FILE.stat().st_mtime
     except OSError:
@@ -77,7 +77,7 @@ def schedule_commands(request: HttpRequest, token: str) -> str:
 
 
 def nobody_measured_yet() -> bool:
-    """Whether no agent has uploaded a run that counts."""
+    """Return whether no agent has uploaded a run that counts."""
     counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     return not counted.exists()
 

@@ -18,7 +18,7 @@ def _rounded(value: float) -> Decimal:
 def _fixed(value: float, places: int, sign: str = "") -> str:
     """Write with so many decimals; ties go away from zero, as JavaScript's `toFixed` has it."""
     step = Decimal(1).scaleb(-places)
-    return f"{Decimal(value).quantize(step, rounding=ROUND_HALF_UP):{sign}}"
+    return f"{Decimal(value).quantize(step, rounding=ROUND_HALF_UP):{sign}}".replace("-", "−")
 
 
 def three_digits(value: float) -> str:
@@ -80,9 +80,7 @@ def factor(value: float) -> str:
 def percent(fraction: float) -> str:
     """Return a fraction in per cent: "0.8 %", "12 %"."""
     value = fraction * 100
-    return f"{_fixed(value, 1 if abs(value) < 9.95 else 0)} %".replace("-0.0", "0.0").replace(
-        "-", "−"
-    )
+    return f"{_fixed(value, 1 if abs(value) < 9.95 else 0)} %".replace("−0.0", "0.0")
 
 
 MOST_PERCENT = 3.0
@@ -97,9 +95,9 @@ def difference(ratio: float, beside: float | None = None) -> str:
         return f"{three_digits(ratio)} ×"
     percent = (ratio - 1) * 100
     text = _fixed(percent, 1 if abs(percent) < 9.95 else 0, "+")
-    return f"{text} %".replace("+0.0", "0.0").replace("-0.0", "0.0").replace("-", "−")
+    return f"{text} %".replace("+0.0", "0.0").replace("−0.0", "0.0")
 
 
 def signed_percent(ratio: float) -> str:
     """Return a ratio as a difference: "+12.3 %", "−24.8 %"."""
-    return f"{_fixed((ratio - 1) * 100, 1, '+')} %".replace("-", "−")
+    return f"{_fixed((ratio - 1) * 100, 1, '+')} %"

@@ -28,7 +28,6 @@ from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
 from runs.filters import RunFilter
 from runs.models import Run
-from runs.models.run import MEASURED_AT
 from runs.serializers import RunSummarySerializer
 
 
@@ -57,8 +56,7 @@ class RunList(ListView):
     @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
     def get(self, request: Request) -> Response:
         """Return the runs that are not hidden, the latest measured first."""
-        runs = Run.objects.listed().annotate(moment=MEASURED_AT)
-        return self.page(request, runs, RunSummarySerializer)
+        return self.page(request, Run.objects.listed(), RunSummarySerializer)
 
     @extend_schema(
         operation_id="runs_upload",

@@ -201,7 +201,7 @@ def series_key(series: types.Series) -> str:
 
 def _series_ids(series: Iterable[types.Series]) -> dict[types.Series, int]:
     """Return the keys of these series; those never seen before are stored."""
-    wanted = {series_key(plain): plain for plain in series}
+    wanted = {series_key(configuration): configuration for configuration in series}
     stored = Series.objects.filter(key__in=wanted)
     ids = dict(stored.values_list("key", "pk"))
     if missing := wanted.keys() - ids.keys():

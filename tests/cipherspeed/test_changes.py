@@ -120,7 +120,7 @@ def test_constant_noise_has_no_step(seed: int, noise: float) -> None:
 def test_a_lasting_step_of_ten_percent_is_found_with_date_and_size(
     seed: int, before: int, ratio: float
 ) -> None:
-    # In a scatter of 1 %, of which two runs before it tell little, by four series.
+    # Four series show the step through a scatter of 1 %, which two runs hardly measure.
     random = Random(seed)
     history = [
         {

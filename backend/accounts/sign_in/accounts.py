@@ -1,7 +1,7 @@
 """Accounts of people whom a provider or a proxy signs in, and their roles.
 
-An account belongs to an issuer's subject. A name or an e-mail address leads to no account: who
-may choose one at the provider would take over a local account of that name.
+An account belongs to an issuer's subject. A name or an e-mail address leads to no account,
+because people who can choose theirs at the provider could take over a local account.
 """
 
 import re
@@ -55,7 +55,7 @@ class SignInRefused(Exception):
 
 
 def record_refusal(refused: SignInRefused) -> None:
-    """Into the audit log, with the groups that the provider sent: a mapping may lack one."""
+    """Record it with the groups that the provider sent: a mapping may lack one."""
     one = refused.external
     stated = {"subject": one.subject, "groups": sorted(one.groups)[:MOST_GROUPS]}
     subject = Subject("account", one.subject, one.name)

@@ -1,7 +1,7 @@
 """Who somebody is, by the headers of an authenticating reverse proxy.
 
-Anybody can send a header, so it counts only beside the secret that proxy and site share: anyone who
-reaches the site past the proxy does not know it, whatever address they have.
+Anybody can send a header, so it counts only beside the secret that proxy and site share, which a
+client that reaches the site past the proxy does not know.
 """
 
 import logging

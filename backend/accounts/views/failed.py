@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 
 def sign_in_failed(request: HttpRequest, words: str, status: int) -> HttpResponse:
-    """`words` are whole sentences for anyone who tried."""
+    """Say in whole sentences why a sign-in did not work."""
     context = {"words": words, "status": status}
     return render(request, "accounts/sign_in_failed.html", context, status=status)
 

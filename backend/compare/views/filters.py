@@ -109,7 +109,7 @@ class ShownFacet:
 
     @property
     def has_search(self) -> bool:
-        """Whether it has more values than anybody likes to read through."""
+        """Return whether it has more values than anybody likes to read through."""
         return self.facet.total > VALUES_AT_FIRST
 
 

@@ -44,10 +44,7 @@ def relating_context(
         choices[query.relative_to] = reference.label or reference.key
     pairs = []
     if query.group_by not in STAYS:
-        pairs = [
-            Pair(shared_host, _matching(query, shared_host, address))
-            for shared_host in shared_hosts(query)
-        ]
+        pairs = [Pair(shared, _matching(query, shared, address)) for shared in shared_hosts(query)]
     return {
         "split_by": params.get("split_by", ""),
         "references": choices,

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.audit import Actor
 from accounts.tokens import digest_of, revoke
-from cipherspeed.choices import METRICS, choice, view_heading
+from cipherspeed.choices import METRICS, choice, heading
+from cipherspeed.groups import Reference, comparison_of
 from compare.comparison import compare, compare_in_view
 from compare.engine import questions
 from compare.files import comparison_csv, comparison_name, csv_response
@@ -28,7 +29,7 @@ from compare.views.table import group_page
 from core.access import FORM, editors
 from core.outage import Unanswerable
 from core.paging import page_of
-from hosts.views.editing import Confirmation, confirm
+from core.views.confirm import Confirmation, confirm
 
 EXPIRIES = {
     "7": "After a week",
@@ -72,8 +73,16 @@ def _heading(view: str) -> str:
     form.full_clean()
     query = form.query
     reference = query.reference_host or query.relative_to
-    narrowed = ", with filters" if query.filters else ""
-    return view_heading(query, reference) + narrowed
+    asked = comparison_of(
+        (),
+        tool=query.tool,
+        group_by=query.group_by,
+        metric=query.metric,
+        split_by=query.split_by,
+        relative_to=Reference(reference, reference) if reference else None,
+        matched=query.matched,
+    )
+    return heading(asked) + (", with filters" if query.filters else "")
 
 
 @editors("compare.change_share", *FORM)

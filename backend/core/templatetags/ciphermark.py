@@ -92,7 +92,7 @@ def short_id(run_id: UUID) -> str:
 
 @register.filter
 def is_long(text: str) -> bool:
-    """Whether a fact takes more than about two lines."""
+    """Return whether a fact takes more than about two lines."""
     return len(text) > LONG
 
 

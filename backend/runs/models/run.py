@@ -69,13 +69,13 @@ class RunQuerySet(models.QuerySet["Run"]):
         return (
             self.shown()
             .select_related("host", *(f"environment__{name}" for name in SHOWN_FACTS))
-            .annotate(measurement_count=Coalesce(Subquery(series), 0))
+            .annotate(measurement_count=Coalesce(Subquery(series), 0), moment=MEASURED_AT)
             .order_by("-id")
         )
 
     def recent_of(self, host: Host) -> Self:
         """Return the listed runs of a host that were measured last."""
-        return self.listed().filter(host=host).order_by(MEASURED_AT.desc(), "-pk")[:20]
+        return self.listed().filter(host=host).order_by("-moment", "-pk")[:20]
 
     def detailed(self) -> Self:
         indices: Any = self.model.speed_indices.rel.related_model

@@ -27,7 +27,7 @@ SHOWN_BY = (
 class Series(models.Model):
     """One configuration that a tool was measured in; fields as in `cipherspeed.types.Series`.
 
-    Rows are never changed nor deleted: so a known number stays valid.
+    Rows are never changed or deleted, so a known number stays valid.
     """
 
     id = models.AutoField(primary_key=True)

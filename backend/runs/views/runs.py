@@ -14,7 +14,6 @@ from core.paging import CURSOR, page_of
 from hosts.views.series import series_page
 from runs.filters import FILTERS, VERDICTS, RunFilter
 from runs.models import Run
-from runs.models.run import MEASURED_AT
 from runs.views.environment_facts import environment_facts
 
 OWN_FIELDS = ("source", "verdict")
@@ -25,7 +24,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """List runs, the latest measured first; an invalid filter is left out."""
     params = request.GET
     filters = RunFilter(params, Run.objects.listed())
-    page = page_of(filters.qs.annotate(moment=MEASURED_AT), params, "-moment", "-id")
+    page = page_of(filters.qs, params, "-moment", "-id")
     narrowed = bool(filters.given)
     # The first page of all runs updates as runs arrive.
     watches = not (narrowed or page.newer)
