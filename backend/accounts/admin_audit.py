@@ -30,7 +30,7 @@ def snapshot(row: Model) -> dict[str, Any]:
     """Return a row's fields as plain values; of a secret only whether it changed."""
     facts = model_to_dict(row, exclude=[*SECRET_FIELDS, "body"])
     return {
-        name: sorted(str(one) for one in value) if isinstance(value, list) else value
+        name: sorted(str(entry) for entry in value) if isinstance(value, list) else value
         for name, value in facts.items()
     }
 

@@ -67,4 +67,4 @@ def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
     }
     for name, permissions in ROLES.items():
         group, _created = Group.objects.using(using).get_or_create(name=name)
-        group.permissions.set([known[one] for one in sorted(permissions)])
+        group.permissions.set([known[permission] for permission in sorted(permissions)])

@@ -211,14 +211,14 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
     """
     of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change", "run"))
-    stored = {_key(one.change.kind, one.change.direction, one): one for one in members}
+    stored = {_key(row.change.kind, row.change.direction, row): row for row in members}
     found = {_key(part.kind, part.direction, part.member): part for part in parts}
     entries = {part[:4]: stored[key].change for key, part in found.items() if key in stored}
     differences: dict[int, list[str]] = {}
     touched, news = {member.change_id for member in members}, []
     for key, part in found.items():
         member = stored.get(key, part.member)
-        changed = [one for one in _FIGURES if getattr(member, one) != getattr(part.member, one)]
+        changed = [name for name in _FIGURES if getattr(member, name) != getattr(part.member, name)]
         for name in changed:
             setattr(member, name, getattr(part.member, name))
         if member is part.member:
@@ -251,7 +251,7 @@ def _differences(*runs: int | None) -> list[str]:
     """Return in words what differs in the environment of two runs."""
     documents = RunDocument.objects.in_bulk(runs)
     found = environment_difference(*(documents[run].environment for run in runs))
-    return [one.words[:LONGEST_WORDS] for one in found[:MOST_DIFFERENCES]]
+    return [difference.words[:LONGEST_WORDS] for difference in found[:MOST_DIFFERENCES]]
 
 
 def _entry(part: _Part) -> FleetChange:

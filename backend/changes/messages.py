@@ -42,7 +42,7 @@ class Message:
         first = self.notices[0]
         more = f" and {len(self.notices) - 1} more" if len(self.notices) > 1 else ""
         line = f"Ciphermark: {first.title}{more}"
-        return "".join(one if one.isprintable() else " " for one in line)
+        return "".join(character if character.isprintable() else " " for character in line)
 
 
 def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:

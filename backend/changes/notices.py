@@ -23,8 +23,8 @@ def site_url(path: str) -> str:
 def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
     """Key of the row -> what it says; without those whose entry is gone or of no matter."""
     changes = FleetChange.objects.listed().with_members(MOST_MEMBERS)
-    entries = changes.in_bulk([one.change_key for one in rows if one.change_key])
-    runs = Run.objects.in_bulk([one.run_id for one in rows if one.run_id], field_name="run_id")
+    entries = changes.in_bulk([row.change_key for row in rows if row.change_key])
+    runs = Run.objects.in_bulk([row.run_id for row in rows if row.run_id], field_name="run_id")
     found = {row.pk: _notice(row, entries, runs) for row in rows}
     return {key: notice for key, notice in found.items() if notice is not None}
 

@@ -37,7 +37,7 @@ class TagsField(forms.CharField):
         return ", ".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:
-        tags = [one.strip() for one in super().clean(value).split(",") if one.strip()]
+        tags = [tag.strip() for tag in super().clean(value).split(",") if tag.strip()]
         for tag in tags:
             key, _, text = tag.partition(":")
             if not key or not text:

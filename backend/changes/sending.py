@@ -66,8 +66,8 @@ def _begin_tests(channel_pk: int) -> list[Notification]:
     now = timezone.now()
     due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
     found = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))
-    _end([one for one in found if one.attempts], State.FAILED, NO_END)
-    tests = [one for one in found if not one.attempts]
+    _end([notification for notification in found if notification.attempts], State.FAILED, NO_END)
+    tests = [notification for notification in found if not notification.attempts]
     taken = Notification.objects.filter(pk__in=[test.pk for test in tests])
     taken.update(attempts=1, due_at=now + 2 * timedelta(seconds=DEADLINE))
     return tests
@@ -98,13 +98,13 @@ def _send_entries(channel: NotificationChannel) -> None:
     notices = notices_of(rows)
     gone = [row for row in rows if row.pk not in notices]
     _end(gone, State.WITHDRAWN, "The entry is gone, over, or somebody has looked at it.")
-    rows = [one for one in rows if one.pk in notices]
+    rows = [row for row in rows if row.pk in notices]
     ours = Notification.objects.filter(pk__in=notices)
     ours.update(attempts=F("attempts") + 1, error=NO_END)
     error = _try(channel, notices) if notices else ""
     if error:
         ours.update(error=error)
-        _end([one for one in rows if one.due_at < now - GIVE_UP], State.FAILED, error)
+        _end([row for row in rows if row.due_at < now - GIVE_UP], State.FAILED, error)
     else:
         _end(rows, State.SENT)
         next_at = timezone.now() + PAUSE if rows else None

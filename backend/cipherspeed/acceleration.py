@@ -127,7 +127,7 @@ class SoftwareAes:
 @cache
 def software_aes() -> tuple[SoftwareAes, ...]:
     """Return the references of data/software_aes.json, openssl's first."""
-    return tuple(SoftwareAes(**one) for one in _data("software_aes.json")["references"])
+    return tuple(SoftwareAes(**reference) for reference in _data("software_aes.json")["references"])
 
 
 @cache
@@ -155,7 +155,7 @@ def acceleration_verdict(
     """
     series, facts = list(measured), environment or {}
     effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")
-    effect = max(effects, key=lambda one: one.factor, default=None)
+    effect = max(effects, key=lambda effect: effect.factor, default=None)
     speed = _speed(series)
     for proof in (effect, speed):
         if proof and proof.factor >= CLEAR_EFFECT:
@@ -183,7 +183,7 @@ def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect
 
     At small blocks the cost of a call hides part of the cipher's.
     """
-    medians = {one.series: one.median for one in measured if one.series.tool == tool}
+    medians = {result.series: result.median for result in measured if result.series.tool == tool}
     effects: dict[str, _Effect] = {}
     for series, masked in medians.items():
         if not _is_telling(series):
@@ -217,12 +217,12 @@ def _mask_was_idle(
     effects = _mask_effects(measured, "openssl")
     if effects:
         return all(1 / NO_EFFECT < effect.factor < NO_EFFECT for effect in effects)
-    plain = {one.series.cipher for one in measured if _is_plain_openssl(one.series)}
+    plain = {result.series.cipher for result in measured if _is_plain_openssl(result.series)}
     return any(
-        one.get("tool") == "openssl"
-        and one.get("cipher") in plain.intersection(TELLING_CIPHERS["openssl"])
-        and MASK_WITHOUT_EFFECT in str(one.get("reason"))
-        for one in skipped
+        entry.get("tool") == "openssl"
+        and entry.get("cipher") in plain.intersection(TELLING_CIPHERS["openssl"])
+        and MASK_WITHOUT_EFFECT in str(entry.get("reason"))
+        for entry in skipped
     )
 
 

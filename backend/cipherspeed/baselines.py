@@ -74,10 +74,12 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
     if candidates[0].series.tool == "ssh":
         methods = {candidate.series.method for candidate in candidates}
         method = "pipeline" if "pipeline" in methods else "steady"
-        of_method = [one for one in candidates if one.series.method == method]
-        unpinned = {one.series.cipher for one in of_method if not one.series.pinned}
+        of_method = [result for result in candidates if result.series.method == method]
+        unpinned = {result.series.cipher for result in of_method if not result.series.pinned}
         return [
-            one for one in of_method if not (one.series.pinned and one.series.cipher in unpinned)
+            result
+            for result in of_method
+            if not (result.series.pinned and result.series.cipher in unpinned)
         ]
     largest = max(candidate.series.block_size or 0 for candidate in candidates)
     return [candidate for candidate in candidates if candidate.series.block_size == largest]
@@ -87,11 +89,11 @@ def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredS
     """Return the series of one run that the tool's levels are made of."""
     return _comparable(
         [
-            one
-            for one in measured
-            if one.series.tool == tool
-            and one.series.cipher in MEMBERS[tool]
-            and is_plain(one.series)
+            result
+            for result in measured
+            if result.series.tool == tool
+            and result.series.cipher in MEMBERS[tool]
+            and is_plain(result.series)
         ]
     )
 
@@ -113,7 +115,7 @@ def rate_beside_baselines(
         and is_plain(candidate.series)
         and candidate.series.method in methods
     ]
-    largest = max(found, key=lambda one: one.series.block_size or 0, default=None)
+    largest = max(found, key=lambda candidate: candidate.series.block_size or 0, default=None)
     return largest.median if largest else None
 
 

@@ -140,7 +140,7 @@ def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, flo
     """Return how much tries of another length alone change the rates."""
     differences = []
     for key in before:
-        lengths = [one[key].seconds for one in window if key in one and one[key].seconds]
+        lengths = [run[key].seconds for run in window if key in run and run[key].seconds]
         usual = median(filter(None, lengths)) if lengths else None
         differences.append(start_up_difference(run[key].seconds, usual))
     return median(differences)
@@ -153,7 +153,7 @@ def start_up_difference(seconds: float | None, others: float | None) -> float:
     """
     if not seconds or not others:
         return 0.0
-    share, other = (min(1.0, START_UP_SECONDS / one) for one in (seconds, others))
+    share, other = (min(1.0, START_UP_SECONDS / length) for length in (seconds, others))
     return abs(share - other)
 
 

@@ -276,8 +276,8 @@ def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
     """
     flags = _words(cpu.get("flags") or ())
     architecture = (cpu.get("architecture") or "").lower()
-    namings = [one for one in _NAMINGS if re.fullmatch(one.architectures, architecture)]
-    seen = {f for one in namings or _NAMINGS for f in flags if re.fullmatch(one.aes, f)}
+    namings = [naming for naming in _NAMINGS if re.fullmatch(naming.architectures, architecture)]
+    seen = {f for naming in namings or _NAMINGS for f in flags if re.fullmatch(naming.aes, f)}
     level = _POWER8.match(cpu_name(cpu) or "")
     if seen:
         return AesFlags(True, tuple(sorted(seen)))

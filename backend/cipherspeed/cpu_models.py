@@ -73,7 +73,7 @@ def cpu_tables() -> CpuTables:
     raw = json.loads(text)
     return CpuTables(
         x86=tuple(map(_entry, raw["x86"])),
-        names=tuple((one["pattern"], one["microarchitecture"]) for one in raw["names"]),
+        names=tuple((name["pattern"], name["microarchitecture"]) for name in raw["names"]),
         arm_parts={
             vendor: {int(part, 16): name for part, name in parts.items()}
             for vendor, parts in raw["arm_parts"].items()
@@ -101,7 +101,7 @@ def x86_entry(cpu: Mapping[str, Any]) -> X86Entry | None:
 
 def x86_entry_of(microarchitecture: str) -> X86Entry | None:
     return next(
-        (one for one in cpu_tables().x86 if one.microarchitecture == microarchitecture), None
+        (cpu for cpu in cpu_tables().x86 if cpu.microarchitecture == microarchitecture), None
     )
 
 

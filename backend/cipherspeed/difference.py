@@ -61,7 +61,7 @@ def ratio_of(first: Figure, second: Figure) -> Ratio:
 
 
 def _margin(first: Figure, second: Figure) -> float:
-    variance = sum((one.spread or 0.0) ** 2 / one.n for one in (first, second))
+    variance = sum((side.spread or 0.0) ** 2 / side.n for side in (first, second))
     return STANDARD_ERRORS * MEDIAN_TO_MEAN * math.sqrt(variance)
 
 

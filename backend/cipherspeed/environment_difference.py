@@ -128,7 +128,7 @@ def environment_difference(
     ]
     flags = _flags(before, after)
     found += [("cpu", flags)] if flags else []
-    found.sort(key=lambda one: _BETWEEN_RUNS.index(one[0]))
+    found.sort(key=lambda fact: _BETWEEN_RUNS.index(fact[0]))
     return tuple(difference for _, difference in found)
 
 
@@ -142,7 +142,7 @@ def differing_facts(
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     found = [
-        (part, what, tuple(reading(one) for one in environments))
+        (part, what, tuple(reading(environment) for environment in environments))
         for what, part, reading in (*_libraries(environments, None), *_READINGS)
     ]
     flags = [_flags(environments[0], environment) for environment in environments]
@@ -150,13 +150,13 @@ def differing_facts(
         changed.words.removeprefix(f"{changed.what}: ") if changed else "" for changed in flags
     )
     found.append(("cpu", "CPU flags", said))
-    found.sort(key=lambda one: order.index(one[0]))
+    found.sort(key=lambda fact: order.index(fact[0]))
     return tuple((what, values) for _, what, values in found if len(set(values)) > 1)
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
     """Return flags gained and lost; None where either side states none."""
-    old, new = (set((one.get("cpu") or {}).get("flags") or ()) for one in (before, after))
+    old, new = (set((facts.get("cpu") or {}).get("flags") or ()) for facts in (before, after))
     if not old or not new or old == new:
         return None
     return FlagsChanged("CPU flags", _listed(old - new), _listed(new - old))

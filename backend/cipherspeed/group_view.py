@@ -18,7 +18,7 @@ CIPHER_SORT = "cipher:"
 OneGroup = TypeVar("OneGroup")
 """A group, or its key."""
 
-LOWER_IS_BETTER = frozenset(one.key for one in METRICS if one.lower_is_better)
+LOWER_IS_BETTER = frozenset(metric.key for metric in METRICS if metric.lower_is_better)
 NOISE = 0.05
 """Smaller differences between groups are no difference: what changes of histories count from."""
 
@@ -106,10 +106,10 @@ class GroupView:
         return tuple(groups[start : start + self.top])
 
 
-def _ties(one: GroupSummary, other: GroupSummary) -> bool:
+def _ties(first: GroupSummary, second: GroupSummary) -> bool:
     """Return whether two medians cannot be distinguished."""
-    overlap = one.q1 <= other.q3 and other.q1 <= one.q3
-    return overlap or abs(one.median - other.median) < NOISE * max(one.median, other.median)
+    overlap = first.q1 <= second.q3 and second.q1 <= first.q3
+    return overlap or abs(first.median - second.median) < NOISE * max(first.median, second.median)
 
 
 def page_count(found: int, size: int) -> int:

@@ -81,11 +81,11 @@ def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: boo
     return Ratio(ratio, low, high, group.n)
 
 
-def _margins(one: GroupSummary) -> tuple[float, float] | None:
+def _margins(summary: GroupSummary) -> tuple[float, float] | None:
     """Return how far below and above its median the interval reaches, on logarithms."""
-    if one.low is None or one.high is None:
+    if summary.low is None or summary.high is None:
         return None
-    return math.log(one.median / one.low), math.log(one.high / one.median)
+    return math.log(summary.median / summary.low), math.log(summary.high / summary.median)
 
 
 def ratio_of_hosts(summary: GroupSummary) -> Ratio:
@@ -239,9 +239,9 @@ def comparison_of(
     """Compare the groups, in natural order, with the numbers of hosts left out."""
     ordered = sorted(
         groups,
-        key=lambda one: (
-            group_order(one.key, one.label),
-            group_order(one.split_key, one.split_label),
+        key=lambda group: (
+            group_order(group.key, group.label),
+            group_order(group.split_key, group.split_label),
         ),
     )
     ciphers = {cipher for group in ordered for cipher in group.values}
@@ -292,7 +292,7 @@ def _group(group: Group) -> dict[str, Any]:
         "hosts": group.hosts,
         "values": {cipher: _summary(value) for cipher, value in group.values.items()},
         "split": group.split_key and {"key": group.split_key, "label": group.split_label},
-        "relative": {cipher: _ratio(one) for cipher, one in group.ratios.items()},
+        "relative": {cipher: _ratio(ratio) for cipher, ratio in group.ratios.items()},
         "uncertainty": group.uncertainty,
         "single_baseline": group.families,
         "doubtful": group.doubtful,
@@ -305,8 +305,8 @@ def _without_empty(found: dict[str, Any], *optional: str) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value or name not in optional}
 
 
-def _ratio(one: Ratio) -> dict[str, Any]:
-    found = {**one._asdict(), "beyond_noise": one.beyond_noise}
+def _ratio(ratio: Ratio) -> dict[str, Any]:
+    found = {**ratio._asdict(), "beyond_noise": ratio.beyond_noise}
     return _without_empty(found, "tool_changed")
 
 

@@ -93,6 +93,6 @@ def _faults(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...
             yield (), _TOO_DEEP
             return
         inner = value.items() if isinstance(value, dict) else enumerate(value)
-        for name, one in inner:
+        for name, member in inner:
             yield from _faults(name, place)
-            yield from _faults(one, (*place, name))
+            yield from _faults(member, (*place, name))

@@ -307,14 +307,14 @@ class Recommendation:
     @property
     def faster(self) -> list[Excluded]:
         """Return the excluded ciphers that are faster than the first place, the fastest first."""
-        faster = [one for one in self.excluded if one.is_faster]
-        return sorted(faster, key=lambda one: (-(one.rate or 0), one.cipher))
+        faster = [entry for entry in self.excluded if entry.is_faster]
+        return sorted(faster, key=lambda entry: (-(entry.rate or 0), entry.cipher))
 
     @property
     def unmeasured(self) -> list[str]:
         """Return the ciphers that could be ranked, had they been measured."""
-        measurable = [one for one in self.excluded if one.reason.startswith(NOT_MEASURED)]
-        return [one.cipher for one in measurable] if self.order else []
+        measurable = (entry for entry in self.excluded if entry.reason.startswith(NOT_MEASURED))
+        return [entry.cipher for entry in measurable] if self.order else []
 
 
 def recommend(
@@ -356,11 +356,11 @@ def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     ordered: list[_Candidate] = []
     left = list(candidates)
     while left:
-        safest = min(STATUSES.index(one.assessment.status) for one in left)
-        rivals = [one for one in left if one.assessment.status == STATUSES[safest]]
-        certain = max(one.speed.low for one in rivals)
+        safest = min(STATUSES.index(candidate.assessment.status) for candidate in left)
+        rivals = [rival for rival in left if rival.assessment.status == STATUSES[safest]]
+        certain = max(rival.speed.low for rival in rivals)
         tied = [rival for rival in rivals if rival.speed.high >= certain]
-        ordered.append(min(tied, key=lambda one: one.preference))
+        ordered.append(min(tied, key=lambda candidate: candidate.preference))
         left.remove(ordered[-1])
     return ordered
 
@@ -418,7 +418,7 @@ class _Ranking:
     @cached_property
     def order(self) -> list[_Candidate]:
         candidates = self._candidates.items()
-        return _in_order(one for name, one in candidates if name not in self.reasons)
+        return _in_order(candidate for name, candidate in candidates if name not in self.reasons)
 
     @cached_property
     def _own_best(self) -> list[_Candidate]:
@@ -439,7 +439,7 @@ class _Ranking:
         """Return the cipher's worst assessment on any connection, and that connection."""
         by_releases = {(each[0].client, each[1].server): each for each in self.connections}
         assessed = ((cipher.assess(*ends), each) for ends, each in by_releases.items())
-        return max(assessed, key=lambda one: STATUSES.index(one[0].status))
+        return max(assessed, key=lambda pair: STATUSES.index(pair[0].status))
 
     @cached_property
     def reasons(self) -> dict[str, str]:
@@ -481,27 +481,28 @@ class _Ranking:
         return f" because it is rated {assessment.status}"
 
     def _place(self, number: int) -> Place:
-        one, later = self.order[number], self.order[number + 1 :]
-        name = one.cipher.name
+        candidate, later = self.order[number], self.order[number + 1 :]
+        name = candidate.cipher.name
         gain = self._gain(name)
-        faster = [other for other in later if other.speed.median > one.speed.median]
+        faster = [other for other in later if other.speed.median > candidate.speed.median]
         rival = max(faster, key=lambda other: other.speed.median, default=None)
         costs = self._costs(gain, later)
         own = [best.speed.median for best in self._own_best]
         place = Place(
             cipher=name,
-            assessment=one.assessment,
-            speed=one.speed,
-            share=one.speed.median / geometric_mean(own) if own else None,
+            assessment=candidate.assessment,
+            speed=candidate.speed,
+            share=candidate.speed.median / geometric_mean(own) if own else None,
             gain=gain,
             slower_than_default=costs,
             ahead_of=rival.cipher.name if rival else None,
-            reason=self._reason(one, gain, costs, rival),
+            reason=self._reason(candidate, gain, costs, rival),
         )
         if len(self.connections) > 1:
             return place
         rates = [host.by(self.method)[name] for host in dict.fromkeys(self.connections[0])]
-        fills = [link for link, bits in LINKS.items() if one.speed.least >= link_payload(bits)]
+        least = candidate.speed.least
+        fills = [link for link, bits in LINKS.items() if least >= link_payload(bits)]
         parts = {"client": rates[0].median, "server": rates[-1].median, "link": self.payload}
         slowest_part = min(parts, key=lambda part: parts[part]) if len(rates) == 2 else None
         return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
@@ -536,11 +537,11 @@ class _Ranking:
         return f"{self._against_default(gain)}, which {why}"
 
     def _reason(
-        self, one: _Candidate, gain: Gain | None, costs: str | None, rival: _Candidate | None
+        self, candidate: _Candidate, gain: Gain | None, costs: str | None, rival: _Candidate | None
     ) -> str:
         """Say what the cipher gains over the default, and why it precedes a faster one."""
         parts = []
-        if gain and gain.over == one.cipher.name:
+        if gain and gain.over == candidate.cipher.name:
             parts.append(f"the {self._default_of()}")
         elif gain:
             parts.append(costs or self._against_default(gain))
@@ -548,9 +549,9 @@ class _Ranking:
             if saved:
                 parts.append(f"{abs(saved):.2f} CPU s/GB {'less' if saved > 0 else 'more'}")
         if rival and not costs:
-            times, status = rival.speed.median / one.speed.median, rival.assessment.status
+            times, status = rival.speed.median / candidate.speed.median, rival.assessment.status
             why = "less safe and faster only within the noise"
-            if status != one.assessment.status:
+            if status != candidate.assessment.status:
                 why = f"{times:.2f} times as fast but rated {status}"
             parts.append(f"before {rival.cipher.name}, which is {why}")
         return ", ".join(parts)

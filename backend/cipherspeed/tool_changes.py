@@ -58,14 +58,14 @@ def tool_changes() -> tuple[ToolChange, ...]:
     text = resources.files(__package__).joinpath("data/tool_changes.json").read_text("utf-8")
     return tuple(
         ToolChange(
-            id=one["id"],
-            summary=one["summary"],
-            effect=one["effect"],
-            modes=frozenset(one["modes"]),
-            since=one["from"],
-            sources=tuple(Source(**source) for source in one["sources"]),
+            id=change["id"],
+            summary=change["summary"],
+            effect=change["effect"],
+            modes=frozenset(change["modes"]),
+            since=change["from"],
+            sources=tuple(Source(**source) for source in change["sources"]),
         )
-        for one in json.loads(text)["changes"]
+        for change in json.loads(text)["changes"]
     )
 
 
@@ -83,8 +83,8 @@ def tool_state(version_text: str, cipher: str) -> ToolState:
 
 def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
     """Return whether two sides are known to have been measured in different ways."""
-    one, other = ({state for state in side if None not in state} for side in (first, second))
-    return bool(one and other) and one != other
+    known, other = ({state for state in side if None not in state} for side in (first, second))
+    return bool(known and other) and known != other
 
 
 def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolChange, ...]:

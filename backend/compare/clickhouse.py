@@ -231,7 +231,7 @@ NUMBERS = "numbers"
 def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "String"
-    has_texts = isinstance(value, list | tuple) and any(isinstance(one, str) for one in value)
+    has_texts = isinstance(value, list | tuple) and any(isinstance(entry, str) for entry in value)
     return "Array(String)" if has_texts else NUMBERS
 
 

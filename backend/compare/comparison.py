@@ -167,7 +167,7 @@ _SUMMARIES = f"""
 SELECT g, s, slot, n, sources, CASE WHEN n <= {FEW_VOTES} THEN doubtful END, families,
     known, uncertainties[(known - 1) // 2 + 1], uncertainties[least((known - 1) // 2 + 2, known)],
     values[1], values[n], values[rank], values[n + 1 - rank],
-    {", ".join(_AT.format(quarters=one) for one in (1, 2, 3))}
+    {", ".join(_AT.format(quarters=quarters) for quarters in (1, 2, 3))}
 FROM (
     SELECT g, s, slot, count(*)::BIGINT AS n,
         floor((n + 1) / 2 - 0.98 * sqrt(n))::BIGINT AS rank, list_sort(list(value)) AS values,
@@ -208,7 +208,7 @@ def _figures(
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
     for g, s, slot, n, *facts in ask(_SUMMARIES.format(votes=valued), parameters):
         sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
-        quartiles = (interpolated(n, (1 + one) / 4, *at[2 * one : 2 * one + 2]) for one in range(3))
+        quartiles = (interpolated(n, (1 + q) / 4, *at[2 * q : 2 * q + 2]) for q in range(3))
         first, median, third = quartiles
         summary = GroupSummary(median, first, third, minimum, maximum, n, low, high)
         uncertainty = interpolated(known, 0.5, below, above) if known else None
@@ -230,17 +230,19 @@ def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) ->
     count = f"SELECT g, s, count(DISTINCT host) FROM {members} GROUP BY g, s"  # noqa: S608
     numbers = {(g, s): number for g, s, number in ask(count, {})}
     for key, of_group in figures.items():
-        of_group.sort(key=lambda one: one.cipher)
+        of_group.sort(key=lambda figure: figure.cipher)
         yield Group(
             **names[key]._asdict(),
             hosts=numbers[key],
-            values={one.cipher: one.summary for one in of_group},
-            sources=sources_of(reduce(or_, (one.sources for one in of_group))),
+            values={figure.cipher: figure.summary for figure in of_group},
+            sources=sources_of(reduce(or_, (figure.sources for figure in of_group))),
             uncertainty={
-                one.cipher: one.uncertainty for one in of_group if one.uncertainty is not None
+                figure.cipher: figure.uncertainty
+                for figure in of_group
+                if figure.uncertainty is not None
             },
-            families={one.cipher: one.families for one in of_group if one.families},
-            doubtful={one.cipher: one.doubtful for one in of_group if one.doubtful},
+            families={figure.cipher: figure.families for figure in of_group if figure.families},
+            doubtful={figure.cipher: figure.doubtful for figure in of_group if figure.doubtful},
         )
 
 
@@ -259,9 +261,9 @@ def group_names(
     wanted = list(groups)
     own = _names(query.group_by, {group for group, _ in wanted})
     if query.split_by is None:
-        return {one: GroupName(*own[one[0]]) for one in wanted}
+        return {pair: GroupName(*own[pair[0]]) for pair in wanted}
     split = _names(query.split_by, {split for _, split in wanted})
-    return {one: GroupName(*own[one[0]], *split[one[1]]) for one in wanted}
+    return {pair: GroupName(*own[pair[0]], *split[pair[1]]) for pair in wanted}
 
 
 def _names(group_by: str, wanted: set[Any]) -> dict[Any, tuple[str, str]]:
@@ -341,7 +343,7 @@ def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[s
     names = group_names(query, figures)
     return {
         (names[key].key, names[key].split_key): {
-            one.cipher: ratio_of_hosts(one.summary) for one in of_group
+            figure.cipher: ratio_of_hosts(figure.summary) for figure in of_group
         }
         for key, of_group in figures.items()
     }
@@ -360,13 +362,13 @@ def _tool_states(
     """Return group -> cipher -> how the votes were measured."""
     slots: tuple[Slot, ...] = counted(ask, query).series.slots
     rows = ask(_RELEASES.format(votes=votes(ask, query)), {})
-    releases = DimensionValue.objects.in_bulk({one for *_, found in rows for one in found})
+    releases = DimensionValue.objects.in_bulk({release for *_, found in rows for release in found})
     names = group_names(query, {(g, s) for g, s, *_ in rows})
     states = defaultdict[GroupKey, dict[str, frozenset[ToolState]]](dict)
     for g, s, slot, found in rows:
         name, cipher = names[g, s], slots[slot].cipher
         states[name.key, name.split_key][cipher] = frozenset(
-            tool_state(releases[one].label, cipher) for one in found
+            tool_state(releases[release].label, cipher) for release in found
         )
     return states
 

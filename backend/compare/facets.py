@@ -225,7 +225,7 @@ def _widest(facet: Facet, chosen: Collection[str]) -> Facet:
         for option in facet.options
         if option.key in chosen or text in option.label.casefold()
     ]
-    fitting.sort(key=lambda one: (one.key not in chosen, -one.count, one.label))
+    fitting.sort(key=lambda choice: (choice.key not in chosen, -choice.count, choice.label))
     options = _in_order(fitting[:MOST_OPTIONS])
     more = len(fitting) - len(options)
     return replace(facet, options=options, total=len(facet.options), more=more)
@@ -257,11 +257,11 @@ def coverage(query: ComparisonQuery) -> Coverage:
         alike = ask(select, {})
     ciphers, sizes = Counter[str](), set[int]()
     for sets, hosts in alike:
-        bits = reduce(or_, (found.slots[one] for one in sets))
+        bits = reduce(or_, (found.slots[number] for number in sets))
         slots = [slot for place, slot in enumerate(found.series.slots) if bits >> place & 1]
         ciphers.update(dict.fromkeys({slot.cipher for slot in slots}, hosts))
         sizes.update(slot.block_size for slot in slots if slot.block_size)
-    ordered = sorted(ciphers.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(ciphers.items(), key=lambda item: (-item[1], item[0]))
     return Coverage(dict(ordered), sorted(sizes))
 
 
@@ -307,9 +307,8 @@ def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
         rows = ask(_PAIRS.format(runs=runs, most=MOST_PAIRS), {"unknown": unknown})
     names = group_names(query, {(group, 0) for row in rows for group in row[:2]})
     found = []
-    for one, other, shared, hosts in rows:
-        first, second = sorted(
-            (names[one, 0], names[other, 0]), key=lambda name: group_order(*name[:2])
-        )
+    for group, other, shared, hosts in rows:
+        pair = (names[group, 0], names[other, 0])
+        first, second = sorted(pair, key=lambda name: group_order(*name[:2]))
         found.append(SharedHosts(first, second, shared, hosts))
     return found

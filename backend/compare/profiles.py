@@ -36,5 +36,5 @@ class ReferenceProfileList(ApiView):
     @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:
         """Return the one profile there is, with its levels and where they come from."""
-        one = {"next": None, "previous": None, "results": [PROFILE]}
-        return Response(ReferenceProfilesSerializer(one).data)
+        page = {"next": None, "previous": None, "results": [PROFILE]}
+        return Response(ReferenceProfilesSerializer(page).data)

@@ -82,7 +82,7 @@ class ComparisonQuery:
         return wanted if wanted and self.group_by == "host" and not self.split_by else None
 
 
-NAMES = frozenset(one.name for one in fields(ComparisonQuery))
+NAMES = frozenset(field.name for field in fields(ComparisonQuery))
 RELATING = ("split_by", "relative_to", "matched")
 """How the groups stand to each other; a page's form keeps them where they mean nothing any more."""
 

@@ -45,19 +45,19 @@ def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStand
     with questions() as ask:
         for of, members in _by_comparable(chosen).items():
             known |= _standings(ask, host_id, of, members)
-    return tuple(SeriesStanding(one, known[one]) for one in chosen)
+    return tuple(SeriesStanding(result, known[result]) for result in chosen)
 
 
 def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
     """Return of each cipher the unpinned series, and for openssl the largest block."""
     chosen: dict[tuple[str, str, str], Measurement] = {}
-    for one in results:
-        series = one.series
+    for measurement in results:
+        series = measurement.series
         if series.is_comparable:
             key = (series.tool, series.method, series.cipher)
             chosen[key] = max(
-                chosen.get(key, one),
-                one,
+                chosen.get(key, measurement),
+                measurement,
                 key=lambda result: (result.series.block_size or 0, not result.series.pinned),
             )
     return list(chosen.values())
@@ -119,7 +119,7 @@ def _standings(
     query = ComparisonQuery(
         tool=of.tool,
         method=of.method,
-        ciphers=tuple(one.series.cipher for one in results),
+        ciphers=tuple(result.series.cipher for result in results),
         block_size=of.block_size,
         filters={} if of.releases is None else {"openssl": of.releases},
     )
@@ -137,4 +137,4 @@ def _standings(
     counted = {
         number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)
     }
-    return {one: standing(*counted.get(number, (0, 0, 0))) for number, one in enumerate(results)}
+    return {row: standing(*counted.get(number, (0, 0, 0))) for number, row in enumerate(results)}

@@ -55,8 +55,8 @@ class Counted:
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
         """Return the sets with what the query asks for -> of how many ciphers."""
         asked = sum(1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query))
-        found = {one: (bits & asked).bit_count() for one, bits in self.slots.items()}
-        return {one: ciphers for one, ciphers in found.items() if ciphers}
+        found = {key: (bits & asked).bit_count() for key, bits in self.slots.items()}
+        return {key: ciphers for key, ciphers in found.items() if ciphers}
 
 
 _SLOTS_OF_SETS = """
@@ -78,7 +78,7 @@ def slots_of_sets(ask: Ask, query: ComparisonQuery) -> tuple[SeriesTable, dict[i
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
     rows = ask(statement.sql(select), statement.parameters)
-    return series, {one: sum(1 << slot for slot in slots) for one, slots in rows}
+    return series, {key: sum(1 << slot for slot in slots) for key, slots in rows}
 
 
 def counted(ask: Ask, query: ComparisonQuery) -> Counted:

@@ -297,4 +297,4 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
 
 def _breaks(points: Sequence[Point], cipher: str) -> list[BreakChange]:
     found = find_breaks([point.openssl for point in points], cipher)
-    return [BreakChange(one.index, points[one.index - 1], points[one.index], one) for one in found]
+    return [BreakChange(it.index, points[it.index - 1], points[it.index], it) for it in found]

@@ -62,11 +62,11 @@ class ImportRequest:
     @property
     def asked(self) -> dict[str, Any]:
         """Return all but the text, as JSON stores it."""
-        said = {key: one for key, one in self.corrections.items() if one != Corrections()}
+        said = {key: words for key, words in self.corrections.items() if words != Corrections()}
         return {
             "hints": asdict(self.hints),
             "take": self.take if isinstance(self.take, str) else sorted(self.take),
-            "corrections": {key: asdict(one) for key, one in said.items()},
+            "corrections": {key: asdict(words) for key, words in said.items()},
             "joined": dict(self.joined),
         }
 

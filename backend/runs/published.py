@@ -50,7 +50,7 @@ def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
         "finished_at": date,
         "host": {"name": entry["host"], "machine_id": None},
         "environment": entry["environment"],
-        "measurements": [one for one in entry["measurements"] if one["cipher"]],
+        "measurements": [figure for figure in entry["measurements"] if figure["cipher"]],
     }
 
 

@@ -71,9 +71,9 @@ def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[st
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
     """Return whether a telling cipher was measured with its AES instructions and without."""
     modes: dict[str, set[str]] = {}
-    for one in measured:
-        if one.series.cipher in TELLING:
-            modes.setdefault(one.series.cipher, set()).add(one.series.acceleration)
+    for result in measured:
+        if result.series.cipher in TELLING:
+            modes.setdefault(result.series.cipher, set()).add(result.series.acceleration)
     return any(len(found) > 1 for found in modes.values())
 
 

@@ -56,10 +56,10 @@ class SignInRefused(Exception):
 
 def record_refusal(refused: SignInRefused) -> None:
     """Record it with the groups that the provider sent: a mapping may lack one."""
-    one = refused.external
-    stated = {"subject": one.subject, "groups": sorted(one.groups)[:MOST_GROUPS]}
-    subject = Subject("account", one.subject, one.name)
-    record(by_provider(one.issuer), "sign-in.refused", subject, after=stated)
+    external = refused.external
+    stated = {"subject": external.subject, "groups": sorted(external.groups)[:MOST_GROUPS]}
+    subject = Subject("account", external.subject, external.name)
+    record(by_provider(external.issuer), "sign-in.refused", subject, after=stated)
 
 
 @dataclass(frozen=True)

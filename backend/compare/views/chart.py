@@ -93,7 +93,7 @@ def _drawn(asked: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
     comparison = asked.part.comparison
     is_relative = any(map(_ratios, comparison.groups))
     figures = _ratios if is_relative else _values
-    groups = drawable(tuple(one.group for one in shown if figures(one.group)))
+    groups = drawable(tuple(row.group for row in shown if figures(row.group)))
     later = dict.fromkeys(after_a_break(comparison), ", tool changed")
     drawn = replace(
         comparison,
@@ -107,13 +107,13 @@ def _drawn(asked: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
         "chart": {
             "comparison": answer(drawn),
             **colours_and_names(comparison.ciphers),
-            "measured_here": [one.group.id for one in shown if one.here],
-            "notes": {one.group.id: one.hosts + later.get(one.group.key, "") for one in shown},
+            "measured_here": [row.group.id for row in shown if row.here],
+            "notes": {row.group.id: row.hosts + later.get(row.group.key, "") for row in shown},
             "scale": SCALES[asked.display.logarithmic],
             "picture": _picture_words(asked, RELATIVE_READING if is_relative else READING),
         },
         "chart_groups": len(groups),
-        "groups_beyond": len(groups) < sum(bool(figures(one.group)) for one in shown),
+        "groups_beyond": len(groups) < sum(bool(figures(row.group)) for row in shown),
         "chart_height": rows_height(bars),
         "picture_files": math.ceil(len(groups) / PICTURE_GROUPS),
     }

@@ -241,8 +241,8 @@ def result_context(asked: ChartRequest) -> dict[str, Any]:
 
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
     """Return the filters of runs that select a group, if there are any."""
-    by = (one for one in (query.group_by, query.split_by) if one)
-    names = ["verdict" if one == "acceleration" else one for one in by]
+    by = (name for name in (query.group_by, query.split_by) if name)
+    names = ["verdict" if name == "acceleration" else name for name in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
     return {"runs_filter": own, "split_filter": split}
 

@@ -32,7 +32,7 @@ def finding(comparison: Comparison) -> str:
     if reference is None or not judged:
         return ""
     lower, higher = (
-        [one for one in sure if (one[1] < 1) is is_lower] for is_lower in (True, False)
+        [figure for figure in sure if (figure[1] < 1) is is_lower] for is_lower in (True, False)
     )
     parts = [
         f"{len(side)} {word}, {_amounts(side)} ({_places(side)})"

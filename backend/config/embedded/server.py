@@ -46,14 +46,14 @@ class Server:
     def processes(self) -> list[psutil.Process]:
         """Return all that live, what the server itself has started included."""
         every = psutil.process_iter(["name", "ppid"])
-        named = [one for one in every if one.info["name"] in self.program_names]
-        return [one for one in named if self._works_here(one)]
+        named = [process for process in every if process.info["name"] in self.program_names]
+        return [process for process in named if self._works_here(process)]
 
     def process(self) -> psutil.Process | None:
         """Return the server's own, or None when it does not run."""
         found = self.processes()
-        ids = {one.pid for one in found}
-        return next((one for one in found if one.info["ppid"] not in ids), None)
+        ids = {process.pid for process in found}
+        return next((process for process in found if process.info["ppid"] not in ids), None)
 
     def stop(self) -> None:
         """Stop it in order; kill it when it does not follow."""

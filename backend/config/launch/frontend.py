@@ -36,7 +36,7 @@ def build(node: Node | None = None) -> None:
 def sources_digest() -> str:
     """Hash every file the build can depend on."""
     tops = [path for path in FRONTEND.iterdir() if path.name not in NOT_SOURCES]
-    return digest_of(one for top in tops for one in (top, *top.rglob("*")))
+    return digest_of(path for top in tops for path in (top, *top.rglob("*")))
 
 
 def is_made(stamp: Path, digest: str) -> bool:

@@ -33,7 +33,7 @@ def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
     elif _is_known(document):
         print("This machine was measured before; MEASURE=1 make run measures it again.")
     if _is_known(document):
-        tools = {one["tool"] for one in _read(document)["measurements"]}
+        tools = {measurement["tool"] for measurement in _read(document)["measurements"]}
         tool = "ssh" if "ssh" in tools else "openssl"
         if tool == "openssl":
             print(NO_SSH)

@@ -94,7 +94,7 @@ def library() -> Library:
     """Read the folder; the pages do not change while the program runs."""
     folder: Path = settings.DOCS_DIR
     files = {
-        one.relative_to(folder).with_suffix("").as_posix(): one for one in folder.rglob("*.md")
+        path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
     }
     files[AGENT] = settings.AGENT_PACKAGE.parent / "README.md"
     markdown = _markdown()
@@ -189,7 +189,7 @@ def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
         "html": mark_safe(page.html),  # noqa: S308 - of files of this program
         "contents": [section for section in page.sections if section.level == 2],
         "parts": [
-            (title, [_link(known.pages[one], page) for one in names if one in known.pages])
+            (title, [_link(known.pages[name], page) for name in names if name in known.pages])
             for title, names in known.parts
         ],
     }
@@ -202,7 +202,7 @@ def _link(page: Page, shown: Page) -> tuple[str, str, bool]:
 
 @require_safe
 def docs_picture(request: HttpRequest, name: str) -> HttpResponse:
-    pictures: dict[str, Path] = {one.name: one for one in settings.DOCS_DIR.rglob("*.png")}
+    pictures: dict[str, Path] = {path.name: path for path in settings.DOCS_DIR.rglob("*.png")}
     if name not in pictures:
         raise Http404("There is no such picture.")
     return HttpResponse(pictures[name].read_bytes(), content_type="image/png")

@@ -28,7 +28,7 @@ LATEST_ROWS = 50
 """Rows of the table unless all are asked for; the chart has every point."""
 NOTE_LABEL = 24
 """Characters of a note beside its line."""
-HISTORY_METRICS = tuple(one for one in NAMED_METRICS if one.key in METRICS)
+HISTORY_METRICS = tuple(metric for metric in NAMED_METRICS if metric.key in METRICS)
 
 SERIES_FIELDS = (
     *("tool", "cipher", "block_size", "operation", "threads", "method", "mac", "compression"),
@@ -71,7 +71,7 @@ def history_section(
     form = HistoryChoice(params)
     form.is_valid()
     measured = sorted((row.series for row in results), key=reading_order)
-    known = {series_key(one): one for one in measured}
+    known = {series_key(series): series for series in measured}
     asked = params.get("series", "")
     chosen = known.get(asked) or _default_series(measured)
     if chosen is None:
@@ -87,7 +87,7 @@ def history_section(
         "history": found,
         "history_faults": {name: " ".join(map(str, said)) for name, said in form.errors.items()},
         "sections": [
-            (section, [(key, _label(one)) for key, one in members])
+            (section, [(key, _label(series)) for key, series in members])
             for section, members in groupby(known.items(), lambda item: section_label(item[1]))
         ],
         "chosen_key": series_key(chosen),
@@ -101,7 +101,7 @@ def history_section(
         "history_chart": _chart(found, notes) if len(points) > 1 else None,
         "steps": _with_entries(found),
         "tool_breaks": found.breaks[::-1],
-        "rows": [(one, changes.get(one.run.pk), one.run.pk in breaks) for one in shown],
+        "rows": [(point, changes.get(point.run.pk), point.run.pk in breaks) for point in shown],
         "more_rows": len(points) - len(shown),
         "all_rows_address": PageAddress(params).changed(rows="all") + "#history",
         "api_address": _api_address(found),
@@ -113,9 +113,11 @@ def _default_series(results: Sequence[Series]) -> Series | None:
     plain = [result for result in results if result.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
-            found = [one for one in plain if (one.tool, one.cipher) == (tool, cipher)]
+            found = [series for series in plain if (series.tool, series.cipher) == (tool, cipher)]
             if found:
-                return max(found, key=lambda one: (one.method == "pipeline", one.block_size or 0))
+                return max(
+                    found, key=lambda item: (item.method == "pipeline", item.block_size or 0)
+                )
     return next(iter(results), None)
 
 

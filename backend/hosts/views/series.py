@@ -132,7 +132,7 @@ class ToolChart:
     @property
     def height(self) -> int:
         """Return the room that is kept for it, in CSS pixels."""
-        return rows_height([len(one["values"]) for one in self.view["comparison"]["groups"]])
+        return rows_height([len(group["values"]) for group in self.view["comparison"]["groups"]])
 
     @property
     def doubts(self) -> bool:
@@ -146,15 +146,15 @@ def tool_charts(latest: Iterable[Measurement]) -> tuple[ToolChart, ...]:
         ToolChart(
             f"chart-view-{tool}",
             TOOL_NAMES[tool],
-            _chart_view([one for one in usual if one.tool == tool]),
+            _chart_view([section for section in usual if section.tool == tool]),
         )
         for tool in TOOL_NAMES
-        if any(one.tool == tool for one in usual)
+        if any(section.tool == tool for section in usual)
     )
 
 
 def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
-    groups = [_chart_group(number, one) for number, one in enumerate(of_tool)]
+    groups = [_chart_group(number, section) for number, section in enumerate(of_tool)]
     ciphers = sorted({name for group in groups for name in group["values"]}, key=cipher_order)
     return {
         "comparison": {
@@ -201,11 +201,11 @@ def standing_tables(
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
     """Return a table for each tool and method: its label, the tool, and the rows by cipher."""
 
-    def kind(one: SeriesStanding) -> tuple[bool, str, str]:
-        series = one.result.series
+    def kind(row: SeriesStanding) -> tuple[bool, str, str]:
+        series = row.result.series
         return (series.tool != "ssh", series.method, series.tool)
 
-    ordered = sorted(found, key=lambda one: (kind(one), cipher_order(one.result.series.cipher)))
+    ordered = sorted(found, key=lambda row: (kind(row), cipher_order(row.result.series.cipher)))
     return [
         (", ".join(word for word in (TOOL_NAMES[tool], method) if word), tool, list(rows))
         for (_, method, tool), rows in groupby(ordered, key=kind)

@@ -184,7 +184,7 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
             side,
             [_mean(tool, number, rows) for tool in TOOL_NAMES],
             address.changed(baseline=side.key),
-            lists + alone.changed(**{kind: tuple(one.key for one in sides if one is not side)}),
+            lists + alone.changed(**{kind: tuple(s.key for s in sides if s is not side)}),
         )
         for number, (label, side) in enumerate(zip(labels_of(sides), sides, strict=True))
     ]
@@ -254,7 +254,7 @@ def _cell(baseline: Measurement | None, result: Measurement | None, across: bool
     broken: tuple[ToolChange, ...] = ()
     if result.series.tool == "openssl":
         broken = breaks_between(baseline.openssl, result.openssl, result.series.cipher)
-    figures = [_figure(one) for one in (baseline, result)]
+    figures = _figure(baseline), _figure(result)
     ratio = None if broken and not across else ratio_of(*figures)
     return Cell(result, ratio, broken)
 
@@ -282,4 +282,4 @@ def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
     """Return the changes of the tool between the baseline and others, and the figures of each."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
-    return [(change, figures[key]) for key, change in {one.id: one for one in broken}.items()]
+    return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

@@ -59,9 +59,9 @@ class HostQuerySet(models.QuerySet["Host"]):
             wanted = f"host-{wanted}"
         held = (Host.objects.all(), HostAlias.objects.filter(followed=True))
         taken = {
-            one
+            slug
             for hosts in held
-            for one in hosts.filter(slug__startswith=wanted).values_list("slug", flat=True)
+            for slug in hosts.filter(slug__startswith=wanted).values_list("slug", flat=True)
         }
         numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
         return next(free for free in (wanted, *numbered) if free not in taken)
@@ -72,7 +72,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         A key takes precedence over a number, and a merged host's leads to what it became.
         """
         wanted = [reference for reference in references if reference and "\x00" not in reference]
-        numbers = [int(one) for one in wanted if is_number(one)]
+        numbers = [int(text) for text in wanted if is_number(text)]
         known: dict[str, Host] = {}
         if wanted:
             hosts = list(self.filter(Q(slug__in=wanted) | Q(pk__in=numbers)))
@@ -111,7 +111,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         """Return the keys of these hosts, none twice; what leads to no host stays as it is."""
         wanted = tuple(references)
         hosts = self.by_reference(wanted)
-        return tuple(dict.fromkeys(hosts[one].slug if one in hosts else one for one in wanted))
+        return tuple(dict.fromkeys(hosts[key].slug if key in hosts else key for key in wanted))
 
     def named_like(self, text: str) -> Self:
         """Return the hosts that have or had a name with this text."""

@@ -65,7 +65,7 @@ class Series(models.Model):
     def configuration(self) -> Configuration:
         """Return all but cipher and block size; plain and default configurations sort first."""
         stored = {name: getattr(self, name) for name in Configuration._fields}
-        known: dict[str, Any] = {n: None if one == "" else one for n, one in stored.items()}
+        known: dict[str, Any] = {n: None if value == "" else value for n, value in stored.items()}
         return Configuration(**known)
 
 

@@ -40,7 +40,7 @@ def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, 
     if memory:
         known.append(("Memory", data_size(memory)))
     # Those that cipher code looks at, of a list that has hundreds.
-    flags = (one for one in _stated(environment, "cpu", "flags") or () if one in TELLING_FLAGS)
+    flags = (flag for flag in _stated(environment, "cpu", "flags") or () if flag in TELLING_FLAGS)
     known.append(("CPU flags for ciphers", ", ".join(flags)))
     return [(label, str(value)) for label, value in known if value not in (None, "")]
 

@@ -198,7 +198,7 @@ def _page(
 ) -> HttpResponse:
     """Render the preview, or the form where there is nothing to select."""
     previews = [item for item in items if not isinstance(item, Unread) and item.packed]
-    has_results = any(isinstance(one, DocumentPreview) or one.sections for one in previews)
+    has_results = any(isinstance(each, DocumentPreview) or each.sections for each in previews)
     texts = [preview.understood.text for preview in previews if isinstance(preview, TextPreview)]
     answers = {name: options[name].value() for name in options.fields}
     context = {
@@ -216,7 +216,7 @@ def _page(
 def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
     """Show what was saved: the runs, and their figures in the chart."""
     try:
-        ids = [UUID(one) for one in saved]
+        ids = [UUID(run_id) for run_id in saved]
     except ValueError:
         raise Http404 from None
     found = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)

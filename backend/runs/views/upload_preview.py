@@ -124,7 +124,8 @@ class TextPreview:
         said = {key: form.corrections() for key, form in self.sections.items()}
         joins = {key: form.cleaned_data.get("same_as") for key, form in self.sections.items()}
         joined = {key: earlier for key, earlier in joins.items() if earlier}
-        own = {key: one for key, one in said.items() if key not in joined and one != Corrections()}
+        kept = {key: words for key, words in said.items() if key not in joined}
+        own = {key: words for key, words in kept.items() if words != Corrections()}
         return replace(self.request, take=take, corrections=own, joined=joined)
 
     def save(self, person: User) -> UUID:

@@ -45,7 +45,7 @@ def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
     return [
         list(group)
         for _, group in groupby(
-            ordered, lambda one: (one.line, one.cipher, one.uncertain, setting(one), one.assumed)
+            ordered, lambda row: (row.line, row.cipher, row.uncertain, setting(row), row.assumed)
         )
     ]
 
