@@ -65,8 +65,8 @@ def create_token(
         made_by=made_by,
         expires_at=timezone.now() + timedelta(days=expires_days) if expires_days else None,
     )
-    made = {"scope": scope, "host_name": host_name, "expires_at": token.expires_at}
-    record(by, "token.create", _subject(token), after=made)
+    fields = {"scope": scope, "host_name": host_name, "expires_at": token.expires_at}
+    record(by, "token.create", _subject(token), after=fields)
     return secret
 
 

@@ -151,8 +151,8 @@ def _observed(
     Series with AES instructions turned off or over a network to another machine are left out.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
-    found: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
-    found = defaultdict(lambda: defaultdict(dict))
+    observations: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
+    observations = defaultdict(lambda: defaultdict(dict))
     rows = Measurement.objects.filter(
         run__in=[run.pk for run in runs], median__gt=0, series__acceleration="default"
     ).exclude(series__target_kind="remote")
@@ -160,9 +160,9 @@ def _observed(
         "run_id", "series_id", "series__tool", "series__cipher", "median", "spread", "try_seconds"
     ):
         state = tool_state(releases[run], cipher) if tool == "openssl" else ()
-        of_family = found[tool, cipher_family(tool, cipher)]
+        of_family = observations[tool, cipher_family(tool, cipher)]
         of_family[run][series, state] = Observation(rate or 0.0, spread or 0.0, seconds)
-    return found
+    return observations
 
 
 def _verdicts(runs: Sequence[Run]) -> Iterator[_Part]:
@@ -212,11 +212,11 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
     of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change", "run"))
     stored = {_key(row.change.kind, row.change.direction, row): row for row in members}
-    found = {_key(part.kind, part.direction, part.member): part for part in parts}
-    entries = {part[:4]: stored[key].change for key, part in found.items() if key in stored}
+    new_parts = {_key(part.kind, part.direction, part.member): part for part in parts}
+    entries = {part[:4]: stored[key].change for key, part in new_parts.items() if key in stored}
     differences: dict[int, list[str]] = {}
     touched, news = {member.change_id for member in members}, []
-    for key, part in found.items():
+    for key, part in new_parts.items():
         member = stored.get(key, part.member)
         changed = [name for name in _FIGURES if getattr(member, name) != getattr(part.member, name)]
         for name in changed:
@@ -232,7 +232,7 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
             continue
         member.save()
         touched.add(member.change_id)
-    for key in stored.keys() - found.keys():
+    for key in stored.keys() - new_parts.keys():
         member = stored[key]
         is_decided = member.change.decided_at and member.change not in entries.values()
         if not member.run.hidden and member.at >= since and not is_decided:
@@ -250,8 +250,8 @@ def _lock_entries() -> None:
 def _differences(*runs: int | None) -> list[str]:
     """Return in words what differs in the environment of two runs."""
     documents = RunDocument.objects.in_bulk(runs)
-    found = environment_difference(*(documents[run].environment for run in runs))
-    return [difference.words[:LONGEST_WORDS] for difference in found[:MOST_DIFFERENCES]]
+    differences = environment_difference(*(documents[run].environment for run in runs))
+    return [difference.words[:LONGEST_WORDS] for difference in differences[:MOST_DIFFERENCES]]
 
 
 def _entry(part: _Part) -> FleetChange:
@@ -276,13 +276,13 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
     # Hosts of whose environment nothing differs have nothing in common.
     shared = bool(difference) or alike["kind"] == Kind.SILENT
     hidden = own.filter(change=OuterRef("pk"), run__hidden=True)
-    found = near.filter(Q(fixed_at=None) if shared else Exists(hidden)).first()
-    if found is None:
+    entry = near.filter(Q(fixed_at=None) if shared else Exists(hidden)).first()
+    if entry is None:
         return FleetChange.objects.create(**alike, difference=difference, first_at=at, last_at=at)
-    if not own.filter(change=found).exists():
-        found.status = FleetChange.Status.NEW
-        found.save(update_fields=["status"])
-    return found
+    if not own.filter(change=entry).exists():
+        entry.status = FleetChange.Status.NEW
+        entry.save(update_fields=["status"])
+    return entry
 
 
 def _settle(changes: Collection[int]) -> None:

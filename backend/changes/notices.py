@@ -25,8 +25,8 @@ def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
     changes = FleetChange.objects.listed().with_members(MOST_MEMBERS)
     entries = changes.in_bulk([row.change_key for row in rows if row.change_key])
     runs = Run.objects.in_bulk([row.run_id for row in rows if row.run_id], field_name="run_id")
-    found = {row.pk: _notice(row, entries, runs) for row in rows}
-    return {key: notice for key, notice in found.items() if notice is not None}
+    notices = {row.pk: _notice(row, entries, runs) for row in rows}
+    return {key: notice for key, notice in notices.items() if notice is not None}
 
 
 def _notice(

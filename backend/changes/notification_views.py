@@ -146,7 +146,7 @@ def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
 @editors(EDIT, *FORM)
 def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Delete this channel",
         channel.name,
         ("Its messages that wait are not sent, and its deliveries leave the log.",),
@@ -154,7 +154,7 @@ def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
         reverse("notifications"),
         f"Deleted: the channel “{channel.name}”.",
     )
-    return confirm(request, asked, partial(_remove, channel), asked.back)
+    return confirm(request, confirmation, partial(_remove, channel), confirmation.back)
 
 
 @transaction.atomic

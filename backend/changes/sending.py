@@ -65,9 +65,15 @@ def _begin_tests(channel_pk: int) -> list[Notification]:
     """Take what was asked for: each is tried once, because a person waits for the result."""
     now = timezone.now()
     due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
-    found = list(due.select_related("channel").select_for_update(skip_locked=True, of=("self",)))
-    _end([notification for notification in found if notification.attempts], State.FAILED, NO_END)
-    tests = [notification for notification in found if not notification.attempts]
+    notifications = list(
+        due.select_related("channel").select_for_update(skip_locked=True, of=("self",))
+    )
+    _end(
+        [notification for notification in notifications if notification.attempts],
+        State.FAILED,
+        NO_END,
+    )
+    tests = [notification for notification in notifications if not notification.attempts]
     taken = Notification.objects.filter(pk__in=[test.pk for test in tests])
     taken.update(attempts=1, due_at=now + 2 * timedelta(seconds=DEADLINE))
     return tests

@@ -191,10 +191,10 @@ def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect
         plain = medians.get(series._replace(acceleration="default"))
         if not plain:
             continue
-        found = _Effect(series.cipher, series.block_size or 0, plain, masked)
-        known = effects.setdefault(series.cipher, found)
-        if found.block_size > known.block_size:
-            effects[series.cipher] = found
+        effect = _Effect(series.cipher, series.block_size or 0, plain, masked)
+        known = effects.setdefault(series.cipher, effect)
+        if effect.block_size > known.block_size:
+            effects[series.cipher] = effect
     return list(effects.values())
 
 

@@ -107,7 +107,7 @@ def rate_beside_baselines(
     """
     series = list(measured)
     methods = {yardstick.series.method for yardstick in _yardsticks(tool, series)}
-    found = [
+    candidates = [
         candidate
         for candidate in series
         if candidate.series.tool == tool
@@ -115,7 +115,7 @@ def rate_beside_baselines(
         and is_plain(candidate.series)
         and candidate.series.method in methods
     ]
-    largest = max(found, key=lambda candidate: candidate.series.block_size or 0, default=None)
+    largest = max(candidates, key=lambda candidate: candidate.series.block_size or 0, default=None)
     return largest.median if largest else None
 
 

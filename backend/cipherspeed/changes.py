@@ -82,16 +82,16 @@ def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
     is dated to the first run from which on all are nearer to the new level. One whose level does
     not last, so that the up to 10 runs from there on are within 5 %, is none.
     """
-    found: list[Step[K]] = []
+    steps: list[Step[K]] = []
     start, at = 0, LASTS
     while at + LASTS <= len(history):
         step = _step_at(history, start, at)
         if step is None:
             at += 1
         else:
-            found.append(step)
+            steps.append(step)
             start, at = step.index, max(at, step.index + LASTS)
-    return list(_lasting(history, found))
+    return list(_lasting(history, steps))
 
 
 def _step_at(history: Sequence[RunOf[K]], start: int, at: int) -> Step[K] | None:
@@ -187,10 +187,10 @@ def taken_back(ratios: Sequence[float]) -> list[int | None]:
 
 def verdict_changes(verdicts: Sequence[str]) -> list[int]:
     """Return where a sequence of verdicts changes and the next one says the same."""
-    found = []
+    positions = []
     level = verdicts[0] if verdicts else ""
     for at, (verdict, confirming) in enumerate(pairwise(verdicts)):
         if verdict == confirming != level:
-            found.append(at)
+            positions.append(at)
             level = verdict
-    return found
+    return positions

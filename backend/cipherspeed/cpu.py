@@ -183,17 +183,17 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
 
 def _arm_has_aes(cpu: Mapping[str, Any]) -> bool | None:
     """Return True if archspec lists AES for the core as no option, else None."""
-    found = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
-    if found is None or found in cpu_tables().arm_aes_optional:
+    microarchitecture = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
+    if microarchitecture is None or microarchitecture in cpu_tables().arm_aes_optional:
         return None
-    target = TARGETS.get(found)
+    target = TARGETS.get(microarchitecture)
     known = target is not None and str(target.family) == "aarch64" and "aes" in target.features
     return True if known else None
 
 
 def _power_generation(cpu: Mapping[str, Any]) -> int | None:
-    found = re.match(r"IBM POWER(\d+)", cpu_name(cpu) or "")
-    return int(found[1]) if found else None
+    match = re.match(r"IBM POWER(\d+)", cpu_name(cpu) or "")
+    return int(match[1]) if match else None
 
 
 def _of_power(cpu: Mapping[str, Any]) -> str | None:

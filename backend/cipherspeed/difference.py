@@ -75,5 +75,5 @@ def _verdict(ratio: float, noise: float, known: bool) -> Verdict:
 
 def mean_ratio(ratios: Iterable[float]) -> float | None:
     """Return the geometric mean of ratios above zero; None of none."""
-    found = list(ratios)
-    return geometric_mean(found) if found else None
+    values = list(ratios)
+    return geometric_mean(values) if values else None

@@ -145,10 +145,10 @@ def openssl_release(version_text: str | None) -> str | None:
     """Shorten "OpenSSL 3.0.19 27 Jan 2026 (Library: ...)" to "OpenSSL 3.0.19"; keep other text."""
     if not version_text:
         return None
-    found = _LIBRARY.search(version_text)
-    if found is None:
+    match = _LIBRARY.search(version_text)
+    if match is None:
         return WITHOUT if _WITHOUT.match(version_text) else version_text
-    return f"{_SPELLING[found['name'].lower()]} {found['version']}"
+    return f"{_SPELLING[match['name'].lower()]} {match['version']}"
 
 
 def openssl_series(version_text: str | None) -> str | None:
@@ -156,11 +156,11 @@ def openssl_series(version_text: str | None) -> str | None:
 
     OpenSSL counts series by two numbers from 3.0 on and by three before.
     """
-    found = _LIBRARY.search(version_text or "")
-    if found is None:
+    match = _LIBRARY.search(version_text or "")
+    if match is None:
         return WITHOUT if _WITHOUT.match(version_text or "") else None
-    name = _SPELLING[found["name"].lower()]
-    numbers = re.findall(r"\d+", found["version"].split("-")[0])
+    name = _SPELLING[match["name"].lower()]
+    numbers = re.findall(r"\d+", match["version"].split("-")[0])
     if name == "OpenSSL":
         return ".".join(numbers[:2] if int(numbers[0]) >= 3 else numbers[:3])
     return f"{name} {'.'.join(numbers[:2])}"
@@ -168,8 +168,8 @@ def openssl_series(version_text: str | None) -> str | None:
 
 def openssh_release(client: str | None) -> str | None:
     """Shorten "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19" to "OpenSSH 9.2p1"."""
-    found = _OPENSSH.search(client or "")
-    return f"OpenSSH {found['version']}" if found else client
+    match = _OPENSSH.search(client or "")
+    return f"OpenSSH {match['version']}" if match else client
 
 
 _OS_NAMES = {
@@ -226,7 +226,7 @@ def os_facts(text: str) -> dict[str, str | None]:
 
     "Debian 12" is the system that agents call "Debian GNU/Linux", version "12".
     """
-    found = _OS_TEXT.fullmatch(text.strip())
-    name = found["name"] if found else text.strip()
-    version = found["version"] + _SUPPORT_OR_CODENAME.sub("", found["rest"]) if found else None
+    match = _OS_TEXT.fullmatch(text.strip())
+    name = match["name"] if match else text.strip()
+    version = match["version"] + _SUPPORT_OR_CODENAME.sub("", match["rest"]) if match else None
     return {"name": _one_name(name), "version": version}

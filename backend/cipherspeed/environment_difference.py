@@ -119,7 +119,7 @@ def environment_difference(
     `tool`: what may have changed its figures, so of the libraries only its own. Readings that
     change from run to run (load, memory), and what only one of the two states, are no difference.
     """
-    found = [
+    differences = [
         (part, Difference(what, old, new))
         for what, part, reading in (*_libraries((before, after), tool), *_READINGS)
         if (old := reading(before)) != (new := reading(after))
@@ -127,9 +127,9 @@ def environment_difference(
         and new is not None
     ]
     flags = _flags(before, after)
-    found += [("cpu", flags)] if flags else []
-    found.sort(key=lambda fact: _BETWEEN_RUNS.index(fact[0]))
-    return tuple(difference for _, difference in found)
+    differences += [("cpu", flags)] if flags else []
+    differences.sort(key=lambda fact: _BETWEEN_RUNS.index(fact[0]))
+    return tuple(difference for _, difference in differences)
 
 
 def differing_facts(
@@ -141,17 +141,17 @@ def differing_facts(
     has what it lost and gained against the first, empty where nothing.
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
-    found = [
+    facts = [
         (part, what, tuple(reading(environment) for environment in environments))
         for what, part, reading in (*_libraries(environments, None), *_READINGS)
     ]
     flags = [_flags(environments[0], environment) for environment in environments]
-    said: tuple[str | None, ...] = tuple(
+    changed_flags: tuple[str | None, ...] = tuple(
         changed.words.removeprefix(f"{changed.what}: ") if changed else "" for changed in flags
     )
-    found.append(("cpu", "CPU flags", said))
-    found.sort(key=lambda fact: order.index(fact[0]))
-    return tuple((what, values) for _, what, values in found if len(set(values)) > 1)
+    facts.append(("cpu", "CPU flags", changed_flags))
+    facts.sort(key=lambda fact: order.index(fact[0]))
+    return tuple((what, values) for _, what, values in facts if len(set(values)) > 1)
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:

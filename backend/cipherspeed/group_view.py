@@ -132,8 +132,8 @@ class InView:
 
 
 def in_view(comparison: Comparison, view: GroupView) -> InView:
-    found = view.found(comparison).groups
-    return InView(comparison, view.on_page(found), len(comparison.groups), len(found))
+    matching = view.found(comparison).groups
+    return InView(comparison, view.on_page(matching), len(comparison.groups), len(matching))
 
 
 def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:

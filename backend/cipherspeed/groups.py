@@ -269,7 +269,7 @@ def answer(comparison: Comparison) -> dict[str, Any]:
 
     `compare.serializers` describes it for the OpenAPI document.
     """
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "tool": comparison.tool,
         "group_by": comparison.group_by,
         "metric": comparison.metric,
@@ -282,11 +282,11 @@ def answer(comparison: Comparison) -> dict[str, Any]:
         "relative_to": comparison.relative_to and asdict(comparison.relative_to),
         "matched": comparison.matched,
     }
-    return _without_empty(found, "split_by", "relative_to", "matched")
+    return _without_empty(document, "split_by", "relative_to", "matched")
 
 
 def _group(group: Group) -> dict[str, Any]:
-    found = {
+    document = {
         "key": group.key,
         "label": group.label,
         "hosts": group.hosts,
@@ -298,16 +298,16 @@ def _group(group: Group) -> dict[str, Any]:
         "doubtful": group.doubtful,
     }
     optional = ("split", "relative", "uncertainty", "single_baseline", "doubtful")
-    return _without_empty(found, *optional)
+    return _without_empty(document, *optional)
 
 
-def _without_empty(found: dict[str, Any], *optional: str) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if value or name not in optional}
+def _without_empty(document: dict[str, Any], *optional: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if value or name not in optional}
 
 
 def _ratio(ratio: Ratio) -> dict[str, Any]:
-    found = {**ratio._asdict(), "beyond_noise": ratio.beyond_noise}
-    return _without_empty(found, "tool_changed")
+    document = {**ratio._asdict(), "beyond_noise": ratio.beyond_noise}
+    return _without_empty(document, "tool_changed")
 
 
 def _summary(value: GroupSummary) -> dict[str, Any]:

@@ -42,8 +42,8 @@ def label(text: str | None, unknown: str) -> Label:
 
 def tags_by_key(tags: Iterable[str]) -> dict[str, list[str]]:
     """Return tags (KEY:VALUE) by key: any value of a key must fit, and all keys."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for tag in tags:
         key, _, value = tag.partition(":")
-        found.setdefault(key, []).append(value)
-    return found
+        names.setdefault(key, []).append(value)
+    return names

@@ -445,11 +445,11 @@ class _Ranking:
     def reasons(self) -> dict[str, str]:
         """Return why ciphers are not ranked, by cipher; those that no host has are left out."""
         known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
-        found = {cipher.name: self._reason_against(cipher) for cipher in known}
+        reasons = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}
-        for name in measured - found.keys():
-            found[name] = "not in the catalogue, so its safety is unknown"
-        return {name: found[name] for name in sorted(found) if found[name]}
+        for name in measured - reasons.keys():
+            reasons[name] = "not in the catalogue, so its safety is unknown"
+        return {name: reasons[name] for name in sorted(reasons) if reasons[name]}
 
     def _reason_against(self, cipher: Cipher) -> str:
         ends = [

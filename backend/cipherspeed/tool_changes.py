@@ -44,11 +44,11 @@ class ToolChange:
         """Return whether a release has the change; None for what is not OpenSSL or not known."""
         release = openssl_release(version_text) or ""
         series = openssl_series(version_text)
-        found = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)
-        if found is None or series is None:
+        match = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)
+        if match is None or series is None:
             return None
         if series in self.since:
-            return natsort_key(found[1]) >= natsort_key(self.since[series])
+            return natsort_key(match[1]) >= natsort_key(self.since[series])
         return natsort_key(series) > max(map(natsort_key, self.since))
 
 

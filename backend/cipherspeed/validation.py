@@ -157,8 +157,8 @@ def _date_faults(name: str, text: str, now: datetime) -> Iterator[Fault]:
     except (ValueError, OverflowError):
         yield Fault(name, "date", f"{text!r} is no date and time.")
         return
-    said = f"{moment:%Y-%m-%d %H:%M} UTC"
+    shown = f"{moment:%Y-%m-%d %H:%M} UTC"
     if moment < EARLIEST:
-        yield Fault(name, "past", f"{said} is before 1990: set the host's clock.")
+        yield Fault(name, "past", f"{shown} is before 1990: set the host's clock.")
     elif moment > now + CLOCK_TOLERANCE:
-        yield Fault(name, "future", f"{said} is more than a day ahead: set the host's clock.")
+        yield Fault(name, "future", f"{shown} is more than a day ahead: set the host's clock.")

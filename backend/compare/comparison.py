@@ -88,8 +88,8 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
             name = names[host, 0]
             return view.place(values[host], query.metric), *group_order(name.key, name.label)
 
-        found = [host for host in values if view.finds(names[host, 0].label)]
-        first = nsmallest(view.page * view.top, found, key=place)
+        hosts = [host for host in values if view.finds(names[host, 0].label)]
+        first = nsmallest(view.page * view.top, hosts, key=place)
         on_page = list(view.on_page(first))
         comparison = _compared(ask, query, on_page)
         measured = f"SELECT DISTINCT slot FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
@@ -99,7 +99,7 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
         replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
         tuple(sorted(comparison.groups, key=lambda group: places[group.key])),
         len(values),
-        len(found),
+        len(hosts),
     )
 
 
@@ -148,12 +148,12 @@ def _without_block_size(ask: Ask, query: ComparisonQuery) -> int:
     """Count the hosts that measured the ciphers asked for, and never at the block size."""
     if query.tool != "openssl":
         return 0
-    found = counted(ask, query)
-    sets = {"at_any": list(found.sets(replace(query, block_size=None)))}
-    sets["at_this"] = list(found.sets(query))
+    all_runs = counted(ask, query)
+    sets = {"at_any": list(all_runs.sets(replace(query, block_size=None)))}
+    sets["at_this"] = list(all_runs.sets(query))
     select = f"""
         SELECT count(*) FROM (
-            SELECT host FROM {found.runs} WHERE list_contains($at_any::BIGINT[], series_set)
+            SELECT host FROM {all_runs.runs} WHERE list_contains($at_any::BIGINT[], series_set)
             GROUP BY host
             HAVING count(*) FILTER (WHERE list_contains($at_this::BIGINT[], series_set)) = 0
         )
@@ -220,13 +220,13 @@ def _figures(
 
 def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
     """Yield the groups that have a value; of hosts these alone, where they are given."""
-    found = counted(ask, query)
+    all_runs = counted(ask, query)
     valued = f"{votes(ask, query)} WHERE value IS NOT NULL"
     among = "" if hosts is None else " AND list_contains($hosts::INTEGER[], g)"
     parameters = {} if hosts is None else {"hosts": hosts}
-    figures = _figures(ask, found, valued + among, parameters)
+    figures = _figures(ask, all_runs, valued + among, parameters)
     names = group_names(query, figures)
-    members = votes(ask, query) if query.matched else found.runs
+    members = votes(ask, query) if query.matched else all_runs.runs
     count = f"SELECT g, s, count(DISTINCT host) FROM {members} GROUP BY g, s"  # noqa: S608
     numbers = {(g, s): number for g, s, number in ask(count, {})}
     for key, of_group in figures.items():

@@ -108,22 +108,22 @@ def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) ->
         if name not in DIMENSIONS and name not in ("host", "tag"):
             counts[name] = dict.fromkeys(keys, 0) | counts[name]
     labels = _dimension_labels(counts, query.filters)
-    found = []
+    facets = []
     for name, label in FACETS.items():
         chosen, search = query.filters.get(name, ()), searches.get(name, "")
         if name == "host":
-            found.append(_host_facet(counts[name], chosen, search))
+            facets.append(_host_facet(counts[name], chosen, search))
         else:
             options = _options(name, counts[name], labels)
-            found.append(_widest(Facet(name, label, options, search=search), chosen))
+            facets.append(_widest(Facet(name, label, options, search=search), chosen))
     tags = {name: values for name, values in counts.items() if name.startswith(TAG_PREFIX)}
     widest = sorted(tags, key=lambda name: (-sum(tags[name].values()), name))[:MOST_TAG_KEYS]
     for name in sorted(widest, key=natural_key):
         key = name.removeprefix(TAG_PREFIX)
         options = tuple(FacetOption(f"{key}:{value}", value, n) for value, n in tags[name].items())
         facet = Facet("tag", f"Tag {key}", options, search=searches.get(f"tag-{key}", ""), tag=key)
-        found.append(_widest(facet, query.filters.get("tag", ())))
-    return tuple(found)
+        facets.append(_widest(facet, query.filters.get("tag", ())))
+    return tuple(facets)
 
 
 def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
@@ -248,17 +248,18 @@ class Coverage:
 def coverage(query: ComparisonQuery) -> Coverage:
     """Count all series of the query's class under its filters, whatever ciphers it asks for."""
     with questions() as ask:
-        found = counted(ask, query)
+        all_runs = counted(ask, query)
         select = f"""
             SELECT sets, count(*) FROM (
-                SELECT list_sort(list(DISTINCT series_set)) AS sets FROM {found.runs} GROUP BY host
+                SELECT list_sort(list(DISTINCT series_set)) AS sets
+                FROM {all_runs.runs} GROUP BY host
             ) GROUP BY sets
         """  # noqa: S608 - names of our own
         alike = ask(select, {})
     ciphers, sizes = Counter[str](), set[int]()
     for sets, hosts in alike:
-        bits = reduce(or_, (found.slots[number] for number in sets))
-        slots = [slot for place, slot in enumerate(found.series.slots) if bits >> place & 1]
+        bits = reduce(or_, (all_runs.slots[number] for number in sets))
+        slots = [slot for place, slot in enumerate(all_runs.series.slots) if bits >> place & 1]
         ciphers.update(dict.fromkeys({slot.cipher for slot in slots}, hosts))
         sizes.update(slot.block_size for slot in slots if slot.block_size)
     ordered = sorted(ciphers.items(), key=lambda item: (-item[1], item[0]))
@@ -306,9 +307,9 @@ def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
         runs = counted(ask, query).runs
         rows = ask(_PAIRS.format(runs=runs, most=MOST_PAIRS), {"unknown": unknown})
     names = group_names(query, {(group, 0) for row in rows for group in row[:2]})
-    found = []
+    pairs = []
     for group, other, shared, hosts in rows:
         pair = (names[group, 0], names[other, 0])
         first, second = sorted(pair, key=lambda name: group_order(*name[:2]))
-        found.append(SharedHosts(first, second, shared, hosts))
-    return found
+        pairs.append(SharedHosts(first, second, shared, hosts))
+    return pairs

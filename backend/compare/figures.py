@@ -54,10 +54,10 @@ class SeriesTable(NamedTuple):
 
 def class_series(query: ComparisonQuery) -> SeriesTable:
     """Find all series that the query asks for whatever their ciphers and block sizes."""
-    asked = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
+    fields = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
     if query.mac is None:
-        asked["mac"] = ""
-    found = Series.objects.filter(**asked).order_by("pinned", "target_name", "pk")
+        fields["mac"] = ""
+    found = Series.objects.filter(**fields).order_by("pinned", "target_name", "pk")
     rows = list(found.values_list("pk", "cipher", "block_size", "mac"))
     slots = sorted({Slot(cipher, size) for _, cipher, size, _ in rows})
     places = {slot: place for place, slot in enumerate(slots)}
@@ -195,8 +195,8 @@ def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
 
 def member(group_by: str, key: str) -> str | None:
     """Return the id of one group as a text, or its text; None where there is no such group."""
-    found = _members(group_by, (key,)).get(key)
-    return None if found is None else str(found)
+    group = _members(group_by, (key,)).get(key)
+    return None if group is None else str(group)
 
 
 def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:

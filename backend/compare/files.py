@@ -128,11 +128,11 @@ def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
     }
     labels = dict(DimensionValue.objects.values_list("pk", "label"))
     rows = Run.objects.filter(pk__in=runs).annotate(**of_tools)
-    found = {}
+    facts_of_runs = {}
     for pk, *values in rows.values_list("pk", *FACTS.values()):
         facts = dict(zip(FACTS, values, strict=True))
-        found[pk] = facts | {name: labels[facts[name]] for name in LABELLED}
-    return found
+        facts_of_runs[pk] = facts | {name: labels[facts[name]] for name in LABELLED}
+    return facts_of_runs
 
 
 def _of_tool(facts: dict[str, Any], tool: str, site: str) -> dict[str, Any]:

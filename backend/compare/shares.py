@@ -62,8 +62,8 @@ def make_share(
         made_by=made_by,
         expires_at=timezone.now() + timedelta(days=expires_days),
     )
-    made = {"query": share.query, "expires_at": share.expires_at}
-    record(by, "share.create", share_subject(share), after=made)
+    fields = {"query": share.query, "expires_at": share.expires_at}
+    record(by, "share.create", share_subject(share), after=fields)
     return share, secret
 
 

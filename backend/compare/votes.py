@@ -54,9 +54,11 @@ class Counted:
 
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
         """Return the sets with what the query asks for -> of how many ciphers."""
-        asked = sum(1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query))
-        found = {key: (bits & asked).bit_count() for key, bits in self.slots.items()}
-        return {key: ciphers for key, ciphers in found.items() if ciphers}
+        wanted = sum(
+            1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query)
+        )
+        counts = {key: (bits & wanted).bit_count() for key, bits in self.slots.items()}
+        return {key: ciphers for key, ciphers in counts.items() if ciphers}
 
 
 _SLOTS_OF_SETS = """
@@ -90,8 +92,8 @@ def counted(ask: Ask, query: ComparisonQuery) -> Counted:
         statement = runs_statement(query)
         statement.parameters["sets"] = list(slots)
         ask.kept[key] = Counted(_made(ask, statement, _COUNTED), series, slots)
-    found: Counted = ask.kept[key]
-    return found
+    kept: Counted = ask.kept[key]
+    return kept
 
 
 def _made(ask: Ask, statement: Statement, select: str) -> str:
@@ -158,14 +160,14 @@ def votes(ask: Ask, query: ComparisonQuery) -> str:
 
 
 def _all_votes(ask: Ask, query: ComparisonQuery) -> str:
-    found = counted(ask, query)
-    sets = found.sets(query)
+    all_runs = counted(ask, query)
+    sets = all_runs.sets(query)
     statement = Statement(
-        {"eligible": _ELIGIBLE.format(runs=found.runs), "environments": _ENVIRONMENTS}
+        {"eligible": _ELIGIBLE.format(runs=all_runs.runs), "environments": _ENVIRONMENTS}
     )
     statement.parameters |= {"sets": list(sets), "ciphers": list(sets.values())}
     statement.ctes["deciding"] = _DECIDING
-    add_series(statement, found.series.choice(query))
+    add_series(statement, all_runs.series.choice(query))
     statement.ctes["results"] = _RESULTS.format(agreed=agreed(query, statement))
     statement.ctes["latest"] = _LATEST
     value = "v.cpu_seconds_per_gb" if query.metric == "cpu_seconds_per_gb" else "v.median"

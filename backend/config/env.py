@@ -52,8 +52,8 @@ class Env(FileAwareEnv):
             self.seal()
         except EnvValidationError as error:
             messages = cast(Mapping[str, list[str]], error.error_messages)
-            said = (f"{name}: {' '.join(texts)}" for name, texts in messages.items())
-            raise ImproperlyConfigured(" ".join(said)) from None
+            faults = (f"{name}: {' '.join(texts)}" for name, texts in messages.items())
+            raise ImproperlyConfigured(" ".join(faults)) from None
 
     def unknown(self) -> list[str]:
         """Return a sentence about each CIPHERMARK_ variable that is no setting."""

@@ -234,5 +234,5 @@ class ListView(ApiView):
         paginator = self.pagination_class()
         if self.filterset_class is not None:
             rows = checked(self.filterset_class(request.query_params, rows, request=request)).qs
-        found = paginator.paginate_queryset(rows, request) or []
-        return paginator.get_paginated_response(shape(read(found), many=True).data)
+        page = paginator.paginate_queryset(rows, request) or []
+        return paginator.get_paginated_response(shape(read(page), many=True).data)

@@ -109,11 +109,11 @@ def _verify(file: Path, expected: Mapping[str, int]) -> None:
     with _scratch_database(name), closing(connection.copy()) as scratch:
         scratch.settings_dict["NAME"] = name
         _run("pg_restore", *RESTORE, database=name, file=file)
-        found = _rows(scratch)
+        restored = _rows(scratch)
     wrong = [
-        f"{table} has {found.get(table, 0):,} rows instead of {rows:,}"
+        f"{table} has {restored.get(table, 0):,} rows instead of {rows:,}"
         for table, rows in expected.items()
-        if found.get(table) != rows
+        if restored.get(table) != rows
     ]
     if wrong:
         raise BackupRefused(f"The backup does not bring back what was there: {'; '.join(wrong)}.")
@@ -148,12 +148,12 @@ def _snapshot() -> Iterator[str]:
 def _rows(database: BaseDatabaseWrapper) -> dict[str, int]:
     """Return how many rows each table has that a backup takes along."""
     with database.cursor() as cursor:
-        found = {}
+        counts = {}
         for table in database.introspection.table_names(cursor):
             if table != LEFT_OUT:
                 cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
-                found[table] = cursor.fetchone()[0]
-        return found
+                counts[table] = cursor.fetchone()[0]
+        return counts
 
 
 def _other_connections() -> int:
@@ -190,8 +190,8 @@ def _run(
         check=False,
     )
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
-        raise BackupRefused(said[0].strip())
+        errors = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
+        raise BackupRefused(errors[0].strip())
 
 
 def _find(program: str) -> Path:
@@ -204,8 +204,8 @@ def _find(program: str) -> Path:
     if installed := shutil.which(program):
         places.insert(0, Path(installed))
     for path in places:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-        version = re.search(r"\d+", said.stdout)
+        printed = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        version = re.search(r"\d+", printed.stdout)
         if version and int(version[0]) >= server:
             return path
     raise BackupRefused(

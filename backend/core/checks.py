@@ -19,7 +19,7 @@ def known_settings(**_: Any) -> list[CheckMessage]:
 @register
 def allowed_hosts(**_: Any) -> list[CheckMessage]:
     """Refuse what is no host name; warn of a production site that answers this machine alone."""
-    found: list[CheckMessage] = [
+    messages: list[CheckMessage] = [
         Error(
             f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is no host name.",
             hint="It has names alone, without https://, port or path.",
@@ -29,11 +29,11 @@ def allowed_hosts(**_: Any) -> list[CheckMessage]:
         if not _HOST.fullmatch(host)
     ]
     if settings.PRODUCTION and set(settings.ALLOWED_HOSTS) <= _LOCAL:
-        found.append(
+        messages.append(
             Warning(
                 f"CIPHERMARK_ALLOWED_HOSTS is {', '.join(settings.ALLOWED_HOSTS)} alone.",
                 hint="Add the name that people type; others get 400.",
                 id="ciphermark.W002",
             )
         )
-    return found
+    return messages

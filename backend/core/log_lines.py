@@ -41,9 +41,9 @@ class RedactSecrets(logging.Filter):
     """Rewrites records in place, so that whatever writes them has them clean."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        said = record.getMessage()
-        clean = without_secrets(said)
-        if clean != said:
+        message = record.getMessage()
+        clean = without_secrets(message)
+        if clean != message:
             record.msg, record.args = clean, None
         if record.exc_info and record.exc_info[0] and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)

@@ -102,18 +102,18 @@ class _Site(Collector):
             "ciphermark_up", "Whether the web server reaches a part of the site.", labels=["part"]
         )
         for part, read in (("database", _of_database), ("redis", _of_redis)):
-            found = _read(part, read)
-            up.add_metric([part], found is not None)
-            yield from found or ()
+            metrics = _read(part, read)
+            up.add_metric([part], metrics is not None)
+            yield from metrics or ()
         yield up
-        made = None
+        newest = None
         with suppress(OSError):  # it has just been removed, or may not be seen
-            made = newest_backup()
-        if made is not None:
+            newest = newest_backup()
+        if newest is not None:
             yield GaugeMetricFamily(
                 "ciphermark_newest_backup_timestamp_seconds",
                 "When the newest dump in CIPHERMARK_BACKUPS_DIR was written (Unix time).",
-                made,
+                newest,
             )
 
 

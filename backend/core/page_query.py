@@ -89,8 +89,8 @@ def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
     breaks a page. But figures of everything must not be taken for those of a filter.
     """
     address = PageAddress(params)
-    found = []
+    misspelled = []
     for name, meant in misspelt(params, KNOWN).items():
         values = tuple(dict.fromkeys((*params.getlist(meant), *params.getlist(name))))
-        found.append((name, meant, address.changed(**{name: None, meant: values})))
-    return found
+        misspelled.append((name, meant, address.changed(**{name: None, meant: values})))
+    return misspelled

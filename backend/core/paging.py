@@ -56,20 +56,20 @@ def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
     paginator: Any = _ByCursor()
     paginator.ordering = ordering or ("-id",)
     try:
-        found = paginator.paginate_queryset(rows, _Asked(params))
+        page = paginator.paginate_queryset(rows, _Asked(params))
     except NotFound:
         return page_of(rows, first_page(params, CURSOR), *ordering)
-    return Page(found, paginator.get_previous_link(), paginator.get_next_link())
+    return Page(page, paginator.get_previous_link(), paginator.get_next_link())
 
 
 def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:
     """Return the same of a list of ids in any order."""
     paginator: Any = _ByCursorOfIds()
     try:
-        found = paginator.paginate_ids(ids, _Asked(params))
+        page = paginator.paginate_ids(ids, _Asked(params))
     except NotFound:
         return page_of_ids(ids, first_page(params, CURSOR), by_age=by_age)
-    return Page(found, paginator.get_previous_link(), paginator.get_next_link(), by_age)
+    return Page(page, paginator.get_previous_link(), paginator.get_next_link(), by_age)
 
 
 @dataclass(frozen=True)

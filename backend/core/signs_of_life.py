@@ -38,8 +38,8 @@ def leave_sign(part: str) -> None:
 
 def last_seen() -> dict[str, float]:
     """Return when each part last left a sign. Raises `RedisError`."""
-    found: dict[bytes, bytes] = quick_redis().hgetall(SEEN)  # type: ignore[assignment]
-    return {part.decode(): float(at) for part, at in found.items()}
+    seen: dict[bytes, bytes] = quick_redis().hgetall(SEEN)  # type: ignore[assignment]
+    return {part.decode(): float(at) for part, at in seen.items()}
 
 
 def count_failed_task() -> None:

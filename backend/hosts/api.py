@@ -48,8 +48,8 @@ def changed(change: Callable[[], T]) -> T:
     except editing.EditConflict as refusal:
         raise Conflict(refusal.sentence) from None
     except editing.EditRefused as refusal:
-        said = refusal.sentence
-        raise ValidationError({refusal.attr: said} if refusal.attr else said) from None
+        sentence = refusal.sentence
+        raise ValidationError({refusal.attr: sentence} if refusal.attr else sentence) from None
 
 
 def host_of(reference: str) -> Host:

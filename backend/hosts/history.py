@@ -296,5 +296,5 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
 
 
 def _breaks(points: Sequence[Point], cipher: str) -> list[BreakChange]:
-    found = find_breaks([point.openssl for point in points], cipher)
-    return [BreakChange(it.index, points[it.index - 1], points[it.index], it) for it in found]
+    breaks = find_breaks([point.openssl for point in points], cipher)
+    return [BreakChange(it.index, points[it.index - 1], points[it.index], it) for it in breaks]

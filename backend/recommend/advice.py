@@ -111,10 +111,10 @@ class Advice:
             )
             for host in self.hosts
         }
-        said = [f"{name} ({', '.join(words)})" for name, words in disturbed.items() if words]
-        if said:
-            more = f" and {len(said) - NAMED_AT_MOST} more" if len(said) > NAMED_AT_MOST else ""
-            return f"Disturbed while measuring: {'; '.join(said[:NAMED_AT_MOST])}{more}: {again}"
+        hosts = [f"{name} ({', '.join(words)})" for name, words in disturbed.items() if words]
+        if hosts:
+            more = f" and {len(hosts) - NAMED_AT_MOST} more" if len(hosts) > NAMED_AT_MOST else ""
+            return f"Disturbed while measuring: {'; '.join(hosts[:NAMED_AT_MOST])}{more}: {again}"
         first = self.result.order[0]
         used = {first.cipher, self.result.default}
         noisy = {
@@ -147,8 +147,10 @@ class Advice:
         who = " to ".join(host.name for host in self.hosts)
         if self.question.kind == "group":
             filters = self.question.filters.items()
-            said = [f"{name} {', '.join(values)}" for name, values in filters]
-            who = f"{len(self.hosts)} hosts" + (f" ({', '.join(said)})" if said else "")
+            filters_shown = [f"{name} {', '.join(values)}" for name, values in filters]
+            who = f"{len(self.hosts)} hosts" + (
+                f" ({', '.join(filters_shown)})" if filters_shown else ""
+            )
         return [
             f"Ciphermark, {timezone.now():%Y-%m-%d}: ciphers for {who}, "
             f"policy {self.question.policy.name}, rules of {self.rules_version}.",

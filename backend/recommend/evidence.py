@@ -72,8 +72,8 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
 
 def _rates(question: Question) -> dict[int, list[Rate]]:
     """Return each host's latest run that votes -> what votes of that run's environment."""
-    asked = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
-    form = ComparisonForm(MultiValueDict(asked))
+    filters = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
+    form = ComparisonForm(MultiValueDict(filters))
     form.full_clean()
     voting = _voting(form.query)
     runs = Run.objects.in_bulk({run for run, _ in voting})

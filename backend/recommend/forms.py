@@ -97,14 +97,14 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
 
     @property
     def question(self) -> Question:
-        asked = {name: values for name, values in self.data.lists() if name in self.fields}
-        ends = [self.cleaned_data[name] for name in PAIR if name in asked]
+        given = {name: values for name, values in self.data.lists() if name in self.fields}
+        ends = [self.cleaned_data[name] for name in PAIR if name in given]
         pair = tuple(Host.objects.present_keys([end])[0] for end in ends)
         return Question(
             tuple(dict.fromkeys(pair)) or self.cleaned_data["host"],
             is_pair=len(set(pair)) == 2,
             policy=POLICIES[self.cleaned_data["policy"] or DEFAULT_POLICY],
             link=self.cleaned_data["link"],
-            filters={name: asked[name] for name in asked if name in NARROWING},
-            query=urlencode(asked, doseq=True),
+            filters={name: given[name] for name in given if name in NARROWING},
+            query=urlencode(given, doseq=True),
         )

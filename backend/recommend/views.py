@@ -44,12 +44,12 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
     params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
     unclear = _with_keys(params)
     # The tab for pairs brings one host along.
-    asked = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
-    result: dict[str, Any] = {"nobody_measured": not asked and nobody_measured_yet()}
+    has_question = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
+    result: dict[str, Any] = {"nobody_measured": not has_question and nobody_measured_yet()}
     status = 200
     if unclear:
         result, status = {"unclear": unclear}, 200 if unclear["several"] else 404
-    elif asked:
+    elif has_question:
         form, page = RecommendationForm(params), request.build_absolute_uri(reverse("recommend"))
         if form.errors:
             result, status = {"faults": form.faults()}, 400

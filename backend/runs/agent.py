@@ -48,11 +48,11 @@ class AgentRelease(NamedTuple):
 def agent_release() -> AgentRelease:
     """Return the file, its version and its SHA-256 (hexadecimal)."""
     package = settings.AGENT_PACKAGE
-    found = VERSION.search((package / "__init__.py").read_text("utf-8"))
-    if found is None:
+    match = VERSION.search((package / "__init__.py").read_text("utf-8"))
+    if match is None:
         raise ValueError(f"{package} states no __version__")
     content = build_agent(package)
-    return AgentRelease(content, found[1], hashlib.sha256(content).hexdigest())
+    return AgentRelease(content, match[1], hashlib.sha256(content).hexdigest())
 
 
 @require_safe

@@ -181,7 +181,7 @@ def _stored(wanted: ImportRequest, request: Request) -> Response:
 def _understood(understood: Understood, wanted: ImportRequest) -> dict[str, Any]:
     reading = understood.reading
     skipped = [figure for figure in reading.figures() if not is_taken(figure, wanted.take)]
-    found = {
+    fields = {
         "format": reading.format,
         "uncertain": skipped[:LISTED],
         "uncertain_count": len(skipped),
@@ -190,4 +190,4 @@ def _understood(understood: Understood, wanted: ImportRequest) -> dict[str, Any]
         "warnings": understood.remarks[:LISTED],
         "warning_count": len(understood.remarks),
     }
-    return dict(UnderstoodSerializer(found).data)
+    return dict(UnderstoodSerializer(fields).data)

@@ -190,8 +190,8 @@ def environment_of(facts: Mapping[str, Any]) -> Environment:
         columns[column], _ = DimensionValue.objects.get_or_create(
             dimension=dimension, key=value.key, defaults={"label": value.label}
         )
-    made = {**columns, "ssh_environment": ssh_environment(facts)}
-    return Environment.objects.get_or_create(fingerprint=digest, defaults=made)[0]
+    values = {**columns, "ssh_environment": ssh_environment(facts)}
+    return Environment.objects.get_or_create(fingerprint=digest, defaults=values)[0]
 
 
 def series_key(series: types.Series) -> str:

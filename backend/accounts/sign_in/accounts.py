@@ -99,8 +99,8 @@ def account_of(external: ExternalPerson) -> User:
 
 def _find(external: ExternalPerson) -> User | None:
     known = ExternalIdentity.objects.select_related("person")
-    found = known.filter(issuer=external.issuer, subject=external.subject).first()
-    return found.person if found else None
+    account = known.filter(issuer=external.issuer, subject=external.subject).first()
+    return account.person if account else None
 
 
 def _rights(person: User) -> Rights:
@@ -128,8 +128,8 @@ def _make(external: ExternalPerson) -> User:
     free = (name for name in _names(external) if not _is_taken(name))
     person = User.objects.create_user(next(free))
     ExternalIdentity.objects.create(person=person, issuer=external.issuer, subject=external.subject)
-    made = {"issuer": external.issuer, "subject": external.subject}
-    record(by_provider(external.issuer), "account.create", _subject(person), after=made)
+    identity = {"issuer": external.issuer, "subject": external.subject}
+    record(by_provider(external.issuer), "account.create", _subject(person), after=identity)
     return person
 
 

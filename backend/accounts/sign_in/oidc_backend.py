@@ -113,7 +113,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         """Return what the provider says beside the token: with many, groups are here alone."""
         if not self.OIDC_OP_USER_ENDPOINT:
             return {}
-        found: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)
-        if found.get("sub") != payload["sub"]:
+        claims: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)
+        if claims.get("sub") != payload["sub"]:
             raise jwt.InvalidTokenError("the user information is of somebody else")
-        return found
+        return claims

@@ -147,10 +147,10 @@ def start(request: HttpRequest) -> HttpResponse:
 @_explained
 def callback(request: HttpRequest) -> HttpResponse:
     """Back from the provider, with a code or with the reason why there is none."""
-    said = request.GET.get("error", "")[:LONGEST_REASON]
-    if said:  # the library would end the session of anyone who follows such a link
-        logger.warning("%s signed no one in: %r", provider_name(), said)
-        words = f"{provider_name()} did not sign you in: {said}."
+    reason = request.GET.get("error", "")[:LONGEST_REASON]
+    if reason:  # the library would end the session of anyone who follows such a link
+        logger.warning("%s signed no one in: %r", provider_name(), reason)
+        words = f"{provider_name()} did not sign you in: {reason}."
         return sign_in_failed(request, words, status=403)
     answer: HttpResponse = _Callback.as_view()(request)
     return answer

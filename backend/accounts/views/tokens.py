@@ -45,10 +45,10 @@ class TokenForm(forms.Form):
     host_name = forms.CharField(max_length=200, required=False)
 
     def clean(self) -> dict[str, Any]:
-        made = super().clean() or {}
-        if made.get("host_name") and made.get("scope") != ApiToken.Scope.UPLOAD:
+        cleaned = super().clean() or {}
+        if cleaned.get("host_name") and cleaned.get("scope") != ApiToken.Scope.UPLOAD:
             self.add_error("host_name", "Only an upload token is bound to a host.")
-        return made
+        return cleaned
 
 
 @editors("accounts.add_apitoken", *FORM)
@@ -60,20 +60,20 @@ def token_page(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
         return _page(request, form, status=400 if form.is_bound else 200)
-    made = form.cleaned_data
+    fields = form.cleaned_data
     try:
         secret = create_token(
-            made["name"],
-            made["scope"],
-            made["expires_days"],
-            host_name=made["host_name"],
+            fields["name"],
+            fields["scope"],
+            fields["expires_days"],
+            host_name=fields["host_name"],
             made_by=cast(User, request.user),
             by=actor_of(request),
         )
     except NameTaken as refusal:
         form.add_error("name", str(refusal))
         return _page(request, form, status=400)
-    return _page(request, TokenForm(), secret=secret, made=made)
+    return _page(request, TokenForm(), secret=secret, made=fields)
 
 
 def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
@@ -114,7 +114,7 @@ def _page(
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """End a token now; uploads that it made stay."""
     token = get_object_or_404(_seen(request), pk=token_id)
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Revoke this token",
         token.name,
         ("Whatever uses it is refused from now on. This cannot be undone.",),
@@ -122,4 +122,4 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
         reverse("tokens"),
         f"Revoked: the token “{token.name}”.",
     )
-    return confirm(request, asked, partial(revoke_token, token.pk), asked.back)
+    return confirm(request, confirmation, partial(revoke_token, token.pk), confirmation.back)

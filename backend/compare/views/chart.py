@@ -55,17 +55,17 @@ class ChartRequest:
     address: PageAddress | None = None
 
 
-def chart_context(asked: ChartRequest) -> dict[str, Any]:
+def chart_context(request: ChartRequest) -> dict[str, Any]:
     """Return chart, table and the controls of both; `groups` is empty if there is nothing."""
-    reference = asked.comparison.relative_to
-    ciphers = sorted(asked.comparison.ciphers, key=cipher_order)
-    ranks = asked.display.ranks(asked.part.comparison, asked.part.first - 1)
-    lines = table_lines(asked.part.comparison, ciphers, ranks)
+    reference = request.comparison.relative_to
+    ciphers = sorted(request.comparison.ciphers, key=cipher_order)
+    ranks = request.display.ranks(request.part.comparison, request.part.first - 1)
+    lines = table_lines(request.part.comparison, ciphers, ranks)
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {
-        "heading": heading(asked.comparison),
+        "heading": heading(request.comparison),
         "reference_label": reference.label if reference else None,
-        "columns": _columns(asked, ciphers),
+        "columns": _columns(request, ciphers),
         "groups": lines,
         "has_ranks": bool(ranks),
         "whiskers": any(cell.summary.n > 1 for cell in cells),
@@ -73,12 +73,12 @@ def chart_context(asked: ChartRequest) -> dict[str, Any]:
         "doubts": any(cell.doubt for cell in cells),
         "chart": None,
     }
-    return {**context, **_drawn(asked, lines)} if lines else context
+    return {**context, **_drawn(request, lines)} if lines else context
 
 
-def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
+def _columns(request: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return each cipher with its short name and the address with its best groups first."""
-    names, address = short_names(ciphers), asked.address
+    names, address = short_names(ciphers), request.address
     return [
         (
             cipher,
@@ -89,8 +89,8 @@ def _columns(asked: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str
     ]
 
 
-def _drawn(asked: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
-    comparison = asked.part.comparison
+def _drawn(request: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
+    comparison = request.part.comparison
     is_relative = any(map(_ratios, comparison.groups))
     figures = _ratios if is_relative else _values
     groups = drawable(tuple(row.group for row in shown if figures(row.group)))
@@ -109,8 +109,8 @@ def _drawn(asked: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
             **colours_and_names(comparison.ciphers),
             "measured_here": [row.group.id for row in shown if row.here],
             "notes": {row.group.id: row.hosts + later.get(row.group.key, "") for row in shown},
-            "scale": SCALES[asked.display.logarithmic],
-            "picture": _picture_words(asked, RELATIVE_READING if is_relative else READING),
+            "scale": SCALES[request.display.logarithmic],
+            "picture": _picture_words(request, RELATIVE_READING if is_relative else READING),
         },
         "chart_groups": len(groups),
         "groups_beyond": len(groups) < sum(bool(figures(row.group)) for row in shown),
@@ -127,13 +127,13 @@ def _ratios(group: Group) -> Collection[str]:
     return [cipher for cipher, ratio in group.ratios.items() if not ratio.tool_changed]
 
 
-def _picture_words(asked: ChartRequest, reading: str) -> dict[str, Any]:
+def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
     """Describe the chart in a downloaded picture; `file`: its name without an ending."""
-    comparison, date = asked.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
-    title = heading(asked.comparison)
+    comparison, date = request.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
+    title = heading(request.comparison)
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
     sources = {source for group in comparison.groups for source in group.sources}
-    how = (_measured_how(asked.query), *profile, *asked.narrowed)
+    how = (_measured_how(request.query), *profile, *request.narrowed)
     return {
         "title": title,
         "subtitle": "; ".join(how)[:MOST_LETTERS],

@@ -224,12 +224,12 @@ def _form_context(
     }
 
 
-def result_context(asked: ChartRequest) -> dict[str, Any]:
-    comparison = asked.comparison
-    sources = {source for group in asked.part.comparison.groups for source in group.sources}
+def result_context(chart: ChartRequest) -> dict[str, Any]:
+    comparison = chart.comparison
+    sources = {source for group in chart.part.comparison.groups for source in group.sources}
     return {
         "comparison": comparison,
-        **chart_context(asked),
+        **chart_context(chart),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
         "host_count": counted_hosts(comparison.hosts),
         "sources": sorted(sources),

@@ -66,8 +66,8 @@ def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
     if query.group_by not in STAYS or query.split_by is None or query.split_by in STAYS:
         return None
     group_by, split_by = query.split_by, query.group_by
-    found = _by_what_changes(query, address, group_by=group_by, split_by=split_by)
-    return found or address.changed(
+    related = _by_what_changes(query, address, group_by=group_by, split_by=split_by)
+    return related or address.changed(
         group_by=group_by, split_by=split_by, relative_to=None, matched=None
     )
 
@@ -112,5 +112,5 @@ def upgrade_cost(request: HttpRequest) -> HttpResponse:
         _by_what_changes(ComparisonQuery(tool=tool), PageAddress(QueryDict(f"tool={tool}")), **ways)
         for tool in ("ssh", "openssl")
     )
-    found = next(filter(None, addresses), PageAddress.of(tool="ssh", **ways))
-    return redirect(f"{reverse('compare')}{found}")
+    address = next(filter(None, addresses), PageAddress.of(tool="ssh", **ways))
+    return redirect(f"{reverse('compare')}{address}")

@@ -53,8 +53,8 @@ def share_list(request: HttpRequest) -> HttpResponse:
     form = ShareForm(request.POST or None, initial={"view": request.GET.get("view", "")[:4000]})
     made: dict[str, Any] = {}
     if form.is_valid():
-        asked = form.cleaned_data
-        share, address = shared(request, query=asked.pop("view"), **asked)
+        fields = form.cleaned_data
+        share, address = shared(request, query=fields.pop("view"), **fields)
         form, made = ShareForm(), {"made": share, "address": address}
     page = page_of(Share.objects.select_related("made_by"), request.GET)
     context = {
@@ -94,7 +94,7 @@ def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
         locked = Share.objects.select_for_update(of=("self",)).get(pk=share_id)
         revoke(locked, share_subject(locked), by)
 
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Revoke this link",
         share.name,
         ("The link stops working now. This cannot be undone.",),
@@ -102,7 +102,7 @@ def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
         reverse("shares"),
         f"Revoked: the link “{share.name}”.",
     )
-    return confirm(request, asked, end, asked.back)
+    return confirm(request, confirmation, end, confirmation.back)
 
 
 SharedView = Callable[[HttpRequest, Share, PageForm], HttpResponseBase]

@@ -174,8 +174,8 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
     """
     if comparison.tool != "openssl" or comparison.group_by != "openssl":
         return ()
-    found = (_break(comparison, change) for change in tool_changes())
-    return tuple(change for change in found if change.ciphers and change.before and change.after)
+    changes = (_break(comparison, change) for change in tool_changes())
+    return tuple(change for change in changes if change.ciphers and change.before and change.after)
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:

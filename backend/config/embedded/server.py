@@ -51,9 +51,9 @@ class Server:
 
     def process(self) -> psutil.Process | None:
         """Return the server's own, or None when it does not run."""
-        found = self.processes()
-        ids = {process.pid for process in found}
-        return next((process for process in found if process.info["ppid"] not in ids), None)
+        processes = self.processes()
+        ids = {process.pid for process in processes}
+        return next((process for process in processes if process.info["ppid"] not in ids), None)
 
     def stop(self) -> None:
         """Stop it in order; kill it when it does not follow."""
@@ -86,8 +86,8 @@ class Server:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             os.chown(folder, owner, -1)
-        found = folder.lstat()
-        if found.st_mode != 0o40700 or found.st_uid != owner:
+        status = folder.lstat()
+        if status.st_mode != 0o40700 or status.st_uid != owner:
             raise EmbeddedServiceError(
                 f"{folder} is not a private folder of this user, so no socket can lie there: "
                 "remove it and start again."

@@ -82,12 +82,12 @@ def _is_left(process: psutil.Process, data_dir: Path) -> bool:
 
 def end_leftovers(data_dir: Path) -> None:
     """End what a killed start has left: asked first, killed after a few seconds."""
-    found = leftovers(data_dir)
+    processes = leftovers(data_dir)
     for how in ("terminate", "kill"):
-        for process in found:
+        for process in processes:
             with contextlib.suppress(psutil.Error):
                 getattr(process, how)()
-        _, found = psutil.wait_procs(found, timeout=END_SECONDS)
+        _, processes = psutil.wait_procs(processes, timeout=END_SECONDS)
 
 
 def run(

@@ -25,7 +25,7 @@ def _about(run: Run) -> str:
 @editors("runs.change_run", *FORM)
 def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = get_object_or_404(Run, run_id=run_id)
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Hide this run",
         _about(run),
         (
@@ -38,13 +38,13 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         reverse("show-run", args=[run_id]),
     )
     done = reverse("hidden-runs")
-    return confirm(request, asked, partial(editing.set_hidden, run.pk, True), done)
+    return confirm(request, confirmation, partial(editing.set_hidden, run.pk, True), done)
 
 
 @editors("runs.change_run", *FORM)
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = get_object_or_404(Run, run_id=run_id)
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Show this run again",
         _about(run),
         ("It counts again wherever it belongs.",),
@@ -53,13 +53,13 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         f"Shown again: {_about(run)}.",
     )
     done = reverse("run-page", args=[run_id])
-    return confirm(request, asked, partial(editing.set_hidden, run.pk, False), done)
+    return confirm(request, confirmation, partial(editing.set_hidden, run.pk, False), done)
 
 
 @editors("runs.delete_run", *FORM)
 def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = get_object_or_404(Run, run_id=run_id)
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Remove this run for good",
         _about(run),
         (
@@ -72,7 +72,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         f"Removed for good: {_about(run)}.",
     )
     done = reverse("run-pages")
-    return confirm(request, asked, partial(editing.remove_run, run.pk), done)
+    return confirm(request, confirmation, partial(editing.remove_run, run.pk), done)
 
 
 @require_safe
@@ -86,7 +86,7 @@ def hidden_run_list(request: HttpRequest) -> HttpResponse:
 def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
     host = get_object_or_404(Host, pk=host_id)
     back = reverse("host-page", args=[host_id])
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Rename this host",
         host.name,
         (
@@ -99,7 +99,7 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
         name=host.name,
     )
     name = request.POST.get("name", "")
-    return confirm(request, asked, partial(editing.rename_host, host.pk, name), back)
+    return confirm(request, confirmation, partial(editing.rename_host, host.pk, name), back)
 
 
 @require_safe
@@ -120,7 +120,7 @@ def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
 def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
     host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
     moved = Run.objects.filter(host=other).count()
-    asked = Confirmation(
+    confirmation = Confirmation(
         f"Merge “{other.name}” into “{host.name}”",
         f"{other.name} ({other.slug}) becomes part of {host.name} ({host.slug})",
         (
@@ -133,7 +133,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         f"Merged: the {moved} run{'' if moved == 1 else 's'} of {other.name} are here now.",
     )
     done = reverse("host-page", args=[host_id])
-    return confirm(request, asked, partial(editing.merge_hosts, host.pk, other.pk), done)
+    return confirm(request, confirmation, partial(editing.merge_hosts, host.pk, other.pk), done)
 
 
 @editors("runs.change_host", *FORM)
@@ -141,7 +141,7 @@ def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
     """Have later uploads under a merged or former identity make a host of their own."""
     alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)
     back = reverse("host-page", args=[alias.host_id])
-    asked = Confirmation(
+    confirmation = Confirmation(
         f"Stop following “{alias.name}”",
         f"{alias.host.name} ({alias.host.slug})",
         (
@@ -152,4 +152,4 @@ def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
         back,
         f"Later uploads as “{alias.name}” make a host of their own.",
     )
-    return confirm(request, asked, partial(editing.remove_alias, alias.pk), back)
+    return confirm(request, confirmation, partial(editing.remove_alias, alias.pk), back)

@@ -113,10 +113,12 @@ def _default_series(results: Sequence[Series]) -> Series | None:
     plain = [result for result in results if result.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
-            found = [series for series in plain if (series.tool, series.cipher) == (tool, cipher)]
-            if found:
+            candidates = [
+                series for series in plain if (series.tool, series.cipher) == (tool, cipher)
+            ]
+            if candidates:
                 return max(
-                    found, key=lambda item: (item.method == "pipeline", item.block_size or 0)
+                    candidates, key=lambda item: (item.method == "pipeline", item.block_size or 0)
                 )
     return next(iter(results), None)
 
@@ -141,14 +143,14 @@ def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
 def _api_address(found: History) -> str:
     ssh = ("method", "mac", "target_kind", "target_name", "compression", "pinned")
     names = ssh if found.series["tool"] == "ssh" else ("block_size", "operation", "threads")
-    asked = {
+    question = {
         "host": found.host.slug,
         "metric": found.metric,
         **{name: found.series[name] for name in ("tool", "cipher", "acceleration", *names)},
     }
     query = {
         name: int(value) if isinstance(value, bool) else value
-        for name, value in asked.items()
+        for name, value in question.items()
         if value not in (None, "")
     }
     return f"{reverse('api:trends')}?{urlencode(query)}"

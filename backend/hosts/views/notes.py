@@ -32,7 +32,7 @@ def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
 def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
     note = get_object_or_404(Note.objects.select_related("host"), pk=note_id)
     back = reverse("host-page", args=[note.host_id]) + "#notes"
-    asked = Confirmation(
+    confirmation = Confirmation(
         "Delete this note",
         f"{note.host.name}, {note.at:%Y-%m-%d}: {note.text}",
         ("It leaves the histories of the host. This cannot be undone.",),
@@ -40,7 +40,7 @@ def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
         back,
         "The note is deleted.",
     )
-    return confirm(request, asked, partial(remove_note, note_id), back)
+    return confirm(request, confirmation, partial(remove_note, note_id), back)
 
 
 def _noon(request: HttpRequest) -> datetime | None:

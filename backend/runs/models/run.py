@@ -189,11 +189,11 @@ class RunDocument(models.Model):
         Uploads of those are refused: it was damaged in the database since.
         """
         try:
-            found: Mapping[str, Any] = json.loads(self.received)
+            document: Mapping[str, Any] = json.loads(self.received)
         except ValueError as error:
             logger.warning("the document of run %s cannot be read: %s", self.pk, error)
             return {"environment": {}, "measurements": []}
-        return found
+        return document
 
     @property
     def environment(self) -> Mapping[str, Any]:

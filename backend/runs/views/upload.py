@@ -219,8 +219,8 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:
         raise Http404 from None
-    found = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)
-    runs = list(Run.objects.filter(found).select_related("host", "document").order_by("id"))
+    saved_runs = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)
+    runs = list(Run.objects.filter(saved_runs).select_related("host", "document").order_by("id"))
     if not runs:
         raise Http404
     results = Counter[tuple[str, str | None]]()
