@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.generics import RetrieveAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -116,44 +116,30 @@ def with_members(changes: Sequence[FleetChange]) -> list[FleetChange]:
 
 
 class FleetChangeList(ListView):
-    """Changes of the fleet."""
+    """Changes of speeds and AES verdicts, and silent hosts; the newest first."""
 
     pagination_class = ByLatest
     filterset_class = ChangeFilter
+    queryset = FleetChange.objects.listed()
+    serializer_class = FleetChangeSerializer
 
-    @extend_schema(operation_id="changes_list", responses=FleetChangeSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List changes of speeds and AES verdicts, and silent hosts; the newest first."""
-        listed = FleetChange.objects.listed()
-        return self.page(request, listed, FleetChangeSerializer, with_members)
-
-
-def _only(changes: QuerySet[FleetChange], change_id: int) -> FleetChange:
-    change = changes.first()
-    if change is None:
-        raise NotFound(f"There is no change {change_id}.")
-    return change
+    def paginate_queryset(self, queryset: Any) -> list[Any]:
+        return with_members(super().paginate_queryset(queryset) or ())
 
 
-class FleetChangeView(ApiView):
-    """One change of the fleet."""
+class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
+    """A change with its hosts; signed-in editors set its status and note."""
 
     permissions = {"PATCH": MayDecideChanges}
+    queryset = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
+    serializer_class = FleetChangeSerializer
+    lookup_url_kwarg = "change_id"
 
-    @extend_schema(operation_id="changes_read", responses=FleetChangeSerializer)
-    def get(self, request: Request, change_id: int) -> Response:
-        """Return the entry with its hosts."""
-        change = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY).filter(pk=change_id)
-        return Response(FleetChangeSerializer(_only(change, change_id)).data)
-
-    @extend_schema(
-        operation_id="changes_decide", request=DecisionSerializer, responses=FleetChangeSerializer
-    )
-    def patch(self, request: Request, change_id: int) -> Response:
+    @extend_schema(request=DecisionSerializer, responses=FleetChangeSerializer)
+    def patch(self, request: Request, **_: Any) -> Response:
         """Set its status, or write a note. For signed-in editors."""
-        change = FleetChange.objects.listed().filter(pk=change_id)
-        decide(_only(change, change_id), request.data, actor_of(request))
-        return self.get(request, change_id)
+        decide(self.get_object(), request.data, actor_of(request))
+        return self.get(request)
 
 
 class PointSerializer(serializers.Serializer[Any]):

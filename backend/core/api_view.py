@@ -5,13 +5,13 @@ Lists go by cursor: stable while rows arrive, and as fast on the last page as on
 
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.core.exceptions import RequestDataTooBig
 from django.core.exceptions import ValidationError as InvalidValue
-from django.db.models import QuerySet
 from django.http.request import UnreadablePostError
+from django_filters.rest_framework import DjangoFilterBackend
 from gunicorn.http.errors import NoMoreData, ParseException
 from rest_framework.exceptions import (
     NotFound,
@@ -19,6 +19,7 @@ from rest_framework.exceptions import (
     UnsupportedMediaType,
     ValidationError,
 )
+from rest_framework.generics import ListAPIView
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -28,13 +29,7 @@ from rest_framework.views import APIView
 
 from core.json_parser import TooLarge
 from core.outage import outage_message
-from core.parameters import (
-    OF_ALL,
-    OF_LISTS,
-    ParameterFilterSet,
-    ParameterForm,
-    checked,
-)
+from core.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm, checked
 
 
 class ByCursor(CursorPagination):
@@ -145,7 +140,7 @@ class ApiView(APIView):
         if form is None and method == "GET" and self.filterset_class is None:
             form = ParameterForm
         if form is not None:
-            besides = OF_LISTS if hasattr(self, "pagination_class") else OF_ALL
+            besides = OF_LISTS if isinstance(self, ListAPIView) else OF_ALL
             self.asked = checked(form(request.query_params, besides=besides))
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -218,21 +213,8 @@ def _gunzip(packed: bytes, most: int) -> bytes:
     return body
 
 
-class ListView(ApiView):
-    """An address with a list of things that is read page by page."""
+class ListView(ApiView, ListAPIView[Any]):
+    """A list that is read page by page."""
 
     pagination_class = ByCursor
-
-    def page(
-        self,
-        request: Request,
-        rows: QuerySet[Any],
-        shape: type[Serializer[Any]],
-        read: Callable[[Sequence[Any]], Sequence[Any]] = list,
-    ) -> Response:
-        """Return the page that the cursor asks for; `read` turns its rows into what is shown."""
-        paginator = self.pagination_class()
-        if self.filterset_class is not None:
-            rows = checked(self.filterset_class(request.query_params, rows, request=request)).qs
-        page = paginator.paginate_queryset(rows, request) or []
-        return paginator.get_paginated_response(shape(read(page), many=True).data)
+    filter_backends = (DjangoFilterBackend,)

@@ -19,6 +19,7 @@ from accounts.sign_in.accounts import SignInRefused
 from accounts.tokens import OtherHost
 from cipherspeed.validation import Fault
 from core.outage import RETRY_AFTER, Unanswerable, outage_message
+from hosts.editing import EditConflict, EditRefused
 
 
 def invalid_document(faults: Iterable[Fault]) -> ValidationError:
@@ -53,10 +54,12 @@ class Handler(ExceptionHandler):
         words = outage_message(exc)
         if words is not None:
             return Unavailable(f"{words}; please try again soon.")
-        if isinstance(exc, SignInRefused):
+        if isinstance(exc, SignInRefused | OtherHost):
             return PermissionDenied(str(exc))
-        if isinstance(exc, OtherHost):
-            return PermissionDenied(str(exc))
+        if isinstance(exc, EditConflict):
+            return Conflict(exc.sentence)
+        if isinstance(exc, EditRefused):
+            return ValidationError({exc.attr: exc.sentence} if exc.attr else exc.sentence)
         if isinstance(exc, Unanswerable):
             return ValidationError({exc.parameter: exc.sentence})
         if isinstance(exc, TooManyFieldsSent):

@@ -13,6 +13,9 @@ Described = dict[str, Any]
 class Schema(AutoSchema):
     """Describes parameters by the form that checks them."""
 
+    def get_filter_backends(self) -> list[Any]:
+        return []
+
     def get_override_parameters(self) -> list[Any]:
         form = getattr(self.view, "parameters", {}).get(self.method)
         filters = getattr(self.view, "filterset_class", None)

@@ -1,20 +1,19 @@
 """HTTP of hosts, their notes, and what editors change in runs and hosts."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-from uuid import UUID
+from typing import Any
 
-from django.shortcuts import get_object_or_404
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import DestroyAPIView, RetrieveDestroyAPIView
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.audit import actor_of
 from core.api_view import ApiView, ByCursor, ByCursorOfIds, ListView, sent
-from core.errors import Conflict
 from core.permissions import (
     MayAddNotes,
     MayChangeHosts,
@@ -36,20 +35,7 @@ from hosts.serializers import (
 from runs.models import Host, Run
 from runs.serializers import RunDetailSerializer
 
-T = TypeVar("T")
-
 CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The state of the run or host forbids it.")}
-
-
-def changed(change: Callable[[], T]) -> T:
-    """Return what the change does; its refusal as an error of the API."""
-    try:
-        return change()
-    except editing.EditConflict as refusal:
-        raise Conflict(refusal.sentence) from None
-    except editing.EditRefused as refusal:
-        sentence = refusal.sentence
-        raise ValidationError({refusal.attr: sentence} if refusal.attr else sentence) from None
 
 
 def host_of(reference: str) -> Host:
@@ -94,9 +80,9 @@ class HostView(ApiView):
     )
     def patch(self, request: Request, host_id: str) -> Response:
         """Rename the host. For signed-in editors."""
-        host, by = host_of(host_id), actor_of(request)
+        host = host_of(host_id)
         name = sent(ChangedHostSerializer, request)["name"]
-        host = changed(lambda: editing.rename_host(host.pk, name, by))
+        host = editing.rename_host(host.pk, name, actor_of(request))
         return Response(ChangedHostSerializer(host).data)
 
 
@@ -112,41 +98,33 @@ class HostMerge(ApiView):
     )
     def post(self, request: Request, host_id: str) -> Response:
         """Move the runs of the other host, and later uploads under its identity, to this one."""
-        kept, by = host_of(host_id), actor_of(request)
+        kept = host_of(host_id)
         other = sent(MergeSerializer, request)["other"]
-        host = changed(lambda: editing.merge_hosts(kept.pk, other, by))
+        host = editing.merge_hosts(kept.pk, other, actor_of(request))
         return Response(ChangedHostSerializer(host).data)
 
 
-class RunView(ApiView):
-    """One run; editors reach hidden ones too."""
+class RunView(ApiView, RetrieveDestroyAPIView[Run]):
+    """A run with its statistics and normalised values; signed-in editors delete it for good."""
 
     permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
+    serializer_class = RunDetailSerializer
+    lookup_field = "run_id"
 
-    @extend_schema(operation_id="runs_read", responses=RunDetailSerializer)
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """Return its status, statistics and normalised values."""
-        run = get_object_or_404(Run.objects.detailed(), run_id=run_id)
-        return Response(RunDetailSerializer(run).data)
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return the runs that readers see; to editors who change one, hidden runs too."""
+        is_read = self.request.method in SAFE_METHODS
+        return Run.objects.detailed() if is_read else Run.objects.all()
 
-    @extend_schema(
-        operation_id="runs_change",
-        request=ChangedRunSerializer,
-        responses={200: ChangedRunSerializer},
-    )
-    def patch(self, request: Request, run_id: UUID) -> Response:
+    @extend_schema(request=ChangedRunSerializer, responses=ChangedRunSerializer)
+    def patch(self, request: Request, **_: Any) -> Response:
         """Hide the run from every list and figure, or show it again. For signed-in editors."""
-        run = get_object_or_404(Run, run_id=run_id)
         hidden = sent(ChangedRunSerializer, request)["hidden"]
-        run = changed(lambda: editing.set_hidden(run.pk, hidden, actor_of(request)))
+        run = editing.set_hidden(self.get_object().pk, hidden, actor_of(request))
         return Response(ChangedRunSerializer(run).data)
 
-    @extend_schema(operation_id="runs_remove", responses={204: None, **CONFLICT})
-    def delete(self, request: Request, run_id: UUID) -> Response:
-        """Remove the run and its document for good. For signed-in editors."""
-        run = get_object_or_404(Run, run_id=run_id)
-        changed(lambda: editing.remove_run(run.pk, actor_of(request)))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    def perform_destroy(self, instance: Run) -> None:
+        editing.remove_run(instance.pk, actor_of(self.request))
 
 
 class ByDate(ByCursor):
@@ -156,36 +134,29 @@ class ByDate(ByCursor):
 
 
 class NoteList(ListView):
-    """Notes."""
+    """Notes, the latest date first."""
 
     pagination_class = ByDate
     filterset_class = NoteFilter
     permissions = {"POST": MayAddNotes}
+    queryset = Note.objects.select_related("host")
+    serializer_class = NoteSerializer
 
-    @extend_schema(operation_id="notes_list", responses=NoteSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List notes, the latest date first."""
-        return self.page(request, Note.objects.select_related("host"), NoteSerializer)
-
-    @extend_schema(
-        operation_id="notes_make", request=NoteSerializer, responses={201: NoteSerializer}
-    )
+    @extend_schema(responses={201: NoteSerializer})
     def post(self, request: Request) -> Response:
         """Make a note. For signed-in editors."""
-        new: dict[str, Any] = sent(NoteSerializer, request)
-        by = actor_of(request)
-        note = changed(lambda: editing.add_note(new["host"].pk, new["text"], new.get("at"), by))
+        new = sent(NoteSerializer, request)
+        note = editing.add_note(new["host"].pk, new["text"], new.get("at"), actor_of(request))
         return Response(NoteSerializer(note).data, status=status.HTTP_201_CREATED)
 
 
-class NoteView(ApiView):
-    """One note."""
+class NoteView(ApiView, DestroyAPIView[Note]):
+    """Signed-in editors delete a note; the audit log keeps it."""
 
     permission_classes = (MayRemoveNotes,)
+    queryset = Note.objects.all()
+    serializer_class = NoteSerializer
+    lookup_url_kwarg = "note_id"
 
-    @extend_schema(operation_id="notes_remove", responses={204: None, 404: OpenApiTypes.OBJECT})
-    def delete(self, request: Request, note_id: int) -> Response:
-        """Remove a note; the audit log keeps it. For signed-in editors."""
-        note = get_object_or_404(Note, pk=note_id)
-        editing.remove_note(note.pk, actor_of(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    def perform_destroy(self, instance: Note) -> None:
+        editing.remove_note(instance.pk, actor_of(self.request))

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from natsort import natsort_key
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -27,7 +27,7 @@ from core.permissions import MayUpload
 from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
 from runs.filters import RunFilter
-from runs.models import Run
+from runs.models import ImportedText, Run
 from runs.serializers import RunSummarySerializer
 
 
@@ -47,19 +47,15 @@ class ByStart(ByCursor):
 
 
 class RunList(ListView):
-    """Runs: the list for readers, the upload for agents."""
+    """Runs that are not hidden, the latest measured first; agents upload here."""
 
     filterset_class = RunFilter
     pagination_class = ByStart
     permissions = {"POST": MayUpload}
-
-    @extend_schema(operation_id="runs_list", responses=RunSummarySerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """Return the runs that are not hidden, the latest measured first."""
-        return self.page(request, Run.objects.listed(), RunSummarySerializer)
+    queryset = Run.objects.listed()
+    serializer_class = RunSummarySerializer
 
     @extend_schema(
-        operation_id="runs_upload",
         request={"application/json": run_schema()},
         responses={
             202: OpenApiResponse(StoredRunSerializer, "Stored durably; it will be processed."),
@@ -122,9 +118,7 @@ class RunDocumentView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """Return the run document exactly as received."""
-        run = Run.objects.shown().select_related("document").filter(run_id=run_id).first()
-        if run is None:
-            raise NotFound(f"There is no run {run_id}.")
+        run = get_object_or_404(Run.objects.shown().select_related("document"), run_id=run_id)
         return HttpResponse(run.document.received, content_type="application/json")
 
 
@@ -136,13 +130,12 @@ class RunTextView(ApiView):
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """Return the text exactly as received, whatever its encoding."""
-        run = Run.objects.shown().select_related("imported_text").filter(run_id=run_id).first()
-        if run is None or run.imported_text is None:
-            raise NotFound(f"No run {run_id} was read from a text.")
+        texts = ImportedText.objects.filter(runs__hidden=False)
+        imported = get_object_or_404(texts, runs__run_id=run_id)
         # Text of strangers: a file to keep, never a page of this site.
         disposition = f'attachment; filename="{run_id}.txt"'
         return HttpResponse(
-            bytes(run.imported_text.body),
+            bytes(imported.body),
             content_type="application/octet-stream",
             headers={"Content-Disposition": disposition},
         )
