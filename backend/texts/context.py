@@ -11,7 +11,7 @@ from cipherspeed.types import Acceleration, Tool
 from texts.ciphers import ONLY_SSH, ssh_cipher
 from texts.commands import Command, mask_turns_aes_off
 from texts.events import PLAIN
-from texts.facts import Fact, contradicts, facts_in_heading, merged
+from texts.facts import NAMED_CPU, Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
 from texts.types import Figure, Hints, Remark
 from texts.words import (
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
             aes_in(text),
             is_compressed(text),
             operation_in(text),
-            bool(SEVERAL.search(text)),
+            bool(SEVERAL.search(text)) and "GHz" not in text,
             bool(ONE.search(text)),
         )
 
@@ -134,8 +134,9 @@ class Context:
         self.size_said = block_size_in(text) or self.size_said
         if cipher := only_cipher(text):
             self.cipher_said = cipher
-        heading = heading_text(text)
-        heads = level < PLAIN or is_heading(text)
+        introduction = re.split(r"[.!?]\s", text)[-1] if text[-1:] == ":" else text
+        heading = heading_text(introduction)
+        heads = level < PLAIN or is_heading(text) or bool(re.match(NAMED_CPU, heading))
         self.said.append((heading, level, was_used or (heads and is_name(heading))))
         self.part()
         if heads and heading:
@@ -290,7 +291,7 @@ class Context:
         }
 
     def _of_ssh(self, own: Command | None, setting: Setting) -> dict[str, Any]:
-        doubt = "several transfers at once" if setting.several else ""
+        doubt = "several transfers or threads" if setting.several else ""
         if setting.aes == "off" and not (own and own.masked):
             doubt = "AES off at which end?"
         fields: dict[str, Any] = {"compression": setting.compressed, "uncertain": doubt}

@@ -67,7 +67,6 @@ class _Machine(NamedTuple):
 
 
 def is_taken(figure: Figure, take: Take) -> bool:
-    """Tell whether a figure becomes a sample."""
     if isinstance(take, frozenset):
         return figure.key in take
     return take == "all" or not figure.uncertain
@@ -188,7 +187,6 @@ def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list
 
 
 def _series(figure: Figure) -> dict[str, Any]:
-    """Return the fields of a measurement but for its samples."""
     series = figure.series
     if figure.tool == "ssh":
         kind, name = series.pop("target_kind") or "loopback", series.pop("target_name")

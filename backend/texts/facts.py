@@ -99,8 +99,8 @@ _OS = (
     r"|(?:Microsoft )?Windows(?: Server)?|AlmaLinux)\b"
 )
 _MARK = r"(?:\((?:R|TM|tm)\)|®|™)?"
-_NAMED_CPU = (
-    rf"(?<![\w-])(?P<model>(?:(?:Intel|AMD){_MARK} )?(?:(?<=AMD )[AEG]\d{{0,2}}-\d{{3,4}}\w?"
+NAMED_CPU = (
+    rf"(?<![\w-])(?P<model>(?:(?:Intel|AMD) ?{_MARK} )?(?:(?<=AMD )[AEG]\d{{0,2}}-\d{{3,4}}\w?"
     rf"|Core{_MARK} (?:i[3579]\b(?:-\w{{3,9}})?|Ultra \d \w{{4,5}}|2 (?:Duo|Quad)(?: \w{{5}})?)"
     r"|i[3579]-\d{3,5}\w{0,4}|(?<=Intel )N\d{2,3}\b|(?<=Intel\(R\) )N\d{2,3}\b"
     rf"|(?:Xeon|Atom|Pentium|Celeron|EPYC|Ryzen|Opteron|Athlon|Phenom|Sempron|FX){_MARK}"
@@ -110,7 +110,7 @@ _NAMED_CPU = (
     r"|ARMv\d(?:-compatible)? [Pp]rocessor rev \d+ \(v\d\w?\))"
 )
 _NAMED = {
-    "cpu": _NAMED_CPU,
+    "cpu": NAMED_CPU,
     "os": rf"\b(?P<name>{_OS})(?: release)? v?(?P<version>\d[\d.]{{0,9}}\b)(?![.-]?\d| ?-?bit)",
     "openssl": r"\b(?P<version_text>(?:\w{4,6}SSL v?|SSLeay )\d+\.\d[\w.-]{0,20}(?<=\w))",
     "openssh": r"\b(?P<client>OpenSSH[_ ]v?\d+\.\d\w{0,12})",
@@ -239,7 +239,7 @@ def _by_value(name: str, value: str) -> Fact | None:
     if name in _CPU_KEYS and (facts := facts_in_heading(value)):
         return Fact(facts, listing="cpu")
     flags = list(flags_of(value)) if value.count(" ") >= 5 else None
-    return Fact({"cpu": {"flags": flags}}, listing="lscpu") if flags else None
+    return Fact({"cpu": {"flags": flags}}, listing="lscpu") if flags else _version(value)
 
 
 def _cpu_name(text: str) -> str | None:

@@ -45,6 +45,5 @@ def received_text(body: bytes) -> tuple[str, str]:
 
 
 def _is_binary(body: bytes) -> bool:
-    """Tell by its first bytes, and by the share of control characters."""
     controls = len(body) - len(body.translate(None, CONTROLS))
     return body.startswith(_STARTS) or controls > max(8, MOST_CONTROLS * len(body))

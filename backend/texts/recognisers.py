@@ -193,11 +193,11 @@ RECOGNISERS = (
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
-        ("+", "user", "sys", "Range (", "CPU", "pagefaults", "Doing ", "Forked", "Transferred"),
+        ("+", "user", "sys", "Range (", "CPU", "pagef", "Doing ", "Forked", "Transf", "sa "),
         rf"""\s*(?:(?:user|sys(?:tem)?)[:\s]+[\d.,hms\s]{{1,20}}|{_N}\ ?(?:user|system).{{0,200}}
         |\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\d+inputs.{{0,200}}|\(\d+major.{{0,100}}
         |Doing\ .{{1,60}}?\ for\ \d.{{0,80}}|.{{0,20}}Forked\ child\ \d.*|Transferred:\ sent\ .*
-        |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}
+        |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}|[rd]sa\ .{{0,60}}\d\.\d+s\s.{{0,60}}
         |(?:Got:\ )?\+(?:DT|[RF]\d{{0,2}}):[\w.:+-]{{1,200}}(?:\ from\ \d{{1,4}})?)""",
         lambda match: Known(),
         "user    0m1.718s",

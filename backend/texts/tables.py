@@ -90,11 +90,13 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         while end < len(lines) and _splitter(lines[end].text) is split:
             end += 1
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
+        while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
+            events[rows.pop(0)[0]] = ()
         caption = _caption(lines, at)
         if split is _listed:
             events |= _rows(("", ""), rows, caption)
         elif len(rows) > 1 and (found := _table(rows, caption, lines[at].text[:2] == "  ")):
-            events |= {at: (), **found}
+            events |= {rows[0][0]: (), **found}
         at = end
     return events
 
@@ -122,7 +124,7 @@ def _splitter(text: str) -> Callable[[str], list[str]] | None:
     """Return what splits a line of a table into cells, by the first delimiter that it has."""
     if text[-1:].isdigit() and _LISTED.fullmatch(text):
         return _listed
-    if "|" in text:
+    if "|" in text or text.lstrip()[:2] in ("+-", "+="):
         return _piped
     is_aligned = "  " in text.strip() and ",  " not in text
     for delimiter, split in _DELIMITERS.items():
@@ -235,7 +237,7 @@ def _cipher_row(
             size = block_size_in(f"{cell} bytes") or block_size_in(cell)
         elif column.setting == "compression":
             settings["compression"] = bool(re.search(r"-C|yes|on|ja|oui|zlib|✓|true", cell))
-        elif column.setting == "machine":
+        elif column.setting == "machine" and cell[-1:] != "%":
             settings["machine"] = cell
         elif column.setting == "mac" and mac_name(cell):
             settings["mac"] = mac_name(cell)

@@ -95,7 +95,6 @@ class Transfers:
         return named or (ssh_cipher(hint) if hint else None)
 
     def _guessed_cipher(self) -> tuple[str | None, str]:
-        """Return the cipher that words, or a command above other words, name."""
         return self.context.cipher_said, "cipher from words above"
 
     def end(self) -> None:
@@ -128,7 +127,7 @@ class Transfers:
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None)
         if not amount and not command and (amount := amount_in(context.words_above)):
-            doubt = "amount from the words above"
+            doubt = "" if context.words_above[-1:] == ":" else "amount from the words above"
         if trial.took and trial.took.seconds > 0 and amount:
             seconds = trial.took.seconds
             own = self._value(rated.number, rated.unit, rated.tool) if rated else None
@@ -180,10 +179,11 @@ class Transfers:
 
     def _take_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"
+        unnamed = "" if cell.size or self.is_about_ssh else "ssh is not named"
         fields = self._value(cell.number, cell.unit) | dict(cell.settings)
         fields |= {"cipher": cell.cipher, "block_size": cell.size}
         doubt = fields.pop("doubt")
-        self.context.emit(self.context.group(), tool, cell.doubt or doubt, **fields)
+        self.context.emit(self.context.group(), tool, cell.doubt or doubt or unnamed, **fields)
 
     def _value(self, number: float, unit: Unit, tool: str = "") -> dict[str, Any]:
         """Return bytes per second, what was assumed of MB, and why the rate is doubtful."""

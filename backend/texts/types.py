@@ -9,7 +9,7 @@ from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """What printed the figures; `sbc-bench` reports hold tables of `openssl speed`."""
 
-PARSER_VERSION = 12
+PARSER_VERSION = 13
 """Raised whenever a text may yield other figures than before; stored with each run."""
 
 SERIES = {

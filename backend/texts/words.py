@@ -97,7 +97,7 @@ _GENERIC_WORDS = """
     bytes kb mb gb mb/s mib/s seconds default best fastest slowest mac macs bandwidth average
     summary table code bash sh shell console text log raw full example before after again more
     data transfer transfers bulk local localhost loopback command commands ergebnis ergebnisse mit
-    ohne und der die das ist résultats résultat avec sans les de des du"""
+    ohne und der die das ist non-evp résultats résultat avec sans les de des du"""
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_][^\s,;:|()\[\]]*")
 _SENTENCE_WORDS = re.compile(
