@@ -124,7 +124,7 @@ class HostAliasAdmin(LookOnlyAdmin):
 
 @admin.register(Run)
 class RunAdmin(LookOnlyAdmin):
-    """Runs, hidden ones too; hidden, shown and removed on their own pages."""
+    """Read-only list of all runs, including hidden ones. Editors change runs on their own pages."""
 
     list_display = ("host_name", "run_id", "status", "source", "hidden", "received_at")
     list_filter = ("status", "source", "hidden")
@@ -134,14 +134,14 @@ class RunAdmin(LookOnlyAdmin):
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(LookOnlyAdmin):
-    """Tokens; made and revoked at /tokens/."""
+    """Read-only list of tokens, which users manage at /tokens/."""
 
     list_display = ("name", "scope", "host_name", "created_at", "expires_at", "revoked_at")
 
 
 @admin.register(Share)
 class ShareAdmin(LookOnlyAdmin):
-    """Unlisted links; made and revoked at /shares/."""
+    """Read-only list of shares, which editors manage at /shares/."""
 
     list_display = ("name", "created_at", "expires_at", "revoked_at")
 

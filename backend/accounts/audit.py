@@ -1,7 +1,7 @@
-"""Writing the audit log: every change by people, in the transaction of the change itself.
+"""Write the audit log in the transaction of each change.
 
-Written by hand rather than by django-auditlog: that library follows `save()` of models, so it
-misses bulk updates, knows people only (no tokens, no commands), and its rows can be changed.
+This replaces django-auditlog, which follows `save()` of models and therefore misses bulk updates,
+records only users (no tokens or commands), and keeps its rows editable.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ ANONYMOUS = Actor(Kind.ANONYMOUS, "not signed in")
 
 
 def by_provider(issuer: str) -> Actor:
-    """Return the actor for what an identity provider or a proxy changes at sign-in."""
+    """Return the actor for changes that an identity provider or proxy causes at sign-in."""
     return Actor(Kind.PROVIDER, issuer)
 
 
@@ -64,7 +64,7 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an entry; the surrounding transaction commits it. No secret may be in it."""
+    """Add an entry in the current transaction. It must not contain secrets."""
     AuditEntry.objects.create(
         actor_kind=actor.kind,
         actor=actor.name[:200],

@@ -14,9 +14,9 @@ from accounts.views.failed import sign_in_failed
 
 
 class ProxySignInMiddleware:
-    """Whom the proxy names is signed in for this request, without a session of ours.
+    """Sign in the user named by the proxy, for this request only and without a session.
 
-    People who signed in by password stay signed in as themselves, so a local account can be used.
+    A user who signed in by password stays signed in, so that local accounts remain usable.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,4 +1,4 @@
-"""Celery: what is done for accounts each day."""
+"""Daily Celery tasks for accounts."""
 
 from celery import shared_task
 from django.core.management import call_command

@@ -23,7 +23,7 @@ PREFIX = "cmk_"
 
 
 class OtherHost(Exception):
-    """A token bound to one host brought a run of another; the message is for the uploader."""
+    """A token bound to a host was used to upload a run of another host."""
 
 
 class NameTaken(ValueError):
@@ -48,9 +48,9 @@ def create_token(
     made_by: User | None = None,
     by: Actor = COMMAND,
 ) -> str:
-    """Store a new token and return its secret, which nothing can show again.
+    """Store a new token and return its secret, which cannot be retrieved later.
 
-    With a `host_name` it uploads runs of that host alone. `NameTaken` names a valid namesake.
+    `host_name` limits uploads to that host. Raises `NameTaken` if a valid token has this name.
     """
     if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
         raise NameTaken(
@@ -88,7 +88,7 @@ def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
 
 
 def end_read_tokens(person: User, by: Actor) -> None:
-    """Revoke the read tokens of somebody whose access ends; what machines upload with stays."""
+    """Revoke the read tokens of a user whose access ends. Upload tokens stay valid for machines."""
     theirs = ApiToken.objects.filter(made_by=person, scope=ApiToken.Scope.READ, revoked_at=None)
     for key in theirs.values_list("pk", flat=True):
         revoke_token(key, by)

@@ -1,1 +1,1 @@
-"""Changes of the fleet: found in the runs of hosts, listed, decided on."""
+"""Detect, list and notify of changes in the fleet."""

@@ -1,4 +1,4 @@
-"""HTTP of changes: the list, one entry, its status and note; a host's history of one series."""
+"""API of changes (list, entry, status and note) and of trends."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from runs.models import Host
 from runs.serializers import NULLABLE
 
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
-"""Parts of hosts that are named: the latest."""
+"""Maximum number of members returned, latest first."""
 
 
 class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
@@ -105,7 +105,7 @@ def decide(change: FleetChange, sent: Any, by: Actor) -> None:
 
 
 class ByLatest(ByCursor):
-    """By when the last host changed."""
+    """Paginate by the time of the latest change of a host."""
 
     ordering = ("-last_at", "-id")  # type: ignore[assignment]  # DRF takes several
 
@@ -116,7 +116,7 @@ def with_members(changes: Sequence[FleetChange]) -> list[FleetChange]:
 
 
 class FleetChangeList(ListView):
-    """Changes of speeds and AES verdicts, and silent hosts; the newest first."""
+    """List changes of speed and AES verdict, and silent hosts, newest first."""
 
     pagination_class = ByLatest
     filterset_class = ChangeFilter
@@ -156,7 +156,7 @@ class PointSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """One fact that two environments state differently."""
+    """A difference between two environments."""
 
     what = serializers.CharField()
     before = serializers.CharField(**NULLABLE)
@@ -204,7 +204,7 @@ class SourceSerializer(serializers.Serializer[Any]):
 
 
 class BreakSerializer(BetweenSerializer):
-    """A change of the measuring tool; no percentage is stated across it."""
+    """A change of the tool itself; results are not compared across it."""
 
     id = serializers.CharField(source="broken.change.id")
     before = serializers.CharField(source="broken.before")

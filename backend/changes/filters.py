@@ -21,7 +21,7 @@ FIXED = FleetChange.Status.FIXED
 
 
 def with_member(**wanted: Any) -> Exists:
-    """Return the condition that one of the parts of a change is like this."""
+    """Return the condition that a change has a member with these values."""
     return Exists(FleetChangeMember.objects.filter(change=OuterRef("pk"), **wanted))
 
 

@@ -1,4 +1,4 @@
-"""What is sent to a channel: a subject, and a paragraph of plain text for each entry."""
+"""Format messages: a subject, and a paragraph of plain text per entry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a notification says, as the entry is when it is sent."""
+"""Build the content of a notification from the entry at the time of sending."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ LONGEST_REASON = 500
 
 
 def site_url(path: str) -> str:
-    """Return the address of a page, as people outside reach it."""
+    """Return the public URL of a page."""
     return f"{settings.CIPHERMARK_SITE_URL}{path}"
 
 

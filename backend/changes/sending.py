@@ -1,7 +1,7 @@
-"""Sending what waits: one message for all that is due for a channel, tried again until taken.
+"""Send due notifications, one message per channel, and retry failed ones.
 
-An attempt is counted before it is made, so that one that ends its worker has failed as well. A
-message is sent at least once: a worker that dies behind the receiver's answer leaves a repetition.
+An attempt is counted before it begins, so that an attempt that kills its worker counts as failed.
+Delivery is at least once: a worker that dies after the receiver's response causes a duplicate.
 """
 
 import logging
@@ -62,7 +62,7 @@ def send_due(channel_pk: int) -> None:
 
 @transaction.atomic
 def _begin_tests(channel_pk: int) -> list[Notification]:
-    """Take what was asked for: each is tried once, because a person waits for the result."""
+    """Claim test messages. Each is tried once because a user waits for the result."""
     now = timezone.now()
     due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
     notifications = list(

@@ -20,7 +20,7 @@ NOT_SENT = "It was not sent."
 
 
 class AddressRefused(ValueError):
-    """Why nothing can be sent to an address: one sentence."""
+    """Invalid channel address; the message is one sentence."""
 
 
 def check_address(address: str) -> None:

@@ -16,7 +16,7 @@ from cipherspeed.types import Series
 FAMILIES = ("arcfour", "blowfish", "3des")
 
 NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des": "3DES"}
-"""Family -> its name for people."""
+"""Family -> display name."""
 
 
 def only(families: Iterable[str]) -> str:
@@ -122,8 +122,8 @@ def rate_beside_baselines(
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
     """Return the level b(f) of each baseline family in one run, bytes per second.
 
-    The geometric mean of the medians of the family's members present; a family counts once
-    however many members it has. Families that the run lacks are absent.
+    The level is the geometric mean of the medians of the family's members. Families that the run
+    did not measure are absent.
     """
     medians: defaultdict[str, list[float]] = defaultdict(list)
     for yardstick in _yardsticks(tool, measured):

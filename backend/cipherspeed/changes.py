@@ -29,9 +29,9 @@ START_UP_SECONDS = 0.1
 
 
 class Observation(NamedTuple):
-    """A series in one run: its median, above zero, and the spread of its tries (a fraction).
+    """A series in one run: positive median and spread of its tries (a fraction).
 
-    `seconds`: how long a try took, where the rate depends on it.
+    `seconds`: duration of a try, if the rate depends on it.
     """
 
     median: float

@@ -75,7 +75,7 @@ class Advisory:
     fixed_in_packages: tuple[tuple[str, int], ...]
 
     def affected_ends(self, client: str | None, server: str | None) -> dict[str, str | None]:
-        """Return the ends of a connection that have the weakness, with their version texts."""
+        """Return the vulnerable ends of a connection with their version texts."""
         ends = {"client": client, "server": server}
         if self.ends == "server":
             del ends["client"]
@@ -94,7 +94,7 @@ class Advisory:
 
 @dataclass(frozen=True)
 class OpenSshSupport:
-    """Which releases of OpenSSH know the cipher, and which use it by default (None: none)."""
+    """OpenSSH releases that support the cipher, and those that use it by default (None: none)."""
 
     present: VersionRange
     client_default: VersionRange | None

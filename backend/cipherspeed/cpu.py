@@ -182,7 +182,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _arm_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return True if archspec lists AES for the core as no option, else None."""
+    """Return True if archspec lists AES as mandatory for the core, else None."""
     microarchitecture = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
     if microarchitecture is None or microarchitecture in cpu_tables().arm_aes_optional:
         return None
@@ -205,7 +205,7 @@ def _of_power(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _by_flags(cpu: Mapping[str, Any]) -> str | None:
-    """Return the most specific microarchitecture of this vendor that fits the flags, else None."""
+    """Return the vendor's most specific microarchitecture that matches the flags, else None."""
     family = _ARCHSPEC_FAMILIES.get(_architecture(cpu))
     flags = frozenset(cpu.get("flags") or ())
     if family is None or not flags:

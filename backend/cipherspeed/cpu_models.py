@@ -44,7 +44,7 @@ class X86Entry:
 
 @dataclass(frozen=True)
 class CpuTables:
-    """The tables, typed. `arm_parts`: vendor -> part number -> name of the core."""
+    """Tables of CPU models. `arm_parts`: vendor -> part number -> name of the core."""
 
     x86: tuple[X86Entry, ...]
     names: tuple[tuple[str, str], ...]

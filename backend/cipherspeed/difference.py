@@ -29,10 +29,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Ratio:
-    """`ratio` = the second / the first, and the relative difference that noise alone may make.
+    """Ratio second / first, and the relative difference that noise can explain.
 
-    `verdict`: faster or slower where the ratio exceeds the noise, same where it does not, untold
-    where it is beyond 5 % but fewer than three tries cannot tell how far a side scatters.
+    `verdict`: faster or slower if the ratio exceeds the noise, same if it does not, untold if it
+    exceeds 5 % but a side has too few tries (below three) to estimate its scatter.
     """
 
     ratio: float
@@ -41,7 +41,7 @@ class Ratio:
 
     @property
     def percent(self) -> float:
-        """Return the second against the first, in per cent; negative: slower."""
+        """Return the difference of the second from the first in per cent; negative means slower."""
         return (self.ratio - 1) * 100
 
 

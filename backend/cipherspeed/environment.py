@@ -136,7 +136,7 @@ _SPELLING = {name.lower(): name for name in ("OpenSSL", "LibreSSL", "BoringSSL",
 _LIBRARY = re.compile(rf"(?P<name>{'|'.join(_SPELLING)})\s+v?(?P<version>\d[\w.+-]*)", re.I)
 _WITHOUT = re.compile(r"without OpenSSL\b", re.I)
 WITHOUT = "Without OpenSSL"
-"""The label of an ssh that has its few ciphers built in."""
+"""Label for an ssh built without OpenSSL."""
 
 _OPENSSH = re.compile(r"OpenSSH_(?:for_Windows_)?(?P<version>\d+(?:\.\d+)+(?:p\d+)?)")
 

@@ -33,7 +33,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class FlagsChanged(Difference):
-    """CPU flags gained and lost; `before` and `after` are the lost and the gained ones."""
+    """Changed CPU flags: `before` has those lost, `after` those gained."""
 
     @property
     def words(self) -> str:

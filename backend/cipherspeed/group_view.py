@@ -77,10 +77,10 @@ class GroupView:
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison, before: int = 0) -> dict[str, str]:
-        """Return the rank of each group that has the cipher which sorts them, by id.
+        """Return the rank of each group by id, for groups with a value of the sorting cipher.
 
-        Groups whose quartiles overlap, or whose medians differ by less than `NOISE`, share one.
-        `before`: groups on the pages before.
+        Groups share a rank if their quartiles overlap or their medians differ by less than `NOISE`.
+        `before`: number of groups on previous pages.
         """
         ranks: dict[str, str] = {}
         leader: GroupSummary | None = None

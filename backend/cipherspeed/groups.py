@@ -33,9 +33,9 @@ class GroupSummary(NamedTuple):
 
 
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
-    """Return a percentile of n values from the two whose ranks are closest to it.
+    """Interpolate a percentile of n values linearly between the two nearest ranks.
 
-    Linear, as PostgreSQL's `percentile_cont`; `fraction` from 0 to 1.
+    Same as PostgreSQL's `percentile_cont`; `fraction` is between 0 and 1.
     """
     rank = fraction * (n - 1)
     return below + (above - below) * (rank - int(rank))
@@ -114,15 +114,15 @@ def group_title(label: str, split_label: str) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """One bar group.
+    """A group of hosts.
 
-    `hosts` counts the hosts that belong to it, `n` of a value those among them that measured this
-    cipher. `uncertainty` of normalised values, by cipher: the median of
-    the votes' factors, of those that are known; a cipher where none is known is absent.
-    `families`, by cipher: the baselines that some of the votes rest on alone.
-    `doubtful`, by cipher: how many votes are noisy or of a disturbed run, where any is; only
-    of figures of up to `FEW_VOTES` votes.
-    `ratios`, by cipher: to the reference; empty for the reference itself and without one.
+    `hosts` is the number of its hosts; `n` of a value is the number that measured the cipher.
+    The mappings are by cipher:
+    `uncertainty`: median of the known factors of normalised values.
+    `families`: baselines that are the only one of some votes.
+    `doubtful`: number of votes that are noisy or from a disturbed run, if there are any and at
+    most `FEW_VOTES` votes.
+    `ratios`: ratio to the reference; empty for the reference itself.
     """
 
     key: str
@@ -157,9 +157,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The answer of `GET /api/v1/comparison/` (docs/api.md).
+    """Result of `GET /api/v1/comparison/` (docs/api.md).
 
-    `hosts` have a figure in it: one may be in several groups.
+    `hosts` counts hosts with a value; a host can be in several groups.
     """
 
     tool: str

@@ -11,7 +11,7 @@ MAX_DEPTH = 64
 
 
 class JsonError(ValueError):
-    """The text is not the JSON that we take; the message says what, `place` where (dotted)."""
+    """Invalid or unsupported JSON; `place` is the dotted path of the error."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(f"{message} (at {place})" if place else message)

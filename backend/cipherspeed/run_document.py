@@ -22,7 +22,7 @@ its times are those of the import."""
 
 
 class DocumentRejected(ValueError):
-    """The document has the right shape but cannot be true; the message says why, for people."""
+    """The document is valid by its schema but cannot be true; users see the message."""
 
 
 def _time(text: str | None, field: str) -> datetime | None:
@@ -88,10 +88,10 @@ def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
 
 
 def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
-    """Return the typed form of a document that has passed the schema.
+    """Convert a document that has passed the schema to its typed form.
 
-    Raises `DocumentRejected` where it cannot be true: it ends before it starts, holds one series
-    twice, or measured another cipher than the one asked for.
+    Raises `DocumentRejected` if it ends before it starts, contains a series twice, or measured
+    another cipher than the requested one.
     """
     dated = raw.get("times_of") != TIMES_OF_IMPORT
     started_at = _time(raw["started_at"] if dated else None, "started_at")

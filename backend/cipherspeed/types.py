@@ -35,9 +35,9 @@ class Sample(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One configuration within a run: what makes two measurements comparable.
+    """One configuration within a run; measurements of the same series are comparable.
 
-    For openssl the ssh fields keep their defaults, and the other way round.
+    Fields of the other tool keep their defaults.
     """
 
     tool: Tool

@@ -146,7 +146,7 @@ def validate_run_document(document: Any) -> list[Fault]:
 
 
 def date_faults(document: Mapping[str, Any], now: datetime) -> list[Fault]:
-    """Return what is wrong with a document's times: no date, before 1990, over a day ahead."""
+    """Return the faults of a document's times: invalid, before 1990 or over a day ahead."""
     named = {name: document[name] for name in ("started_at", "finished_at") if document[name]}
     return [fault for name, text in named.items() for fault in _date_faults(name, text, now)]
 

@@ -26,18 +26,18 @@ DOUBTS = f"""(
 
 
 UNDATED = -(2**62)
-"""The start of a run of unknown date, in microseconds: earlier than any other."""
+"""Start of an undated run in microseconds, earlier than any other."""
 
 RUNS_BEYOND = 2**32
-"""More than any run's key: a start and a key make one number that orders runs."""
+"""Greater than any run's key, so that start and key combine to one number that orders runs."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the copy: its columns with their types in DuckDB.
+    """A table of the copy, with its columns and their types in DuckDB.
 
-    `source` is the SELECT of its rows, with one array of keys as parameter. Runs are the keys;
-    rows that runs share are found by `missing`, the keys of those that the copy lacks.
+    `source` selects its rows by an array of keys, which are runs. For rows that runs share,
+    `missing` selects the keys that the copy lacks.
     """
 
     name: str

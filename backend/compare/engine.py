@@ -40,23 +40,23 @@ from runs.models.run import COUNTED
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 5.0
-"""How long a question waits for a copy that is being read."""
+"""How long a query waits for a copy that is being built."""
 
 USABLE_SECONDS = 24 * 3600
-"""A copy that has not followed for so long is read again: changes since may be forgotten."""
+"""Maximum age of a copy. An older one is rebuilt, because later changes may be forgotten."""
 
 MOST_CHANGES = 20_000
-"""Runs: beyond that, reading everything again takes no longer."""
+"""Number of changed runs above which a complete rebuild is as fast."""
 
 RUNS_AT_ONCE = 1_000
-"""Runs whose results travel in one text: about 10 MB."""
+"""Number of runs transferred at once, about 10 MB."""
 
 PACK_AFTER = 5_000
-"""Runs that were read again: their old rows take up to 30 MB until then, and giving that back takes
-0.1 to 0.2 s of the question that meets it."""
+"""Number of reread runs after which the copy is compacted. Their old rows take up to 30 MB;
+compacting delays one query by 0.1 to 0.2 s."""
 
 THREADS = 2
-"""Of each question: uploads are answered beside them."""
+"""Threads per query; the other cores serve uploads."""
 
 Duck = duckdb.DuckDBPyConnection
 Rows = list[tuple[Any, ...]]
@@ -64,9 +64,9 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass
 class Ask:
-    """Called with a statement in DuckDB's SQL and its parameters, it gives the rows.
+    """Execute statements in DuckDB's SQL.
 
-    `kept`: what questions of one block share.
+    `kept` is shared by the queries of a block.
     """
 
     execute: Callable[[str, Mapping[str, Any]], Rows]
@@ -88,23 +88,23 @@ SELECT pg_current_snapshot()::text, (
         AND pg_visible_in_snapshot(transaction_id, pg_current_snapshot())
 )
 """
-"""The name in the middle is another one after a restore, which makes the table again, and after a
-failover, which begins a timeline and gives numbers of transactions that were lost out again. The
-last condition leaves out rows that a restore brought, with numbers of the database before."""
+"""The database identity changes after a restore, which recreates the table, and after a failover,
+which begins a new timeline and reuses the numbers of lost transactions. The last condition
+excludes restored rows, whose transaction numbers belong to the previous database."""
 
 ALL_RUNS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a copy was read in: a snapshot of a database."""
+    """The database snapshot that a copy was read in."""
 
     snapshot: str
     database: str
 
 
 def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[int] | None]:
-    """Return what the cursor sees now, and the runs that changed since; None where all may have."""
+    """Return the current snapshot and the runs changed since; None if all may have changed."""
     cursor.execute(_CHANGES, {"seen": seen.snapshot if seen else None})
     snapshot, database, runs = cursor.fetchone()
     is_new = seen is None or seen.database != database
@@ -113,9 +113,9 @@ def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[
 
 @dataclass
 class Copy:
-    """A copy, what it has seen, and when it last was up to date (Unix time).
+    """A copy, the snapshot it contains, and the time when it was last up to date (Unix time).
 
-    `unpacked`: runs that were read again since room was given back.
+    `unpacked`: number of runs reread since the copy was last compacted.
     """
 
     duck: Duck
@@ -124,7 +124,7 @@ class Copy:
     unpacked: int = 0
 
     def read_again(self, cursor: CursorWrapper, seen: Seen, runs: list[int]) -> None:
-        """Bring these runs, which may be gone, to what the cursor sees: wholly or not at all."""
+        """Reread these runs, which may be deleted, in one transaction."""
         self.duck.begin()
         try:
             for table in OF_RUNS:
@@ -231,7 +231,7 @@ class Engine:
             raise AnalyticsUnavailable("The figures are being prepared") from error
 
     def _cursor(self) -> Duck:
-        """Begin a transaction that sees what PostgreSQL has committed by now, and only that."""
+        """Begin a transaction on the data that PostgreSQL has committed by now."""
         if _has_written():  # which others must not see
             own = _begun(_empty_once())
             _fill(own)

@@ -246,7 +246,7 @@ class Coverage:
 
 
 def coverage(query: ComparisonQuery) -> Coverage:
-    """Count all series of the query's class under its filters, whatever ciphers it asks for."""
+    """Count all series that match the query, with any cipher."""
     with questions() as ask:
         all_runs = counted(ask, query)
         select = f"""

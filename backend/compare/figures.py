@@ -53,7 +53,7 @@ class SeriesTable(NamedTuple):
 
 
 def class_series(query: ComparisonQuery) -> SeriesTable:
-    """Find all series that the query asks for whatever their ciphers and block sizes."""
+    """Find all series that match the query, with any cipher and block size."""
     fields = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
     if query.mac is None:
         fields["mac"] = ""

@@ -78,7 +78,7 @@ FIELDS = {
     "minimum_bytes_per_second": "minimum",
     "maximum_bytes_per_second": "maximum",
 }
-"""Column of a series or a measurement -> its field, where that has another name."""
+"""Column -> model field, if their names differ."""
 
 OF_INDEX = ("machine_speed_index", "single_baseline")
 ORIGIN = ("reference_profile", "machine_acceleration", "tags", "agent", "agent_version", "run_url")
@@ -92,7 +92,7 @@ MEASUREMENT_COLUMNS = (
     *OF_INDEX,
     *ORIGIN,
 )
-"""One row for each measurement; docs/exports.md says what each column is."""
+"""One row per measurement; docs/exports.md describes the columns."""
 
 LABELLED = (*DIMENSIONS, *OF_LIBRARIES.values())
 
@@ -309,7 +309,7 @@ def excel_cell(value: Any) -> Any:
 
 
 class CsvLines:
-    """RFC 4180; for Excel with the mark of UTF-8 and semicolons, as most of Europe has it."""
+    """Write CSV by RFC 4180, or with byte order mark and semicolons for Excel in Europe."""
 
     def __init__(self, *, excel: bool = False) -> None:
         self.mark, self.delimiter = ("\ufeff", ";") if excel else ("", ",")

@@ -12,7 +12,7 @@ from core.api_view import ApiView
 
 
 class ReferenceProfileSerializer(serializers.Serializer[Any]):
-    """Frozen baseline levels that normalisation divides by."""
+    """Fixed baseline levels for normalisation."""
 
     name = serializers.CharField()
     levels = serializers.DictField(

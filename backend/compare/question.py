@@ -32,11 +32,11 @@ GROUPINGS = (*DIMENSIONS, "acceleration", "host")
 """Every `group_by` but `tag:KEY`."""
 
 BLOCK_SIZE = 8192
-"""Of openssl, in bytes, where none is asked for: every release measures it."""
+"""Default block size of openssl in bytes, which every release measures."""
 
 MOST_SPLITS = 12
 HOST_PREFIX = "host:"
-"""Before the key of a host that figures are relative to."""
+"""Prefix of `relative_to` for a host."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ComparisonQuery:
 
     @property
     def plain(self) -> "ComparisonQuery":
-        """Return the groups by themselves: not split, matched or relative to another."""
+        """Return the query without split, matching and reference."""
         return replace(self, split_by=None, relative_to=None, matched=False)
 
     @property
@@ -99,7 +99,7 @@ class Grouping(Text):
 
 
 class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """What is measured, on which runs, and how groups of hosts are compared in it."""
+    """Form of a comparison: measurements, filters, and how groups are compared."""
 
     tool = Choice(TOOLS, help_text="Default: ssh.")
     metric = Choice(METRICS, help_text="Default: throughput.")
@@ -122,7 +122,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
     @property
     def query(self) -> ComparisonQuery:
-        """Return the question; of a form with faults what remains of it."""
+        """Return the query, ignoring invalid parameters."""
         given = self.given
         return ComparisonQuery(
             ciphers=given.get("cipher", ()),

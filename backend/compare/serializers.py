@@ -94,7 +94,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Groups of machines compared; members that say nothing are left out."""
+    """A comparison of groups, without empty members."""
 
     tool = serializers.CharField()
     group_by = serializers.CharField()

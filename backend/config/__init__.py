@@ -1,4 +1,4 @@
-"""Wiring only: settings, URLs, Celery, WSGI and the embedded services."""
+"""Settings, URLs, Celery, WSGI and embedded services."""
 
 from config.celery import app as celery_app
 

@@ -8,7 +8,7 @@ from core.signs_of_life import BEAT, leave_sign
 
 
 class MemoryScheduler(Scheduler):
-    """Counts intervals from its start."""
+    """Keep the schedule in memory; intervals begin at its start."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Send what is due, and leave a sign of life."""

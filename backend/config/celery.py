@@ -28,7 +28,7 @@ app.autodiscover_tasks(["accounts", "changes", "runs", "compare"])
 
 @setup_logging.connect
 def _log_as_the_site_does(**_: Any) -> None:
-    """Log as the site does: its settings remove secrets."""
+    """Use the site's logging settings, which remove secrets."""
     dictConfig(settings.LOGGING)
 
 
@@ -49,7 +49,7 @@ NICENESS = 5
 
 @worker_init.connect
 def _give_way_to_pages(**_: Any) -> None:
-    """Lower the priority; the processes of the pool inherit it."""
+    """Lower the priority of the worker and its pool in favour of web processes."""
     os.nice(NICENESS)
 
 

@@ -16,7 +16,7 @@ MINIMUM_TOKEN_LENGTH = 20
 
 KNOWN_SECRETS = ("changeme", "change-me", "secret", "django-insecure", "please-change")
 KNOWN_PASSWORDS = ("", *KNOWN_SECRETS, "password", "postgres", "ciphermark", "redis", "root")
-"""Of examples and default installations; none at all is the server's rule."""
+"""Passwords of examples and default installations."""
 
 
 def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The settings of sign-in by a company's own accounts: how they are read, which go together."""
+"""Read and check the settings of single sign-on."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -75,14 +75,14 @@ class ByCursor(CursorPagination):
 
 
 class ByCursorOfIds(ByCursor):
-    """The same for a list of ids in any order: a cursor holds an id and where that stood."""
+    """Paginate a list of ids in any order. A cursor contains an id and its position."""
 
     offset_cutoff = 10**9  # a place that no cursor reaches; DRF's own is the 1,000th
 
     def paginate_ids(self, ids: Sequence[int], request: Any) -> list[int]:
-        """Return the ids after the one seen last; where that is gone, from its place on.
+        """Return the ids after the last one seen, or from its position if it is gone.
 
-        So what arrives, goes or moves elsewhere in the list shifts nothing.
+        Changes elsewhere in the list therefore do not shift the page.
         """
         self.base_url = request.build_absolute_uri()
         size = self.get_page_size(request) or self.page_size
@@ -144,7 +144,7 @@ class ApiView(APIView):
             self.asked = checked(form(request.query_params, besides=besides))
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Answer in the API's format; an outage to a browser by the page that all pages give."""
+        """Return errors in the API's format; show browsers the outage page."""
         if self.by_browser and outage_message(exc):
             raise exc
         return super().handle_exception(exc)
@@ -168,10 +168,10 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 
 
 def read_body(request: Request, *media_types: str, most: int) -> bytes:
-    """Return the bytes of an upload, bounded, and freed of their transfer compression.
+    """Read and decompress the body of an upload.
 
-    415 for another content type or encoding, 413 for more than `most` bytes, packed or unpacked,
-    400 for a damaged or empty body.
+    Raises 415 for another content type or encoding, 413 for more than `most` bytes, compressed or
+    decompressed, and 400 for a damaged or empty body.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in media_types:
@@ -214,7 +214,7 @@ def _gunzip(packed: bytes, most: int) -> bytes:
 
 
 class ListView(ApiView, ListAPIView[Any]):
-    """A list that is read page by page."""
+    """A paginated list."""
 
     pagination_class = ByCursor
     filter_backends = (DjangoFilterBackend,)

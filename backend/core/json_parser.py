@@ -14,7 +14,7 @@ from cipherspeed.json_text import JsonError, parse_json
 
 
 class TooLarge(APIException):
-    """413: the document or text is larger than we take."""
+    """413: the document or text is too large."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"
@@ -35,7 +35,7 @@ class StrictJsonParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return what the body says; 400 for what is no JSON, 413 for too much of it."""
+        """Parse the body; raise 400 for invalid JSON and 413 for a large body."""
         body = stream.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:
             raise TooLarge(f"A request here has at most {MOST_BYTES} bytes.")

@@ -1,4 +1,4 @@
-"""/metrics, for Prometheus: what this machine's web processes count, and the site's gauges."""
+"""/metrics for Prometheus: counters of this machine's web processes, and gauges of the site."""
 
 import hmac
 import logging

@@ -308,7 +308,7 @@ Asked = TypeVar("Asked", bound=ParameterForm | FilterSet)
 
 
 def checked(asked: Asked) -> Asked:
-    """Return the form or the filters where they are valid, else raise DRF's `ValidationError`."""
+    """Return the form or filters if valid, else raise DRF's `ValidationError`."""
     if asked.errors:
         raise translate_validation(asked.errors)  # type: ignore[arg-type,misc]  # wrong stubs
     return asked

@@ -24,7 +24,7 @@ LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
 class BearerTokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer TOKEN`: a program is no user, so `request.user` stays anonymous."""
+    """Authenticate `Authorization: Bearer TOKEN`; `request.user` stays anonymous."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
         """Return the token as `request.auth`; None without such a header; 401 for a wrong one."""
@@ -80,7 +80,7 @@ class TokenThrottle(OpenThrottle):
 
 
 class AddressThrottle(OpenThrottle):
-    """Counts the requests without a token by address."""
+    """Limit requests without a token by address."""
 
     scope = "address"
 
@@ -107,7 +107,7 @@ class MayRead(BasePermission):
 
 
 class MayUpload(BasePermission):
-    """A token of scope upload; people upload through their own pages."""
+    """Allow tokens of scope upload; users upload through the page."""
 
     message = "A token of scope upload is needed here."
 
@@ -116,7 +116,7 @@ class MayUpload(BasePermission):
 
 
 class _PeopleWith(BasePermission):
-    """Signed-in people with a permission; a token, whatever its scope, has none."""
+    """Allow signed-in users with a permission; tokens have none."""
 
     needed = ""
 

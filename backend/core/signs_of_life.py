@@ -21,7 +21,7 @@ BEAT = "beat"
 
 
 def quick_redis() -> Redis:
-    """Return the client of the Redis that the settings name."""
+    """Return the client of the configured Redis."""
     return _client(settings.REDIS_URL)
 
 

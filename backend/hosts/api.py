@@ -47,7 +47,7 @@ def host_of(reference: str) -> Host:
 
 
 class HostList(ListView):
-    """Hosts."""
+    """List hosts with their latest environment, AES verdict and speed index."""
 
     pagination_class = ByCursorOfIds
     parameters = {"GET": HostForm}
@@ -128,7 +128,7 @@ class RunView(ApiView, RetrieveDestroyAPIView[Run]):
 
 
 class ByDate(ByCursor):
-    """By the time that notes are about."""
+    """Paginate by the date of the note."""
 
     ordering = ("-at", "-id")  # type: ignore[assignment]  # DRF takes several
 

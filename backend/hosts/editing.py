@@ -1,7 +1,7 @@
-"""What editors change in runs and hosts: each change whole, and in the audit log.
+"""Change runs and hosts on behalf of editors, with an entry in the audit log.
 
-The documents of runs stay as they were received; what is derived from changed runs is computed
-again in the same transaction (`runs.recompute`). A host is locked before its runs.
+Run documents stay unchanged. Derived data are recomputed in the same transaction
+(`runs.recompute`). Lock a host before its runs.
 """
 
 from datetime import datetime, timedelta
@@ -61,9 +61,9 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
 
 @transaction.atomic
 def remove_run(run_pk: int, by: Actor) -> None:
-    """Delete a run with its document for good, and the text it came from with its last run.
+    """Delete a run with its document, and its imported text if no other run uses it.
 
-    `EditConflict` for published runs: the next start of the site would load them again.
+    Raises `EditConflict` for published runs, which the next start of the site would load again.
     """
     run = _locked_run(run_pk)
     if run.source == Run.Source.PUBLISHED:
@@ -205,7 +205,6 @@ def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
 
 @transaction.atomic
 def remove_note(note_pk: int, by: Actor) -> None:
-    """Delete a note; the audit log keeps it."""
     note = Note.objects.select_for_update().get(pk=note_pk)
     record(by, "note.remove", Subject("note", note.pk, note.text), before=_note_facts(note))
     note.delete()

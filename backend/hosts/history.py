@@ -35,10 +35,10 @@ from runs.models import (
 
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
-"""Changes whose environments are compared, at most: the latest. Each needs two documents."""
+"""Maximum number of changes, latest first, whose environments are compared."""
 
 METRICS = {"throughput": "B/s", "normalised": "B/s", "cpu_seconds_per_gb": "s/GB"}
-"""With their units."""
+"""Metric -> unit."""
 
 CPU_COST = "cpu_seconds_per_gb"
 
@@ -174,7 +174,7 @@ def history(
     until: datetime | None = None,
     **series: Any,
 ) -> History:
-    """Return a history; the number of queries is the same for any length of it."""
+    """Return a history with a fixed number of queries."""
     asked = {"acceleration": "default", "target_name": "", **DEFAULTS[tool], **series}
     measured = _measured(host, {"tool": tool, **asked}, since, until)
     if tool == "openssl" and "block_size" not in asked:

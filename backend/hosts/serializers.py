@@ -1,4 +1,4 @@
-"""JSON of hosts and their notes."""
+"""Serializers of hosts and notes."""
 
 from typing import Any
 
@@ -130,7 +130,7 @@ class MergeSerializer(serializers.Serializer[Any]):
 
 
 class ChangedRunSerializer(serializers.ModelSerializer[Run]):
-    """What can be changed of a run, and a run after a change."""
+    """Editable fields of a run."""
 
     hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
 

@@ -17,12 +17,12 @@ from recommend.forms import Question
 from runs.models import Host
 
 NAMED_AT_MOST = 3
-"""Hosts or runs in a sentence."""
+"""Maximum number of hosts or runs named in a sentence."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The answer. `named`: the hosts that were asked for by key; `hosts`: those with figures."""
+    """A recommendation. `named`: hosts requested by key; `hosts`: hosts with results."""
 
     question: Question
     permalink: str
@@ -89,7 +89,7 @@ class Advice:
 
     @property
     def measured(self) -> str | None:
-        """Return the runs in words: "run 0b8f3c1e of 2026-11-21, ssh pipeline"."""
+        """Describe the runs, such as "run 0b8f3c1e of 2026-11-21, ssh pipeline"."""
         runs = self.runs
         if not runs:
             return None

@@ -240,7 +240,7 @@ class CipherList(ApiView):
 
 
 class RecommendationView(ApiView):
-    """Which ciphers a host, a pair or a group should prefer."""
+    """Recommend ciphers for a host, a pair or a group."""
 
     parameters = {"GET": RecommendationForm}
 

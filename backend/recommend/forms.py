@@ -30,9 +30,9 @@ OF_PERIOD = ("source", "since", "until")
 
 @dataclass(frozen=True)
 class Question:
-    """One host, a pair, or all hosts of these and that pass the filters.
+    """A request for a host, a pair, or the hosts that match keys and filters.
 
-    `hosts`: keys; of a pair client and server. `link`: bits per second. `query`: its address.
+    `hosts`: keys, for a pair client and server. `link`: bits per second. `query`: query string.
     """
 
     hosts: tuple[str, ...] = ()

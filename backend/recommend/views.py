@@ -33,7 +33,7 @@ DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "vi
 
 TITLES = {**FILTER_TITLES, **DATES}
 TO_CHOOSE = 200
-"""Hosts that a text field offers; others are found by their name."""
+"""Maximum number of hosts suggested by a text field."""
 
 TO_LIST = 20
 

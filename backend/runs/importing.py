@@ -1,4 +1,4 @@
-"""Read texts, and store them verbatim with the runs made of them."""
+"""Parse texts, and store them unchanged with their runs."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """Raised when nothing of a text is taken; the message says why."""
+    """No result of the text was imported; the message says why."""
 
 
 class RunTaken(Exception):

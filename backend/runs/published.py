@@ -76,7 +76,7 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
 
 @transaction.atomic
 def load_published() -> Loaded:
-    """Store the data set; loading it again changes nothing, a corrected figure replaces its run."""
+    """Load the published results. Unchanged runs are skipped, corrected ones replaced."""
     loaded = unchanged = nameless = 0
     for entry in _published_runs():
         document = _document(entry)

@@ -15,7 +15,7 @@ Pair = tuple[int, int]
 
 
 def pairs_of(runs: Iterable[Run]) -> set[Pair]:
-    """Return the pairs that these runs belong to; runs that were never derived have none."""
+    """Return the (host, environment) pairs of these runs, ignoring unprocessed runs."""
     pairs = ((run.host_id, run.environment_id) for run in runs)
     return {(host, environment) for host, environment in pairs if host and environment}
 

@@ -86,7 +86,7 @@ class SpeedIndexSerializer(serializers.Serializer[Any]):
 
 
 class RunDetailSerializer(RunSummarySerializer):
-    """One run with everything that is known of it."""
+    """A run with all its details."""
 
     environment = serializers.JSONField(
         source="document.environment", help_text="As the run document has it."

@@ -33,7 +33,7 @@ ALGORITHMS = (
     "ES512",
     "EdDSA",
 )
-"""Signatures by a key that the provider alone has."""
+"""Asymmetric signature algorithms."""
 
 NAMES = ("preferred_username", "email", "name", "sub")
 """Claims that may name the account, the best first; none of them finds one."""
@@ -45,7 +45,7 @@ LONGEST_FAULT = 300
 
 
 class AnswerRefused(Exception):
-    """The provider's answer cannot be trusted or used: why, for the log. No secret is in it."""
+    """Invalid response of the provider; the message goes to the log and contains no secret."""
 
 
 class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
@@ -58,9 +58,9 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
-        """Return the account of whom the code is of.
+        """Exchange the authorization code and return the user's account.
 
-        `SignInRefused`, `ProviderUnavailable`, or `AnswerRefused` for anything else that is wrong.
+        Raises `SignInRefused`, `ProviderUnavailable`, or `AnswerRefused` for any other error.
         """
         try:
             super().__init__()

@@ -33,14 +33,14 @@ class SignInForm(AuthenticationForm):
         self.fields["password"].validators.append(MaxLengthValidator(LONGEST_PASSWORD))
 
     def confirm_login_allowed(self, user: Any) -> None:
-        """Whose role comes from a provider has no way past it, whatever password was given them."""
+        """Refuse passwords for accounts that an identity provider manages."""
         super().confirm_login_allowed(user)
         if ExternalIdentity.objects.filter(person=user).exists():
             raise ValidationError("This account signs in through its provider, not by password.")
 
 
 class SignInView(LoginView):
-    """Django's view. Where a proxy signs people in, a local account is still to be reached."""
+    """Django's view, which also lets users signed in by a proxy switch to a local account."""
 
     template_name = "accounts/login.html"
     authentication_form = SignInForm
@@ -50,5 +50,4 @@ class SignInView(LoginView):
         self.redirect_authenticated_user = not settings.CIPHERMARK_PROXY_USER_HEADER
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        """With the provider's name, empty where there is none."""
         return super().get_context_data(provider=provider_name(), **context)

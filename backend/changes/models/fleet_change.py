@@ -165,7 +165,7 @@ class FleetChangeMember(models.Model):
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
     stored = MemberQuerySet.as_manager()
-    """With those of hidden runs: their entry is still there when the run is shown again."""
+    """Includes members of hidden runs, so that entries survive hiding and showing a run."""
 
     class Meta:
         indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]

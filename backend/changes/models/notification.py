@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from changes.models.fleet_change import FleetChange
 
 REJECTED, TEST = "rejected", "test"
-"""Topics beside the directions of changes."""
+"""Topics in addition to the directions of changes."""
 
 TOPIC_WORDS = {
     FleetChange.Direction.SLOWER.value: "slower",
@@ -70,11 +70,11 @@ class NotificationChannel(models.Model):
 
     @property
     def service(self) -> str:
-        """Return which service the address is of, and nothing else of it."""
+        """Return the service of the address without its secrets."""
         return self.address.partition("://")[0]
 
     def facts(self) -> dict[str, Any]:
-        """Return what the audit log keeps: no secret."""
+        """Return the facts for the audit log, without secrets."""
         names = ("name", "service", "kinds", "severity", "tags", "daily", "paused")
         return {name: getattr(self, name) for name in names}
 
@@ -88,10 +88,10 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """An entry of /changes/, or a rejected run, for one channel: first outbox, then log.
+    """A change or rejected run to send to a channel; serves as outbox, then as log.
 
-    It is written in the transaction of what it is about. That may be gone when it is sent, so
-    nothing here refers to it but by its key.
+    It is written in the transaction of its subject. The subject may be deleted before it is
+    sent, so it is referred to only by its key.
     """
 
     class State(models.TextChoices):

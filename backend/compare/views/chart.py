@@ -18,8 +18,8 @@ from core.formatting import data_size
 from core.page_query import PageAddress
 
 AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 30, 18, 2, 3000
-"""CSS pixels as frontend/src/charts/axes.ts, rows.ts and built.ts have them: so much room is kept
-for a chart that is not drawn yet."""
+"""CSS pixels, as in frontend/src/charts/axes.ts, rows.ts and built.ts. They reserve the space of a
+chart that is not drawn yet."""
 
 TYPICAL_WINDOW = 700
 """Above `TALLEST` the rows are scrolled inside the height of the reader's window."""
@@ -128,7 +128,7 @@ def _ratios(group: Group) -> Collection[str]:
 
 
 def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
-    """Describe the chart in a downloaded picture; `file`: its name without an ending."""
+    """Return the texts of a downloaded picture; `file` is its name without extension."""
     comparison, date = request.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
     title = heading(request.comparison)
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []

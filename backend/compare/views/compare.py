@@ -249,7 +249,7 @@ def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
 
 @dataclass(frozen=True)
 class Chip:
-    """Something that narrows the view, and the address without it."""
+    """An active filter, and the URL without it."""
 
     label: str
     value: str

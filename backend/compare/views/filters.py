@@ -38,9 +38,9 @@ AT_MOST = 6
 
 
 def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
-    """Return the ciphers to show when the URL names none: the usual ones that somebody measured.
+    """Return the ciphers to show by default: those of the default set that any host measured.
 
-    Where fewer than three of those exist, the most widely measured ones fill up to six.
+    If there are fewer than three, add the most widely measured ciphers, up to six.
     """
     names = list(measured)
     usual = [cipher for cipher in USUAL_CIPHERS[tool] if cipher in names]
@@ -50,7 +50,7 @@ def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
 
 
 def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> ComparisonQuery:
-    """Return the query, with the usual ciphers where it names none."""
+    """Return the query with the default ciphers if it names none."""
     if query.ciphers:
         return query
     measured = (covered or coverage(query)).ciphers

@@ -1,4 +1,4 @@
-"""The sentence over a comparison with a reference: what surely differs, by how much, where."""
+"""Summarise in a sentence which groups differ significantly from the reference, and by how much."""
 
 from collections.abc import Sequence
 

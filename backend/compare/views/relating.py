@@ -1,4 +1,4 @@
-"""How groups of a view differ: what can be their reference, which hosts they have in common."""
+"""Find possible references for the groups of a view, and the hosts that they share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Pages of unlisted links: editors make and end them, anyone who has one opens it."""
+"""Share links: editors create and revoke them, anyone with the link can open it."""
 
 from collections.abc import Callable
 from functools import wraps

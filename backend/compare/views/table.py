@@ -99,7 +99,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row: a group, `here` if it is to be marked as measured by an agent of this site."""
+    """A row of the table; `here` marks groups measured by an agent of this site."""
 
     rank: str
     group: Group

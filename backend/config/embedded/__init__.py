@@ -25,10 +25,10 @@ class Services:
 
 
 def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True) -> Services:
-    """Have the servers of this data folder running until this process ends.
+    """Start the servers of this data folder unless they are running.
 
-    They are stopped by the last process that used them, however the others ended. Raises
-    `EmbeddedServiceError` with one sentence when a server cannot be had.
+    The last process that uses them stops them. Raises `EmbeddedServiceError` if a server cannot
+    be started.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -57,13 +57,12 @@ def release_services(data_dir: Path) -> None:
 
 
 def stop_services(data_dir: Path) -> None:
-    """Stop the servers of this data folder, used or not."""
+    """Stop the servers of this data folder even if they are in use."""
     for server in servers(data_dir):
         server.stop()
 
 
 def servers(data_dir: Path) -> tuple[Server, Server]:
-    """Return the servers of this data folder, whether they run or not."""
     return Postgres(data_dir.resolve()), RedisServer(data_dir.resolve())
 
 

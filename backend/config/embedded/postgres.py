@@ -149,7 +149,7 @@ class Postgres(Server):
             )
 
     def _open_for(self, account: Account) -> None:
-        """Let the server's account reach its programs, data and log, if root starts it."""
+        """Give the server's account access to programs, data and log if root starts it."""
         packages = programs().parent.parent.glob(f"{PACKAGE}*")
         subprocess.run(["chmod", "-R", "a+rX", *packages], check=True)  # closed by a strict umask
         for folder in {*programs().parents, *self.folder.parents, *self.log.parents}:

@@ -29,7 +29,7 @@ OPTIONS = {
 
 
 class RedisServer(Server):
-    """The server of one data folder."""
+    """Redis of one data folder."""
 
     name = "Redis"
     place = "redis"

@@ -56,7 +56,7 @@ class Server:
         return next((process for process in processes if process.info["ppid"] not in ids), None)
 
     def stop(self) -> None:
-        """Stop it in order; kill it when it does not follow."""
+        """Shut the server down; kill it after a timeout."""
         process = self.process()
         if process is None:
             return
@@ -72,9 +72,9 @@ class Server:
                 self.sockets().rmdir()
 
     def sockets(self) -> Path:
-        """Return the folder where a socket can lie there, else a private one in /tmp.
+        """Return the data folder if its path is short enough for a socket, else one in /tmp.
 
-        Every process computes the same, so TMPDIR is not asked.
+        TMPDIR is ignored so that every process computes the same path.
         """
         if len(os.fsencode(self.folder)) <= LONGEST_DIRECTORY and PLAIN_PATH.fullmatch(
             str(self.folder)

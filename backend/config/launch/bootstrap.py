@@ -57,7 +57,7 @@ def become(*words: str) -> None:
 
 
 def hold(folder: Path, target: str) -> None:
-    """Let one such target at a time work in the folder; the lock outlives `exec`."""
+    """Lock the folder for this target; the lock survives `exec`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / f"{target}.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -108,7 +108,7 @@ def make_environment() -> None:
 
 
 def fill_environment(requirements: str) -> None:
-    """Install what the file lists, unless that has been done."""
+    """Install the requirements of a file unless they are installed."""
     digest = hashlib.sha256(Path(requirements).read_bytes()).hexdigest()
     stamp = VENV / f"filled-from-{requirements}"
     if stamp.exists() and stamp.read_text() == digest:

@@ -12,7 +12,7 @@ NOT_SOURCES = frozenset({"node_modules", "dist", "coverage"})
 
 
 def install(node: Node) -> None:
-    """Run `npm ci`, unless node_modules is what the lock file says."""
+    """Run `npm ci` unless node_modules matches the lock file."""
     stamp = FRONTEND / "node_modules" / ".installed-from"
     wanted = digest_of([FRONTEND / "package-lock.json"])
     if not is_made(stamp, wanted):

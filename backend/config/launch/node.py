@@ -28,7 +28,7 @@ class Node:
     folder: Path
 
     def environment(self) -> dict[str, str]:
-        """Return the environment in which npm and its scripts find this Node first."""
+        """Return the environment with this Node first in PATH."""
         return {
             **os.environ,
             "PATH": f"{self.folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",

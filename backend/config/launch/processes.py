@@ -1,8 +1,8 @@
-"""Programs that this one starts, so that none is left behind.
+"""Start and stop child processes without leaving orphans.
 
-Each leads a session of its own: Ctrl-C in the terminal reaches us alone, and we end the others in
-order. On Linux the kernel ends them when we are killed; what is left in any other case is
-recognised by a mark in its environment.
+Each child leads its own session, so that Ctrl-C reaches only the parent, which stops the children
+in order. On Linux the kernel ends them if the parent is killed. Other orphans are recognised by a
+mark in their environment.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ MARK = "CIPHERMARK_LAUNCHED_FOR"
 """Environment variable of everything we start; its value is the data folder."""
 
 SERVERS = ("postgres", "redis-server", "valkey-server")
-"""Stopped by their last user (config.embedded), never here: that could lose what they hold."""
+"""Servers that only their last user may stop (config.embedded), to avoid loss of data."""
 
 END_SECONDS = 10.0
 LAST_LINES = 15
@@ -68,7 +68,7 @@ def end(program: Program) -> None:
 
 
 def leftovers(data_dir: Path) -> list[psutil.Process]:
-    """Return whatever lives, except ourselves, that was started for this data folder."""
+    """Return other live processes that were started for this data folder."""
     return [process for process in psutil.process_iter() if _is_left(process, data_dir)]
 
 
@@ -81,7 +81,7 @@ def _is_left(process: psutil.Process, data_dir: Path) -> bool:
 
 
 def end_leftovers(data_dir: Path) -> None:
-    """End what a killed start has left: asked first, killed after a few seconds."""
+    """Terminate the orphans of a killed start; kill them after a few seconds."""
     processes = leftovers(data_dir)
     for how in ("terminate", "kill"):
         for process in processes:
@@ -93,7 +93,7 @@ def end_leftovers(data_dir: Path) -> None:
 def run(
     what: str, command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None
 ) -> None:
-    """Run a program to its end; where it fails, say so with its last lines."""
+    """Run a program; if it fails, exit with the end of its log."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as stream:
         done = subprocess.run(

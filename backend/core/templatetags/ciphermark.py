@@ -32,7 +32,7 @@ LONG = 72
 
 
 def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
-    """Write a value as text; what is not known as `unknown`."""
+    """Format None as `unknown`, and other values with `write`."""
 
     @wraps(write)
     def written(value: float | None, *unit: str) -> str:
@@ -61,14 +61,14 @@ for _name, _written in _FILTERS.items():
 
 @register.filter
 def breakable(cipher: str) -> SafeString:
-    """Return a cipher's name that may be broken before its "@domain"."""
+    """Allow a line break before the "@domain" of a cipher."""
     name, at, domain = cipher.partition("@")
     return format_html("{}<wbr>{}{}", name, at, domain)
 
 
 @register.filter
 def dom_id(text: str) -> str:
-    """Return a name as part of an element's id; names in other scripts stay apart."""
+    """Convert a name to a part of an element's id, unique even for non-ASCII names."""
     return re.sub(
         r"[^A-Za-z0-9_-]", lambda found: "-" if found[0].isascii() else f"-{ord(found[0]):x}", text
     )
@@ -76,7 +76,7 @@ def dom_id(text: str) -> str:
 
 @register.filter
 def known(label: str | None) -> SafeString:
-    """Return a label of the environment, quietly where it says that it is unknown."""
+    """Return a label of the environment, muted if it is unknown."""
     if not label:
         return format_html('<span class="muted">{}</span>', "–")
     if label.startswith("Unknown "):
@@ -86,7 +86,7 @@ def known(label: str | None) -> SafeString:
 
 @register.filter
 def short_id(run_id: UUID) -> str:
-    """Return the first group of a run's id: enough to tell runs of a list apart."""
+    """Return the first group of a run id, which distinguishes the runs of a list."""
     return str(run_id)[:8]
 
 

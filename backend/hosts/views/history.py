@@ -25,9 +25,9 @@ from hosts.views.series import reading_order, section_label
 from runs.models import Host, Measurement, Series
 
 LATEST_ROWS = 50
-"""Rows of the table unless all are asked for; the chart has every point."""
+"""Rows of the table by default; the chart has every point."""
 NOTE_LABEL = 24
-"""Characters of a note beside its line."""
+"""Maximum length of a note's label in the chart."""
 HISTORY_METRICS = tuple(metric for metric in NAMED_METRICS if metric.key in METRICS)
 
 SERIES_FIELDS = (
@@ -64,9 +64,9 @@ def history_section(
     params: QueryDict,
     notes: Sequence[Note] = (),
 ) -> dict[str, Any]:
-    """Return what the section shows; what the address asks and cannot be is left out and named.
+    """Return the context of the section; invalid parameters are ignored and listed.
 
-    A series that the host does not have (any longer) is said to be so, and the default is shown.
+    If the host does not have the requested series, the section says so and shows the default.
     """
     form = HistoryChoice(params)
     form.is_valid()

@@ -25,7 +25,7 @@ from runs.models import Host, Run
 from runs.views.environment_facts import environment_facts
 
 LOST = ("hidden", "unused")
-"""Verdicts on hosts that have AES hardware and do not use it."""
+"""Verdicts of hosts that do not use their AES hardware."""
 
 COLUMNS = {
     "name": "Host",

@@ -19,7 +19,7 @@ from runs.models import Host
 
 @editors("hosts.add_note", "POST")
 def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Add a note on a host at a date, by default today."""
+    """Add a note to a host, dated today by default."""
     host = get_object_or_404(Host, pk=host_id)
 
     def make() -> None:

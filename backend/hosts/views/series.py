@@ -1,4 +1,4 @@
-"""Measurements of a run or a host, arranged for reading: one section per configuration."""
+"""Arrange the measurements of a run or host in one section per configuration."""
 
 import math
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ class Section:
 
 
 def configuration(series: Series) -> tuple[Any, ...]:
-    """Return all but cipher and block size; plain and default configurations sort first."""
+    """Return the sort key of a configuration without cipher and block size; defaults sort first."""
     return (
         series.tool != "ssh",
         series.acceleration != "default",

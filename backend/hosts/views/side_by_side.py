@@ -36,7 +36,7 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True)
 class Side:
-    """A run, or a host by its latest run; `doubtful`: the runs of its results with conditions."""
+    """A run, or a host with its latest run; `doubtful` lists its runs with conditions."""
 
     key: str
     run: Run
@@ -264,7 +264,7 @@ def _figure(result: Measurement) -> Figure:
 
 
 def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
-    """Return the mean of one side; series with AES instructions turned off are left out."""
+    """Return the mean ratio, excluding series with AES instructions disabled."""
     ratios = [
         cell.ratio
         for row in rows

@@ -101,7 +101,7 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
         )
 
     def latest_of(self, host_pk: int) -> Self:
-        """Return the latest result of every series that the host's runs measured."""
+        """Return the latest result of every series of a host."""
         latest = (
             self.filter(run__in=Run.objects.counted().filter(host=host_pk), median__isnull=False)
             .order_by("series_id", F("run__started_at").desc(nulls_last=True), "-run_id")
@@ -113,8 +113,8 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 class Measurement(models.Model):
     """One series of one run with the statistics of its tries; rates in bytes per second.
 
-    There are millions of these: no text, no foreign keys that the database checks, and no index
-    but the key. Django deletes them with their run.
+    Tables have millions of rows, so there is no text, no foreign key constraint, and no index
+    except the key. Django deletes rows with their run.
     """
 
     pk = models.CompositePrimaryKey("run_id", "series_id")
@@ -145,14 +145,14 @@ class Measurement(models.Model):
 
     @property
     def normalised(self) -> float | None:
-        """Return the rate by the run's speed index; None where it has no baseline of the tool."""
+        """Return the rate divided by the run's speed index; None without a baseline."""
         indices = {index.tool: index.index for index in self.run.speed_indices.all()}
         index = indices.get(self.series.tool)
         return self.median / index if self.median is not None and index else None
 
     @property
     def doubtful(self) -> bool:
-        """Return whether it is noisy, or its run states what disturbed it."""
+        """Return whether the series is noisy or the run has conditions."""
         return self.noisy or bool(self.run.conditions)
 
     @property

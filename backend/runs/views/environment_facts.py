@@ -32,7 +32,7 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Label and value of every fact that is known, in reading order."""
+    """Return label and value of every known fact, in display order."""
     if environment is None:
         return []
     known = [(label, _stated(environment, *path)) for label, path in FACTS]

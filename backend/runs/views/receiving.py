@@ -1,7 +1,7 @@
 """Receive the forms of the upload page, bounded in memory.
 
-A text that was previewed travels through the next form as its exact bytes, compressed, in a hidden
-field: a text area would change line ends and lose the encoding.
+The preview form carries the text as compressed bytes in a hidden field, because a text area
+would change line ends and lose the encoding.
 """
 
 import binascii
@@ -61,7 +61,7 @@ class BoundedFiles(MemoryFileUploadHandler):
 def receive_form(request: HttpRequest) -> None:
     """Parse the form into `request.POST` and `request.FILES`, or raise `FormRefused`.
 
-    Call this before anything reads `request.POST`, the check of the CSRF token included.
+    Call this before anything reads `request.POST`, including the CSRF check.
     """
     if int(request.META.get("CONTENT_LENGTH") or 0) > REQUEST_BYTES:
         reason = f"This is more than {REQUEST_BYTES >> 20} MiB. Upload fewer files at a time."

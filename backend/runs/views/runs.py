@@ -21,7 +21,7 @@ OWN_FIELDS = ("source", "verdict")
 
 @reader_page
 def run_list(request: HttpRequest) -> HttpResponse:
-    """List runs, the latest measured first; an invalid filter is left out."""
+    """List runs, latest measurement first, ignoring invalid filters."""
     params = request.GET
     filters = RunFilter(params, Run.objects.listed())
     page = page_of(filters.qs, params, "-moment", "-id")

@@ -93,7 +93,7 @@ class SectionForm(forms.Form):
             del self.fields["same_as"]
 
     def corrections(self) -> Corrections:
-        """Return what the reader changed; an emptied field means "not known"."""
+        """Return the user's corrections; an empty field means unknown."""
         answers = {name: self.cleaned_data[name] for name in FACTS}
         changed = {name: said for name, said in answers.items() if said != self.stated[name]}
         return Corrections(**changed)

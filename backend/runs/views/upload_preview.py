@@ -18,7 +18,7 @@ from texts.types import Figure, Remark
 MOST_ROWS = 5_000
 """Rows of a text; in each section the certain figures beyond them share one tick box."""
 NEAREST = 10
-"""Lines named where nothing was found."""
+"""Number of lines to show if no result was recognised."""
 
 
 class TextPreview:
@@ -133,7 +133,7 @@ class TextPreview:
 
     @property
     def nearest(self) -> Iterator[tuple[Remark, str]]:
-        """Yield the remarks on lines that came nearest to a result, with these lines."""
+        """Yield the lines that were nearest to a result, with their remarks."""
         for remark in self.understood.reading.remarks[:NEAREST]:
             yield remark, shorten(self.lines[remark.line - 1])
 

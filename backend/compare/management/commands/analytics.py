@@ -16,7 +16,7 @@ class Command(SiteCommand):
     help = "Build the copies of all processes, or ClickHouse's tables, again from PostgreSQL."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Ask for the option in full: it costs minutes on a large site."""
+        """Require the option, because a rebuild takes minutes on a large site."""
         parser.add_argument("--rebuild", action="store_true", required=True)
 
     def handle(self, *_: Any, **__: Any) -> None:
