@@ -151,10 +151,10 @@ class Context:
             self.names[level] = text[:HEADING_LIMIT]
             self._change_host(None, keeps_facts=self.listing != "heading")
         if facts := facts_in_heading(text):
-            self.learn(Fact(facts, listing="heading"))
+            listing = "cpu" if re.match(NAMED_CPU, text) else "heading"
+            self.learn(Fact(facts, listing=listing))
 
     def take_host(self, host: str) -> None:
-        """Take the name that a prompt or a listing says."""
         if host != self.host:
             self._change_host(host, keeps_facts=self.host is None)
             self.part()
@@ -230,7 +230,6 @@ class Context:
         return Group(self.line.number, self.host, self.name, self.heading, self.environment, part)
 
     def group(self, part: int = 0) -> Group:
-        """Return the group of the next figure."""
         last = self.groups[-1] if self.groups else None
         if last is None or self.parted or last.part != part or last.environment != self.environment:
             last = self.new_group(part)
@@ -264,7 +263,6 @@ class Context:
             self.remark("not_a_rate", "A rate of zero, or a time beyond all measure.", line)
 
     def _shared_fields(self, tool: Tool) -> dict[str, Any]:
-        """Return what all figures of this line share."""
         setting, command = self.setting, self.command
         own = command if command and command.tool in (tool, None) else None
         fields = self._of_ssh(own, setting) if tool == "ssh" else self._of_speed(own, setting)

@@ -23,8 +23,6 @@ _RATE = re.compile(RATE, re.I)
 
 
 class Fold:
-    """Take the events of each line in the order of the text."""
-
     def __init__(self, hints: Hints, *, is_about_ssh: bool) -> None:
         self.context = Context(hints)
         self.speed = SpeedRuns(self.context)

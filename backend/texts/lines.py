@@ -13,7 +13,7 @@ _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
     rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:header:) "
-    r"|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
+    r"|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!]))")
@@ -52,6 +52,11 @@ _JOINT = re.compile(
 )
 
 _GLUED = re.compile(r"(?<=\d bytes)(?=\d)|(?<=\.\d\d)(?=\d{1,3}[.,]\d)|(?<=\.\d\dk)(?=\d)")
+_GLUED_CIPHER = re.compile(
+    r"^(\W*(?>[a-z\d-]+@openssh\.com|(?:aes(?:128|192|256)|3des|blowfish|cast128)-c(?:bc|tr)"
+    r"|arcfour(?:128|256)?|3des|blowfish))(?=\d.*\d ?[kMG]i?B/s$)"
+)
+_GLUED_TIME = re.compile(r"(?<=\d\.\d\d\ds)(?=\d)")
 _GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
 """Joints of a table that lost what set its cells apart."""
 
@@ -120,6 +125,8 @@ def _freed(given: str) -> tuple[int, str]:
     if "**" in text or "`" in text:
         text = _BOLD.sub(r"\2", text).strip("`")
     text = re.sub(f"[{_SPACES}]", " ", text)
+    if "B/s" in text:
+        text = _GLUED_TIME.sub(" ", _GLUED_CIPHER.sub(r"\1 ", text))
     if len(_GLUED.findall(text)) > 2:
         text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
     return depth, text

@@ -47,7 +47,6 @@ class Unit(NamedTuple):
 
 
 def unit_of(text: str) -> Unit | None:
-    """Read a unit of a rate and nothing else."""
     match = _UNIT.fullmatch(text.strip())
     return _unit(match) if match else None
 

@@ -67,12 +67,12 @@ def _sizes(match: re.Match[str]) -> Event:
 
 
 def _row(match: re.Match[str]) -> Event | None:
-    cells = re.split(r"[\s|]+", match["cells"].strip(" |\t"))
+    cells = re.split(r"[\s|*†‡]+", match["cells"].strip(" |\t*†‡"))
     if len(cells) > 2 and cells[0][-1] == "k" and cells[-1].isdigit():
         cells.pop()  # the number of a note
     if not all("." in cell or "," in cell or cell[-1] in "kfna-" for cell in cells):
         return None  # the tool prints two decimals
-    label, mark = match["label"].strip(" :"), (match["mark"] or "").strip()
+    label, mark = match["label"].strip(" :"), (match["mark"] or match["noted"] or "").strip()
     if aes_in(match["remark"] or "") in ("off", "unclear"):
         mark = "AES"
     return Row(label, tuple(_cell(cell) for cell in cells), mark=mark)
@@ -207,7 +207,8 @@ RECOGNISERS = (
         rf"""[\s|#]*
         (?P<label>[a-z][a-z0-9_()/\-+.]{{1,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
         (?P<mark>\ (?:[*†‡+a-z]|\d{{1,2}}[a-z]?)(?=\ ))?[\s|:]+
-        (?P<cells>{_CELL}(?:[\s|]+{_CELL}){{0,11}})[\s|]*(?P<remark>[\s|](?:[<(#—–…\[]|-->|//|\.\.\.).{{1,60}})?""",
+        (?P<cells>{_CELL}(?:(?:\ ?(?P<noted>[*†‡]))?[\s|]+{_CELL}){{0,11}}\ ?[*†‡]?)[\s|]*
+        (?P<remark>[\s|](?:[<(#—–…\[]|-->|//|\.\.\.).{{1,60}})?""",
         _row,
         "aes-128 cbc      90320.55k   101336.58k   104107.69k   104910.78k   105305.43k",
     ),
@@ -266,7 +267,6 @@ _WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.exam
 
 
 def recognise(line: Line) -> Iterator[Event]:
-    """Yield what a line is; nothing for a blank one."""
     text = line.text.strip()
     if not text:
         return

@@ -12,8 +12,6 @@ from texts.types import Section
 
 @dataclass
 class Machine:
-    """Hold groups that make one section."""
-
     groups: list[Group]
     environment: Mapping[str, Any]
     known: set[tuple[object, ...]]

@@ -18,8 +18,6 @@ CPU_TIME = 0.25
 
 
 class SpeedRuns:
-    """Keep the state of a run of `openssl speed` while its lines are read."""
-
     def __init__(self, context: Context) -> None:
         self.context = context
         self.sizes: tuple[int, ...] = ()
@@ -105,6 +103,8 @@ class SpeedRuns:
     ) -> str:
         if row.mark:
             return f"unclear in its row: {row.mark}"
+        if self.sizes.count(size) > 1:
+            return "two columns of one size"
         if any(other is not None and other < 0 for other in row.rates):
             return "negative rate in its row"
         counted = next((one for _, one in pending if one.size == size), None)

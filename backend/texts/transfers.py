@@ -34,8 +34,6 @@ class Trial:
 
 
 class Transfers:
-    """Keep the transfer that is being read, and the loop above it."""
-
     def __init__(self, context: Context, *, is_about_ssh: bool) -> None:
         self.context = context
         self.is_about_ssh = is_about_ssh
@@ -87,7 +85,6 @@ class Transfers:
         self.trial = Trial(self.context.line.number, cipher)
 
     def _cipher(self) -> str | None:
-        """Return the cipher that command, heading or hint names for a transfer."""
         command, hint = self.context.command, self.context.hints.cipher
         if command is None and self.context.heading_cipher:
             return self.context.heading_cipher
@@ -98,7 +95,6 @@ class Transfers:
         return self.context.cipher_said, "cipher from words above"
 
     def end(self) -> None:
-        """Make a figure of the transfer's reports."""
         trial = self.trial
         cipher, doubt = trial.cipher or self._cipher(), ""
         if cipher is None:

@@ -99,8 +99,6 @@ class Unrecognised:
 
 @dataclass(frozen=True)
 class Reading:
-    """Hold all that was found in one text."""
-
     format: Format | None
     """Of most figures; None where there are none."""
     sections: tuple[Section, ...]

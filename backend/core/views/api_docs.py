@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 class DocsView(SpectacularSwaggerSplitView):
     """The browsable documentation: a page, which has no template for the answer to OPTIONS."""
 
+    template_name = "core/api_docs.html"
     http_method_names = ["get", "head"]
 
 
