@@ -39,6 +39,7 @@ def test_the_run_schema_is_served_as_it_is() -> None:
 
 def test_the_documentation_page_asks_no_other_host(reader: ApiClient) -> None:
     page = reader.get("/api/docs/").content.decode()
+    assert 'class="site-header"' in page
     assert "swagger-ui" in page
     assert "//cdn" not in page
     assert "https://" not in page
