@@ -6,7 +6,6 @@ from datetime import UTC, datetime, time
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django import template
 from django.urls import reverse
@@ -82,12 +81,6 @@ def known(label: str | None) -> SafeString:
     if label.startswith("Unknown "):
         return format_html('<span class="muted" title="{}">unknown</span>', label)
     return format_html("{}", label if len(label) <= LONG else label[: LONG - 1] + "…")
-
-
-@register.filter
-def short_id(run_id: UUID) -> str:
-    """Return the first group of a run id, which distinguishes the runs of a list."""
-    return str(run_id)[:8]
 
 
 @register.filter
