@@ -1,1 +1,1 @@
-"""People: who may do what, tokens, sign-in, the audit log."""
+"""Roles, API tokens, sign-in and the audit log."""

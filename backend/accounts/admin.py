@@ -1,4 +1,4 @@
-"""The administrator's view of the tables. Runs and hosts are edited on their own pages."""
+"""Tables shown at /admin/. Runs and hosts are edited on their own pages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ admin.site.unregister(Group)
 
 
 class LookOnlyAdmin(ModelAdmin):
-    """Rows that are made and changed elsewhere, each way with its checks and its audit entry."""
+    """Read-only list of rows that are edited elsewhere, with checks and audit entries."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -38,7 +38,7 @@ class LookOnlyAdmin(ModelAdmin):
 
 @admin.register(User)
 class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
-    """People and their roles. Only a superuser makes or changes a superuser."""
+    """Users and their roles. Only a superuser can create or change a superuser."""
 
     list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
     list_select_related = ("external_identity",)
@@ -54,7 +54,7 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
 
     @admin.display(description="Signs in")
     def signs_in(self, person: User) -> str:
-        """Return how the person signs in; a provider sets the role at each sign-in."""
+        """Return the user's sign-in method. A provider sets the role at each sign-in."""
         identity = getattr(person, "external_identity", None)
         return (
             f"through {identity.issuer}, with the role of their groups"
@@ -63,31 +63,31 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Make `is_superuser` read-only for people who are not."""
+        """Make `is_superuser` read-only for other users than superusers."""
         fields = tuple(super().get_readonly_fields(request, obj))
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse to administrators what would reset the password of a superuser."""
+        """Prevent administrators from changing superusers, for example their passwords."""
         return self._reaches(request, obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse to administrators the deletion of a superuser."""
+        """Prevent administrators from deleting superusers."""
         return self._reaches(request, obj) and super().has_delete_permission(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Superusers are seen by superusers alone: the list's bulk actions act on what it shows."""
+        """Hide superusers from administrators, because bulk actions apply to listed rows."""
         people = super().get_queryset(request)
         return people if request.user.is_superuser else people.filter(is_superuser=False)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Somebody who may not sign in any more reads by no token either."""
+        """Revoke the read tokens of a deactivated user."""
         super().save_model(request, obj, form, change)
         if not obj.is_active:
             end_read_tokens(obj, actor_of(request))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Nor does somebody who is deleted."""
+        """Revoke the read tokens of a deleted user."""
         end_read_tokens(obj, actor_of(request))
         super().delete_model(request, obj)
 
@@ -103,12 +103,12 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
 
 @admin.register(Group)
 class RoleAdmin(LookOnlyAdmin, GroupAdmin):
-    """The roles, with what each may do; `accounts.roles` decides that."""
+    """Read-only list of roles and their permissions, which `accounts.roles` defines."""
 
 
 @admin.register(Host)
 class HostAdmin(LookOnlyAdmin):
-    """Hosts; renamed and merged on their own pages."""
+    """Read-only list of hosts. Editors rename and merge them on their own pages."""
 
     list_display = ("name", "slug", "published", "created_at")
     search_fields = ("name", "slug")
@@ -116,7 +116,7 @@ class HostAdmin(LookOnlyAdmin):
 
 @admin.register(HostAlias)
 class HostAliasAdmin(LookOnlyAdmin):
-    """Former names, and what was merged."""
+    """Former names and merged hosts."""
 
     list_display = ("name", "machine_id", "host", "created_at")
     list_select_related = ("host",)
@@ -148,6 +148,6 @@ class ShareAdmin(LookOnlyAdmin):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(LookOnlyAdmin):
-    """The audit log; /audit/ shows it page by page."""
+    """The audit log, which /audit/ shows too."""
 
     list_display = ("at", "actor", "action", "object_name")

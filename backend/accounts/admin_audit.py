@@ -1,4 +1,4 @@
-"""The administration's changes in the audit log, with what was there before and after."""
+"""Record changes made at /admin/ in the audit log, with the values before and after."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ SECRET_FIELDS = frozenset({"password", "digest"})
 
 
 def snapshot(row: Model) -> dict[str, Any]:
-    """Return a row's fields as plain values; of a secret only whether it changed."""
+    """Return a row's fields as plain values. Secrets are replaced by whether they changed."""
     facts = model_to_dict(row, exclude=[*SECRET_FIELDS, "body"])
     return {
         name: sorted(str(entry) for entry in value) if isinstance(value, list) else value
@@ -43,10 +43,10 @@ def difference(
 
 
 class ModelAdmin(DjangoModelAdmin):
-    """Answers 400 where a list is asked for in a way that the database does not understand."""
+    """Return 400 for list parameters that the database cannot handle."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Render the list at once, for that is when some filters are tried."""
+        """Render the list here, because some filters are evaluated only then."""
         try:
             with transaction.atomic():
                 answer = super().changelist_view(request, extra_context)
@@ -56,10 +56,10 @@ class ModelAdmin(DjangoModelAdmin):
 
 
 class AuditedAdmin(ModelAdmin):
-    """Each addition, change and deletion becomes an audit entry."""
+    """Write an audit entry for each addition, change and deletion."""
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the row, remembered as it was before the form."""
+        """Return the row and remember its values before the change."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None:
             request.audit_before = snapshot(row)  # type: ignore[attr-defined]  # ours, read by log_change
@@ -70,7 +70,7 @@ class AuditedAdmin(ModelAdmin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Record the change; of a password only that it changed."""
+        """Record the change, without the value of a password."""
         now = type(obj)._default_manager.get(pk=obj.pk)
         before, after = difference(getattr(request, "audit_before", {}), snapshot(now))
         if "password" in str(message).lower():

@@ -1,9 +1,9 @@
-"""Django's administration with our own rule of who comes in (`accounts.admin_site`)."""
+"""Django's admin with the access rule of `accounts.admin_site`."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
 class SiteAdminConfig(AdminConfig):
-    """Apart from the site itself: this is read before any model can be."""
+    """Separate from the admin site, because Django reads this before models are available."""
 
     default_site = "accounts.admin_site.CiphermarkAdminSite"

@@ -1,4 +1,4 @@
-"""The administration at /admin/: for administrators, who sign in where everybody does."""
+"""The admin site at /admin/, for administrators."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from accounts.roles import ADMIN_SITE
 
 
 class CiphermarkAdminSite(AdminSite):
-    """Open by the role, not by a flag of its own (`is_staff`)."""
+    """Grant access by role instead of `is_staff`."""
 
     site_header = site_title = "Ciphermark"
 
@@ -21,7 +21,7 @@ class CiphermarkAdminSite(AdminSite):
         return bool(request.user.is_active and request.user.has_perm(ADMIN_SITE))
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """One sign-in for the whole site, with one lock-out; who is signed in may not be here."""
+        """Redirect to the site's sign-in page, or refuse users who are already signed in."""
         if self.has_permission(request):
             return redirect("admin:index")
         if request.user.is_authenticated:

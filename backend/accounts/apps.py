@@ -3,12 +3,12 @@ from django.db.models.signals import post_migrate
 
 
 class AccountsConfig(AppConfig):
-    """The last of the apps, so that all permissions exist when the roles are made."""
+    """Must be the last app, so that all permissions exist when the roles are created."""
 
     name = "accounts"
 
     def ready(self) -> None:
-        """Make the roles after `migrate`; note lock-outs in the audit log."""
+        """Create the roles after `migrate`, and record lock-outs in the audit log."""
         from accounts.lock_outs import note_lock_outs
         from accounts.roles import make_roles
 

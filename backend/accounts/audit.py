@@ -19,7 +19,7 @@ Kind = AuditEntry.ActorKind
 
 @dataclass(frozen=True)
 class Actor:
-    """Who did it; `key` is the primary key of the person or token."""
+    """Author of a change; `key` is the primary key of the user or token."""
 
     kind: Kind
     name: str
@@ -37,7 +37,7 @@ def by_provider(issuer: str) -> Actor:
 
 @dataclass(frozen=True)
 class Subject:
-    """What it was done to, by its name and key at that time."""
+    """Changed object, with its name and key at that time."""
 
     kind: str
     key: object
@@ -49,7 +49,7 @@ def by_person(user: User) -> Actor:
 
 
 def actor_of(request: Request | HttpRequest) -> Actor:
-    """Return the token or the person behind a request."""
+    """Return the token or user that sent a request."""
     token = getattr(request, "auth", None)
     if isinstance(token, ApiToken):
         return Actor(Kind.TOKEN, token.name, token.pk)

@@ -1,4 +1,4 @@
-"""Too many wrong passwords (how many: `config.settings`): noted in the audit log, once a time."""
+"""Record lock-outs after too many wrong passwords (`config.settings`) in the audit log."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Requests that an authenticating reverse proxy has signed in."""
+"""Sign-in by an authenticating reverse proxy."""
 
 from collections.abc import Callable
 
@@ -25,13 +25,13 @@ class ProxySignInMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on; the account is looked for when somebody asks for it."""
+        """Attach the account lazily to the request."""
         by_session = request.user
         request.user = SimpleLazyObject(lambda: _signed_in(request, by_session))  # type: ignore[assignment]  # as Django's own
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return the page for people whom the proxy signs in and this site does not."""
+        """Return the error page for users whom the proxy signs in but this site refuses."""
         if isinstance(error, SignInRefused):
             request.user = AnonymousUser()
             return sign_in_failed(request, str(error), status=403)

@@ -1,6 +1,6 @@
-"""What people may do: three groups, each with all that the one before it has.
+"""Roles as three groups, each of which includes the permissions of the previous one.
 
-Anyone who has an account reads; it is deactivated to end that. Groups decide about changes.
+Every active account may read. Groups grant the permission to make changes.
 """
 
 from typing import Any
@@ -44,19 +44,19 @@ ROLES: dict[str, frozenset[str]] = {
     EDITOR: _VIEWS | _EDITS,
     ADMINISTRATOR: _VIEWS | _EDITS | _ADMINISTERS,
 }
-"""Group -> its permissions, as `app.codename`; the later, the more."""
+"""Group -> permissions as `app.codename`, least powerful group first."""
 
 EVERYBODY = "*"
-"""In place of a group, where groups of a provider are given roles: everyone whom it signs in."""
+"""In CIPHERMARK_ROLES, stands for all users of the provider."""
 
 ADMIN_SITE = "auth.change_user"
 """The permission that opens /admin/."""
 
 
 def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
-    """Bring the groups up to this program's version; called after every `migrate`.
+    """Create or update the groups after every `migrate`.
 
-    Their members stay, and so does every other group.
+    Members and other groups are kept.
     """
     # The settings read the names of the roles, before there are models.
     from django.contrib.auth.models import Group, Permission

@@ -1,7 +1,6 @@
-"""Making, recognising and revoking API tokens.
+"""Create, verify and revoke API tokens.
 
-A token is 256 random bits, so a plain SHA-256 protects it as well as a password hash would,
-at no cost to each request.
+A token has 256 random bits, so SHA-256 protects it as well as a slow password hash.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ from accounts.models import ApiToken
 from compare.models import Share
 
 PREFIX = "cmk_"
-"""Makes a leaked token recognisable to secret scanners and people."""
+"""Lets secret scanners recognise leaked tokens."""
 
 
 class OtherHost(Exception):
@@ -27,7 +26,7 @@ class OtherHost(Exception):
 
 
 class NameTaken(ValueError):
-    """There is a valid token of this name: which one to revoke would not be clear."""
+    """A valid token already has this name."""
 
 
 def digest_of(secret: str) -> str:
@@ -72,13 +71,13 @@ def create_token(
 
 @transaction.atomic
 def revoke_token(token_pk: int, by: Actor) -> None:
-    """End a token now; the runs that it uploaded stay. Revoking it again changes nothing."""
+    """Revoke a token. Its runs stay. Repeating this changes nothing."""
     token = ApiToken.objects.select_for_update(of=("self",)).get(pk=token_pk)
     revoke(token, _subject(token), by)
 
 
 def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
-    """End a row that its transaction has locked, and record it; one that has ended stays as is."""
+    """Revoke a locked row and record it, unless it is already revoked."""
     if row.revoked_at is not None:
         return
     row.revoked_at = timezone.now()
@@ -95,7 +94,7 @@ def end_read_tokens(person: User, by: Actor) -> None:
 
 
 def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
-    """Raise `OtherHost` unless a token bound to a host may bring this one of a run document."""
+    """Raise `OtherHost` if the token is bound to another host than the document's."""
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(

@@ -50,7 +50,7 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
 
 
 class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
-    """A change; of its hosts the latest are named."""
+    """A change with its latest members."""
 
     status = serializers.ChoiceField(FleetChange.Status.choices, source="state")
     hosts = serializers.IntegerField()
@@ -76,14 +76,14 @@ class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
 
 
 class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
-    """What an editor says of a change."""
+    """Status and note set by an editor."""
 
     class Meta:
         model = FleetChange
         fields = ("status", "note")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse an empty decision, unknown members and unprintable notes."""
+        """Reject empty requests, unknown members and unprintable notes."""
         if not attrs or set(self.initial_data) - set(self.fields):
             raise serializers.ValidationError("Say what to change, and nothing else: status, note.")
         if not attrs.get("note", "").replace("\r", "").replace("\n", " ").isprintable():
@@ -93,7 +93,7 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
 
 @transaction.atomic
 def decide(change: FleetChange, sent: Any, by: Actor) -> None:
-    """Set status and note of a change; `ValidationError` names what is wrong with them."""
+    """Set status and note of a change; raise `ValidationError` if they are invalid."""
     change = FleetChange.objects.select_for_update().get(pk=change.pk)
     before = {"status": change.status, "note": change.note}
     decision = DecisionSerializer(change, data=sent, partial=True)
@@ -137,13 +137,13 @@ class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
 
     @extend_schema(request=DecisionSerializer, responses=FleetChangeSerializer)
     def patch(self, request: Request, **_: Any) -> Response:
-        """Set its status, or write a note. For signed-in editors."""
+        """Set status or note. Requires a signed-in editor."""
         decide(self.get_object(), request.data, actor_of(request))
         return self.get(request)
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """What one run says, in the trend's unit."""
+    """Result of a run in the trend's unit."""
 
     run_id = serializers.UUIDField(source="run.run_id")
     started_at = serializers.DateTimeField()
@@ -165,7 +165,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class BetweenSerializer(serializers.Serializer[Any]):
-    """What lies between two runs."""
+    """Something between two runs."""
 
     run_id = serializers.UUIDField(source="point.run.run_id", help_text="The first changed run.")
     previous_run_id = serializers.UUIDField(source="previous.run.run_id")
@@ -196,7 +196,7 @@ class StepSerializer(BetweenSerializer):
 
 
 class SourceSerializer(serializers.Serializer[Any]):
-    """Where a change of the tool is written."""
+    """Source for a change of the tool."""
 
     release = serializers.CharField()
     url = serializers.URLField()
@@ -216,7 +216,7 @@ class BreakSerializer(BetweenSerializer):
 
 
 class TrendSerializer(serializers.Serializer[Any]):
-    """A host's history of one series, the oldest run first."""
+    """History of a series on a host, oldest run first."""
 
     host = serializers.CharField(source="host.slug")
     host_id = serializers.IntegerField(source="host.pk")
@@ -233,13 +233,13 @@ class TrendSerializer(serializers.Serializer[Any]):
 
 
 class TrendView(ApiView):
-    """One host's history of one series."""
+    """Get the history of a series on a host."""
 
     parameters = {"GET": HistoryForm}
 
     @extend_schema(operation_id="trends", responses=TrendSerializer)
     def get(self, request: Request) -> Response:
-        """Return its runs, the oldest first, the changes among them, and breaks of the tool."""
+        """Return the runs of a series, oldest first, with changes and breaks of the tool."""
         asked = self.asked.given
         key = asked.pop("host")
         host = Host.objects.find(key)

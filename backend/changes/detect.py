@@ -1,4 +1,4 @@
-"""Changes of a host, found in its latest runs and stored; hosts that changed alike are joined."""
+"""Detect changes in the latest runs of a host, and join hosts with the same change."""
 
 import logging
 from collections import defaultdict
@@ -30,10 +30,10 @@ from runs.models import HostWatch, Measurement, Run, RunDocument
 logger = logging.getLogger(__name__)
 
 RUNS = 100
-"""Runs of a host that are looked at, the latest: what was found before them stays."""
+"""Number of latest runs to examine. Changes detected in earlier runs stay."""
 
 TOGETHER = timedelta(days=31)
-"""Between hosts that changed alike, at most; some are measured once a month."""
+"""Maximum time between joined hosts. Some are measured once a month."""
 
 SILENT_TOGETHER = timedelta(days=1)
 
@@ -44,16 +44,16 @@ LEAST_RUNS, TIMES = 3, 9
 MOST_DIFFERENCES, LONGEST_WORDS = 12, 300
 
 LOCK = 5_901_219
-"""Of the database's advisory locks, the one of who joins or makes entries."""
+"""PostgreSQL advisory lock for joining and creating entries."""
 
 Kind, Direction = FleetChange.Kind, FleetChange.Direction
 Member = FleetChangeMember
 
 
 class _Part(NamedTuple):
-    """A host's part of a change; those alike in all but `member` and `shown_at` are of one change.
+    """A host's part of a change. Parts that differ only in `member` and `shown_at` form one change.
 
-    `begins`: the run that the change begins with. `shown_at`: start of the second run to show it.
+    `begins`: first changed run. `shown_at`: start of the second run that shows the change.
     """
 
     kind: FleetChange.Kind
@@ -65,15 +65,14 @@ class _Part(NamedTuple):
 
 
 def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
-    """Return what identifies a part that a later look finds again."""
+    """Return the key by which a later detection recognises a part."""
     return kind, direction, member.run_id, member.tool, member.family
 
 
 def find_due() -> bool:
-    """Find the changes of one host that is due; False where none is.
+    """Detect the changes of one host that is due; return False if none is due.
 
-    No row of a run that an edit may be waiting for is locked meanwhile: what changes while a host
-    is looked at leaves it due.
+    Runs are not locked, so that edits need not wait. A host that changes meanwhile stays due.
     """
     watch = HostWatch.objects.filter(due_at__isnull=False).order_by("due_at").first()
     if watch is None:
@@ -90,7 +89,7 @@ def find_due() -> bool:
 
 
 def _look(watch: HostWatch) -> None:
-    """Store what the runs of a host show, and when it is silent without another one."""
+    """Store the changes of a host, and when it becomes silent."""
     counted = Run.objects.counted().filter(host=watch.host_id)
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
     latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")[:RUNS]
@@ -115,7 +114,7 @@ def _at(run: Run) -> datetime:
 
 
 Key = tuple[int, ToolState]
-"""A series, and how the release of its tool measures it."""
+"""A series and the state of its tool's release."""
 
 
 def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
@@ -146,9 +145,9 @@ def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
 def _observed(
     runs: Sequence[Run],
 ) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
-    """Return the host's own speeds, by tool and family, then by run.
+    """Return the speeds of a host by tool and family, then by run.
 
-    Series with AES instructions turned off or over a network to another machine are left out.
+    Excludes series with AES instructions disabled and series to another machine.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
     observations: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
@@ -190,7 +189,7 @@ _WITH_VERDICT = {Direction.LOST: Direction.SLOWER, Direction.REGAINED: Direction
 
 
 def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the parts; the speed of AES joins the change of the verdict beside it."""
+    """Yield the parts, with changes of AES speed joined to the change of the verdict."""
     verdicts = [part for part in parts if part.kind == Kind.VERDICT]
     for part in parts:
         for verdict in verdicts:
@@ -205,9 +204,9 @@ _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "
 
 
 def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
-    """Store the parts of a host. One that is not found again goes, unless an editor decided on it.
+    """Store the parts of a host. Delete others unless an editor has set their status.
 
-    Those from before `since` stay as long as their run does, and those of hidden runs.
+    Parts from before `since` and parts of hidden runs stay.
     """
     of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change", "run"))
@@ -242,22 +241,22 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
 
 
 def _lock_entries() -> None:
-    """Keep other workers from joining or making entries until the transaction ends."""
+    """Prevent other workers from changing entries until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
 def _differences(*runs: int | None) -> list[str]:
-    """Return in words what differs in the environment of two runs."""
+    """Describe the environment differences of two runs."""
     documents = RunDocument.objects.in_bulk(runs)
     differences = environment_difference(*(documents[run].environment for run in runs))
     return [difference.words[:LONGEST_WORDS] for difference in differences[:MOST_DIFFERENCES]]
 
 
 def _entry(part: _Part) -> FleetChange:
-    """Return the open entry of hosts that changed alike with this difference, or a new one.
+    """Return the open entry of hosts with the same change and difference, or a new one.
 
-    A kernel is new every few weeks, so it is the difference of those alone that have no other.
+    Kernels change every few weeks, so the kernel counts only if nothing else differs.
     """
     words = part.member.differences
     others = [word for word in words if not word.startswith("kernel:")]
@@ -267,7 +266,7 @@ def _entry(part: _Part) -> FleetChange:
 
 
 def _open_entry(member: Member, within: timedelta, difference: str, **alike: str) -> FleetChange:
-    """Return the entry that a member belongs to; one that was decided is new with a new host."""
+    """Return the entry of a member; an acknowledged or ignored one becomes new again."""
     at = member.at
     near = FleetChange.objects.filter(
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
@@ -286,7 +285,7 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
 
 
 def _settle(changes: Collection[int]) -> None:
-    """Bring the times of these entries in line with their members; delete those without any."""
+    """Update the times of these entries from their members; delete entries without members."""
     for change in FleetChange.objects.filter(pk__in=changes):
         times = change.members.aggregate(
             first=Min("at"),
@@ -302,7 +301,7 @@ def _settle(changes: Collection[int]) -> None:
 
 
 def _silent_after(times: Sequence[datetime]) -> datetime | None:
-    """Return when a host with runs at these times is silent; None for too few runs."""
+    """Return when a host with runs at these times becomes silent; None for too few runs."""
     latest = times[-TIMES:]
     if len(latest) < LEAST_RUNS:
         return None
@@ -311,9 +310,9 @@ def _silent_after(times: Sequence[datetime]) -> datetime | None:
 
 
 def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:
-    """Bring the entry of a silent host in line with its runs; return whether it is silent.
+    """Update the entry of a silent host; return whether it is silent.
 
-    Later runs end the silence; if they only came late, or earlier ones are gone, there was none.
+    Later runs end the silence. If they arrived late or earlier runs are deleted, the entry goes.
     """
     is_silent = False
     silent = Member.stored.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
@@ -332,7 +331,7 @@ def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) ->
 
 
 def find_silent(now: datetime | None = None) -> None:
-    """Store which hosts have been silent for too long."""
+    """Store entries for silent hosts."""
     for watch in HostWatch.objects.filter(silent_after__lt=now or timezone.now(), due_at=None):
         with transaction.atomic():
             _store_silence(watch)

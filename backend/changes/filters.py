@@ -27,7 +27,7 @@ def with_member(**wanted: Any) -> Exists:
 
 class OfRuns(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[Any, ...]) -> QuerySet[Any]:
-        """Keep changes that begin with a run that passes."""
+        """Keep changes whose first changed run matches."""
         if not values:
             return rows
         return rows.filter(with_member(run__in=super().filter(Run.objects.all(), values)))
@@ -42,7 +42,7 @@ class OfTags(OfRuns, TagsFilter):
 
 
 class ChangeFilter(ParameterFilterSet):
-    """The list of changes."""
+    """Filters of the list of changes."""
 
     kind = ValuesFilter("kind", item=Choice(FleetChange.Kind.values))
     direction = ValuesFilter("direction", item=Choice(FleetChange.Direction.values))

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from changes.models import NotificationChannel
 
 LONGEST_TEXT = 30_000
-"""Characters, of services that take more."""
+"""Maximum length of a message."""
 
 LONGEST_REST = 30
-"""Characters of the line that says how many entries are left out."""
+"""Maximum length of the line that counts omitted entries."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """One entry: `title` in a few words, `facts` a line each, `url` where the evidence is."""
+    """An entry of a message; each of `facts` is a line, `url` leads to the evidence."""
 
     title: str
     facts: tuple[str, ...]
@@ -24,7 +24,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Message:
-    """What is sent at once; `list_url` is where all changes are listed."""
+    """A message; `list_url` leads to the list of changes."""
 
     notices: Sequence[Notice]
     list_url: str
@@ -36,7 +36,7 @@ class Message:
 
     @property
     def subject(self) -> str:
-        """Return one line: host names come from outside, and none breaks a header."""
+        """Return the subject as one line, so that host names cannot break a mail header."""
         if self.daily:
             return f"Ciphermark, the last day: {_count(self.notices)}"
         first = self.notices[0]
@@ -46,7 +46,7 @@ class Message:
 
 
 def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:
-    """Return plain text of at most so many characters, an entry a paragraph."""
+    """Format the message as plain text with a maximum length, one paragraph per entry."""
     rest = f"All changes: {message.list_url}\n"
     parts: list[str] = []
     room = min(longest, LONGEST_TEXT) - len(rest) - LONGEST_REST

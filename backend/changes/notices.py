@@ -21,7 +21,7 @@ def site_url(path: str) -> str:
 
 
 def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
-    """Key of the row -> what it says; without those whose entry is gone or of no matter."""
+    """Map the row's key to its notice, without entries that are deleted or closed."""
     changes = FleetChange.objects.listed().with_members(MOST_MEMBERS)
     entries = changes.in_bulk([row.change_key for row in rows if row.change_key])
     runs = Run.objects.in_bulk([row.run_id for row in rows if row.run_id], field_name="run_id")

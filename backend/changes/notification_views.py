@@ -1,4 +1,4 @@
-"""Channels that changes are sent to: made, tested, paused and deleted here, with what was sent."""
+"""Create, test, pause and delete notification channels, and show their deliveries."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ SEVERITIES = [
 
 
 class TagsField(forms.CharField):
-    """Tags as KEY:VALUE, by commas."""
+    """Tags as KEY:VALUE, separated by commas."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -52,7 +52,7 @@ else:
 
 
 class RuleForm(ModelForm):
-    """Which entries a channel is sent, and when."""
+    """Form of a channel's rule."""
 
     kinds = forms.MultipleChoiceField(
         label="Only these kinds",
@@ -71,7 +71,7 @@ class RuleForm(ModelForm):
 
 
 class ChannelForm(RuleForm):
-    """A new channel."""
+    """Form of a new channel."""
 
     class Meta(RuleForm.Meta):
         fields = ("name", "address", "kinds", "severity", "tags", "daily")
@@ -87,7 +87,7 @@ class ChannelForm(RuleForm):
 
 @editors(EDIT, *FORM)
 def notification_page(request: HttpRequest) -> HttpResponse:
-    """Show the channels and what was sent; a POST makes a channel."""
+    """Show channels and deliveries; a POST creates a channel."""
     form = ChannelForm(request.POST or None)
     if form.is_valid():
         form.instance.made_by = actor_of(request).name[:200]
@@ -100,7 +100,7 @@ def notification_page(request: HttpRequest) -> HttpResponse:
 
 
 def _channels() -> QuerySet[NotificationChannel]:
-    """Return each with the latest of what was or is to be sent."""
+    """Return channels with their latest messages."""
     latest = Notification.objects.filter(channel=OuterRef("pk")).order_by("-pk")
     return NotificationChannel.objects.annotate(
         last_state=Subquery(latest.values("state")[:1]),
@@ -112,7 +112,7 @@ def _channels() -> QuerySet[NotificationChannel]:
 
 @editors(EDIT, *FORM)
 def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Show the rule of a channel; a POST changes it."""
+    """Show or change the rule of a channel."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
     before = channel.facts()
     form = RuleForm(request.POST or None, instance=channel)
@@ -136,7 +136,7 @@ def _subject(channel: NotificationChannel) -> Subject:
 @editors(EDIT, "POST")
 @transaction.atomic
 def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Have a test message sent, by a paused channel too; the page shows what became of it."""
+    """Queue a test message, even for a paused channel."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
     channel.notifications.create(topic=TEST, title="Test message", due_at=timezone.now())
     record(actor_of(request), "channel.test", _subject(channel))

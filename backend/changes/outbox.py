@@ -1,6 +1,6 @@
-"""Notifications, written in the transaction of the event, for each channel that wants it.
+"""Store notifications for matching channels in the transaction of the event.
 
-`notifications` sends them.
+`sending` delivers them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,18 +20,18 @@ from cipherspeed.naming import tags_by_key
 from runs.models import Run
 
 NEWS = timedelta(days=14)
-"""What is older when it is found is history: listed, but not sent."""
+"""Maximum age of a change at its detection. Older changes are listed but not sent."""
 
 DIGEST_AT = time(6)
-"""UTC."""
+"""Time of the daily message, in UTC."""
 
 SILENCE_WAITS = timedelta(hours=1)
-"""Before a message about a silent host: an agent that was offline sends its old runs in turn, and
-until the last of them has arrived the host looks silent."""
+"""Delay of messages about silent hosts. An agent that was offline sends its old runs one by one,
+and the host appears silent until the last has arrived."""
 
 REPEATED = timedelta(days=1)
-"""Between two messages about one entry that further hosts join, as in an upgrade of the fleet, and
-about rejected runs of one host: an agent with a wrong clock has each of them rejected."""
+"""Minimum interval between messages about an entry that other hosts join, as in an upgrade of the
+fleet, and between messages about rejected runs of a host, as with a wrong clock."""
 
 LONGEST_TITLE = 300
 
@@ -41,7 +41,7 @@ def is_news(at: datetime) -> bool:
 
 
 def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
-    """Notify of changes that a host has certainly become part of."""
+    """Notify of confirmed changes."""
     parts = {member.change_id: member for member in members}
     channels = _channels() if parts else []
     for member in parts.values() if channels else ():
@@ -52,7 +52,7 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
 
 
 def notify_of_rejection(run: Run, **_: Any) -> None:
-    """Notify of a rejected run: it has no host, so the name and tags of its document count."""
+    """Notify of a rejected run. It has no host, so use name and tags of its document."""
     channels = _channels()
     if not channels:
         return
@@ -90,13 +90,13 @@ def _write(
 
 
 def _again_at(change_key: int) -> dict[int, datetime]:
-    """Return for each channel when it may be sent the entry again."""
+    """Return channel -> earliest time of the next message about the entry."""
     rows = Notification.objects.filter(change_key=change_key).order_by("id")
     return {key: at + REPEATED for key, at in rows.values_list("channel_id", "created_at")}
 
 
 def _concerns(channel: NotificationChannel, topic: str, kind: str, tags: Mapping[str, str]) -> bool:
-    """Return whether the channel's rule matches: of several tags of one key any suffices."""
+    """Return whether the channel's rule matches; of several tags with the same key any suffices."""
     if channel.severity > severity_of(topic):
         return False
     if channel.kinds and kind not in channel.kinds:

@@ -23,14 +23,14 @@ from changes.services import deliver
 logger = logging.getLogger(__name__)
 
 MOST = 50
-"""Entries of one message."""
+"""Maximum number of entries in a message."""
 
 DEADLINE = 20
-"""Seconds of one delivery: the time limit of its task."""
+"""Time limit of a delivery in seconds."""
 NO_END = f"No answer within {DEADLINE} seconds."
 
 PAUSE = timedelta(minutes=1)
-"""Between two messages of a channel: whatever is found meanwhile is one message."""
+"""Minimum interval between messages of a channel."""
 
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
 """The wait doubles with each failure."""
@@ -42,7 +42,7 @@ State = Notification.State
 
 
 def due_channels() -> list[int]:
-    """Return keys of the channels that have something to send now."""
+    """Return the keys of channels with due messages."""
     now = timezone.now()
     sendable = Q(topic=TEST) | Q(channel__in=NotificationChannel.objects.open(now))
     due = Notification.objects.due(now).filter(sendable).order_by()
@@ -50,7 +50,7 @@ def due_channels() -> list[int]:
 
 
 def send_due(channel_pk: int) -> None:
-    """Send what is due for a channel, unless another worker is at it."""
+    """Send the due messages of a channel unless another worker is sending them."""
     tests = _begin_tests(channel_pk)
     if tests:
         _send_test(tests)
@@ -86,7 +86,7 @@ def _send_test(tests: Sequence[Notification]) -> None:
 
 @transaction.atomic
 def _begin(channel_pk: int) -> NotificationChannel | None:
-    """Take the channel until its next attempt, which a success brings forward."""
+    """Claim the channel until its next attempt; success shortens the wait."""
     now = timezone.now()
     ready = NotificationChannel.objects.open(now).select_for_update(skip_locked=True)
     channel = ready.filter(pk=channel_pk).first()
@@ -119,7 +119,7 @@ def _send_entries(channel: NotificationChannel) -> None:
 
 
 def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
-    """Make one attempt; return what went wrong, if anything."""
+    """Attempt a delivery; return the error, or an empty string."""
     message = Message(tuple(notices.values()), site_url(reverse("change-pages")), channel.daily)
     began = time.monotonic()
     try:

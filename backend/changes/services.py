@@ -1,6 +1,6 @@
-"""The services that messages go to, by Apprise: mail, chats, web hooks and a hundred more.
+"""Deliver messages through Apprise: mail, chat, web hooks and many more services.
 
-Apprise and its services take 40 MB: imported where a message is sent or an address checked.
+Apprise needs 40 MB of memory and is therefore imported only when it is used.
 """
 
 import re
@@ -24,7 +24,7 @@ class AddressRefused(ValueError):
 
 
 def check_address(address: str) -> None:
-    """Raise `AddressRefused` unless it names a service and all that the service needs."""
+    """Raise `AddressRefused` unless the address is complete for its service."""
     from apprise import Apprise
     from apprise.exception import AppriseException
 
@@ -39,7 +39,7 @@ def check_address(address: str) -> None:
 
 
 def deliver(address: str, message: Message) -> str:
-    """Send it; return what went wrong, without the secrets of the address, or nothing."""
+    """Send a message; return the error without secrets, or an empty string."""
     from apprise import NotifyFormat
 
     service = _service(address)
@@ -71,7 +71,7 @@ def _service(address: str) -> "Apprise":
 
 
 def _without_secrets(text: str, address: str) -> str:
-    """Take every part of the address out of a text: some are secret."""
+    """Remove all parts of the address from a text, because some are secret."""
     parts = {*re.split(r"[/:@?&=,]+", address), *re.split(r"[/:@?&=,]+", unquote(address))}
     for part in sorted(parts, key=len, reverse=True):
         if len(part) > 3:

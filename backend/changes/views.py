@@ -1,4 +1,4 @@
-"""Pages of changes: the list, one entry, and what editors say of it."""
+"""Pages of changes: the list, an entry, its status and note."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.
 
 @reader_page
 def change_list(request: HttpRequest) -> HttpResponse:
-    """List changes page by page; an invalid filter is left out."""
+    """List changes, ignoring invalid filters."""
     params = request.GET
     filters = ChangeFilter(params, FleetChange.objects.listed())
     page = page_of(filters.qs, params, "-last_at", "-id")
@@ -61,7 +61,7 @@ def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
 
 @editors("changes.change_fleetchange", "POST")
 def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
-    """Set status and note of an entry; back to where the form stood."""
+    """Set status and note of an entry, and return to the page of the form."""
     change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)
     try:
         sent = {name: request.POST[name] for name in ("status", "note") if name in request.POST}

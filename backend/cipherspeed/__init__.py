@@ -1,1 +1,1 @@
-"""What figures mean: run documents, statistics, normalisation, verdicts. Imports no Django."""
+"""Run documents, statistics, normalisation and verdicts. Imports no Django."""

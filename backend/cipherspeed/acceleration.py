@@ -1,4 +1,4 @@
-"""Is hardware AES used? A verdict with its evidence (docs/method.md, section 4)."""
+"""Determine whether hardware AES is used, with evidence (docs/method.md, section 4)."""
 
 import json
 import re
@@ -32,7 +32,7 @@ from cipherspeed.types import Series
 Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 
 CLEAR_EFFECT = 1.5
-"""A factor in speed that proves hardware AES: by turning it off, or above software's level."""
+"""Speed factor that proves hardware AES, against disabled instructions or software AES."""
 
 HYPERVISORS = frozenset(
     (
@@ -40,13 +40,13 @@ HYPERVISORS = frozenset(
         *("parallels", "bhyve", "powervm", "zvm", "qnx", "acrn", "apple", "sre", "google"),
     )
 )
-"""What systemd-detect-virt and the agent call machines that are guests; containers are none."""
+"""Names of virtual machines by systemd-detect-virt and the agent, without containers."""
 
 NO_EFFECT = 1.1
-"""A mask that slows AES by less than this changed nothing."""
+"""Speed factor below which masking had no effect."""
 
 MASK_WITHOUT_EFFECT = "mask had no effect"
-"""The agent's reason for leaving out masked series that were as fast as the plain ones."""
+"""The agent's reason for skipping masked series."""
 
 TELLING_CIPHERS = {
     "openssl": ("aes-128-cbc", "aes-128-gcm"),
@@ -56,10 +56,10 @@ TELLING_CIPHERS = {
 
 @dataclass(frozen=True)
 class AccelerationVerdict:
-    """The verdict; what it rests on and what to do about it, in words.
+    """Verdict, with evidence and advice as text.
 
-    `factor`: how many times faster AES runs than without its instructions, measured by turning
-    them off or else against software AES on the reference; None where neither could be.
+    `factor`: speed of AES relative to disabled instructions, or else to software AES on the
+    reference; None if unknown.
     """
 
     verdict: Verdict
@@ -70,7 +70,7 @@ class AccelerationVerdict:
 
 @dataclass(frozen=True)
 class _Effect:
-    """A cipher with and without AES instructions, bytes per second."""
+    """Speed of a cipher with and without AES instructions, in bytes per second."""
 
     cipher: str
     block_size: int
@@ -91,7 +91,7 @@ class _Effect:
 
 @dataclass(frozen=True)
 class _Speed:
-    """A machine's AES-128-CBC in bytes per second, beside what its speed index promises."""
+    """AES-128-CBC in bytes per second, and the rate of software AES expected by the speed index."""
 
     cipher: str
     measured: float
@@ -100,7 +100,7 @@ class _Speed:
 
     @property
     def factor(self) -> float:
-        """Normalised AES over what software AES reaches on the reference machine."""
+        """Return normalised AES relative to software AES on the reference machine."""
         return normalised(self.measured, self.speed) / self.reference.software
 
     @property
@@ -115,7 +115,7 @@ class _Speed:
 
 @dataclass(frozen=True)
 class SoftwareAes:
-    """What AES-128-CBC in software reaches beside known baseline levels, bytes per second."""
+    """AES-128-CBC in software with the baseline levels of the same machine, in bytes per second."""
 
     tool: str
     cipher: str
@@ -126,7 +126,7 @@ class SoftwareAes:
 
 @cache
 def software_aes() -> tuple[SoftwareAes, ...]:
-    """Return the references of data/software_aes.json, openssl's first."""
+    """Return the references of data/software_aes.json, openssl first."""
     return tuple(SoftwareAes(**reference) for reference in _data("software_aes.json")["references"])
 
 
@@ -146,12 +146,12 @@ def acceleration_verdict(
     environment: Mapping[str, Any] | None = None,
     skipped: Iterable[Mapping[str, Any]] = (),
 ) -> AccelerationVerdict:
-    """Return the verdict on one run, or on several of one environment taken together.
+    """Return the verdict on a run, or on several runs of one environment together.
 
-    `environment` and `skipped` as in the run document. Speed proves `hardware`, by masking or
-    against software AES. Without that proof the flags decide: AES reported, but the mask
-    changes nothing and AES runs at software speed, is `unused`; AES missing from the flags of
-    a model that has it is `hidden`, else `software`. Whatever is left is `unknown`.
+    `environment` and `skipped` are as in the run document. Speed proves `hardware`, by masking or
+    against software AES. Otherwise the flags decide. If they report AES, but masking has no
+    effect and AES runs at software speed, the verdict is `unused`. If they lack AES on a model
+    that has it, the verdict is `hidden`, else `software`. All other cases are `unknown`.
     """
     series, facts = list(measured), environment or {}
     effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")
@@ -170,7 +170,7 @@ def acceleration_verdict(
 
 
 def _times(factor: float) -> str:
-    """Return a factor in words; near the limit with the decimals that show on which side it is."""
+    """Format a factor, near the limit with enough decimals to show its side."""
     return f"{factor:.3f}" if abs(factor - CLEAR_EFFECT) < 0.06 else f"{factor:.1f}"
 
 
@@ -179,9 +179,9 @@ def _mb(rate: float) -> str:
 
 
 def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect]:
-    """Each telling cipher with and without the mask, encrypting, at the largest common block.
+    """Return the test ciphers with and without mask, encrypting at the largest common block.
 
-    At small blocks the cost of a call hides part of the cipher's.
+    At small blocks the cost of a call hides that of the cipher.
     """
     medians = {result.series: result.median for result in measured if result.series.tool == tool}
     effects: dict[str, _Effect] = {}
@@ -209,10 +209,10 @@ def _is_telling(series: Series) -> bool:
 def _mask_was_idle(
     measured: Sequence[MeasuredSeries], skipped: Iterable[Mapping[str, Any]]
 ) -> bool:
-    """Return whether masking was tried on a telling openssl cipher and changed nothing.
+    """Return whether masking had no effect on an openssl test cipher.
 
-    ssh does not tell: its MAC and its copying hide the cipher. An agent's word for it counts where
-    the plain series is there too: without that there was nothing to compare with.
+    ssh is ignored, because MAC and copying hide the cipher. A skipped masked series counts if the
+    unmasked series was measured.
     """
     effects = _mask_effects(measured, "openssl")
     if effects:
@@ -234,7 +234,7 @@ def _is_plain_openssl(series: Series) -> bool:
 
 
 def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
-    """AES-128-CBC against software AES, where a baseline was measured beside it."""
+    """Compare AES-128-CBC with software AES if a baseline was measured."""
     for reference in software_aes():
         rate = rate_beside_baselines(reference.tool, reference.cipher, measured)
         speed = speed_index(baseline_levels(reference.tool, measured), reference.levels)
@@ -244,7 +244,7 @@ def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
 
 
 def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> AccelerationVerdict:
-    """`hidden` when this model of CPU is known to have AES instructions, else `software`."""
+    """Return `hidden` if the CPU model is known to have AES instructions, else `software`."""
     cpu = facts["cpu"]
     measured = f" {speed.words}" if speed else ""
     factor = speed.factor if speed else None
@@ -285,7 +285,7 @@ def _how_to_unhide(facts: Mapping[str, Any]) -> str:
 
 
 def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> AccelerationVerdict:
-    """AES instructions that are there, and that this OpenSSL does not use."""
+    """Return `unused` with advice."""
     evidence = (
         f"The CPU reports {', '.join(flags.seen)}, yet turning the AES instructions off changes"
         f" nothing. {speed.words}"
@@ -294,7 +294,7 @@ def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> Acceler
 
 
 def _how_to_use(facts: Mapping[str, Any]) -> str:
-    """Return how to use them: this OpenSSL is too old for the architecture, or built without."""
+    """Return advice: this OpenSSL is too old, or built without AES instructions."""
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:
@@ -311,7 +311,7 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
 
 
 def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Speed | None) -> str:
-    """Return what was seen, and what is missing for a verdict."""
+    """Return the evidence, and what is missing for a verdict."""
     seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
         seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} required.")

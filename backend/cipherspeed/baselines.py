@@ -1,7 +1,4 @@
-"""The yardstick: arcfour, blowfish and 3des, which common CPUs do not accelerate.
-
-And the speed of a run by it.
-"""
+"""Speed of a run by its baselines arcfour, blowfish and 3des, which no common CPU accelerates."""
 
 import math
 from collections import defaultdict
@@ -26,7 +23,7 @@ def only(families: Iterable[str]) -> str:
 
 
 SMALLEST_BLOCK = 8192
-"""Bytes; the profile's levels of openssl are of blocks of this size and more."""
+"""Smallest openssl block of the profile's levels, in bytes."""
 
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "ssh": {
@@ -54,7 +51,7 @@ class MeasuredSeries(NamedTuple):
 
 
 def is_plain(series: Series) -> bool:
-    """Default acceleration, and loopback without compression, or one encrypting thread."""
+    """Return whether it is unmasked, and on the loopback or one encrypting thread."""
     if series.acceleration != "default":
         return False
     if series.tool == "ssh":
@@ -63,11 +60,10 @@ def is_plain(series: Series) -> bool:
 
 
 def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
-    """Of one tool's candidates those that one level may be made of.
+    """Select a tool's candidates that may be combined to a level.
 
-    ssh: one method, `pipeline` where it was measured, because the two methods' rates differ
-    and published figures are of that kind; of a cipher's pinned and unpinned series the latter.
-    openssl: the run's largest block size.
+    ssh: the method `pipeline` if it was measured, because the rates of the methods differ and
+    published results use it; unpinned rather than pinned series. openssl: the largest block size.
     """
     if not candidates:
         return []
@@ -86,7 +82,7 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
 
 
 def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredSeries]:
-    """Return the series of one run that the tool's levels are made of."""
+    """Return the series of a run that determine the tool's levels."""
     return _comparable(
         [
             result
@@ -101,7 +97,7 @@ def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredS
 def rate_beside_baselines(
     tool: str, cipher: str, measured: Iterable[MeasuredSeries]
 ) -> float | None:
-    """Return a cipher's median, bytes per second, measured as the run's baselines were; else None.
+    """Return a cipher's median in bytes per second, measured like the run's baselines, else None.
 
     ssh: by the same method. openssl: at the largest block.
     """
@@ -133,10 +129,10 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
 
 @dataclass(frozen=True)
 class SpeedIndex:
-    """How fast a machine is without acceleration, relative to the reference machine.
+    """Speed of a machine without acceleration, relative to the reference machine.
 
-    `index` S: a throughput divided by it is "what this cipher would do on the reference
-    machine". `families` are those it was made from, `logs` what each of them says.
+    A throughput divided by `index` S is the throughput on the reference machine. `families` are
+    those measured; `logs` are their logarithmic ratios.
     """
 
     index: float
@@ -145,9 +141,9 @@ class SpeedIndex:
 
     @property
     def uncertainty(self) -> float | None:
-        """Return u, a factor of at least 1: how far the families disagree; None for one family.
+        """Return the uncertainty u, a factor of at least 1; None for one family.
 
-        Computed when it is wanted, because that takes several times as long as the index.
+        Computed on demand, because it takes several times as long as the index.
         """
         if len(self.logs) < 2:
             return None
@@ -165,10 +161,10 @@ def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | 
 
 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:
-    """Return the speed index of a run from its baseline levels; both in bytes per second by family.
+    """Return the speed index of a run from levels and reference, in bytes per second by family.
 
     S = geometric mean of b(f) / a(f) over the families that run and reference share,
-    u = exp(stdev(ln(b/a)) / sqrt(number of families)). None when they share none: never a guess.
+    u = exp(stdev(ln(b/a)) / sqrt(number of families)). None if they share no family.
     """
     families = tuple(family for family in levels if family in reference)
     if not families:
@@ -178,5 +174,5 @@ def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> 
 
 
 def normalised(throughput: float, speed: SpeedIndex) -> float:
-    """Return the throughput, in bytes per second, that the reference machine would reach."""
+    """Return the throughput on the reference machine in bytes per second."""
     return throughput / speed.index

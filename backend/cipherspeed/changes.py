@@ -1,4 +1,4 @@
-"""Changes in a history: steps that last (docs/method.md, section 5)."""
+"""Detect lasting steps in a history (docs/method.md, section 5)."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,20 +12,20 @@ from cipherspeed.summary import relative_spread
 K = TypeVar("K", bound=Hashable)
 
 WINDOW = 10
-"""Runs of a level that count, at most: those before a step, and those from it on."""
+"""Maximum number of runs per level, before a step and after it."""
 
 SMALLEST_CHANGE = 0.05
 SPREADS = 4
-"""A step is beyond max(5 %, 4 spreads)."""
+"""A step exceeds max(5 %, 4 spreads)."""
 
 LASTS = 2
-"""Runs that a level has at least, before a step and from it on."""
+"""Minimum number of runs per level, before a step and after it."""
 
 TELLING_WINDOW = 3
-"""Runs whose scatter is known; with fewer, the spread of their tries is used."""
+"""Minimum number of runs to estimate scatter; with fewer, the spread of the tries is used."""
 
 START_UP_SECONDS = 0.1
-"""The first tenth of a second of a stream is slow, on every machine about as long."""
+"""Slow start of a stream in seconds, about the same on every machine."""
 
 
 class Observation(NamedTuple):
@@ -40,15 +40,15 @@ class Observation(NamedTuple):
 
 
 RunOf = Mapping[K, Observation]
-"""By series. What is measured in another way is another series, and is never compared."""
+"""Observations of a run by series. Different configurations are different series."""
 
 
 @dataclass(frozen=True)
 class Step(Generic[K]):
-    """A change at the run `index` (0 is the oldest), of the series that have runs on both sides.
+    """A change at the run `index` (0 is the oldest), over series with runs on both sides.
 
-    `before` and `after`: the median of each series. `threshold`: the relative difference that the
-    step exceeds. `window`: runs before it that it is compared with.
+    `before` and `after`: median of each series. `threshold`: relative difference that the step
+    exceeds. `window`: number of previous runs it is compared with.
     """
 
     index: int
@@ -63,24 +63,24 @@ class Step(Generic[K]):
 
     @property
     def ratio(self) -> float:
-        """Return after / before, the median over the series."""
+        """Return the median of after / before over the series."""
         return median(self.ratios.values())
 
     @property
     def confidence(self) -> str:
-        """Return high for twice the threshold or more, low where the scatter is hardly known."""
+        """Return high from twice the threshold, low if there are few runs to estimate scatter."""
         if self.window < TELLING_WINDOW:
             return "low"
         return "high" if abs(self.ratio - 1) >= 2 * self.threshold else "medium"
 
 
 def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
-    """Return the steps of one series, or of several together, the oldest first.
+    """Return the steps of one or more series, oldest first.
 
-    A step is where two runs in a row differ in one direction from the up to 10 runs before, back
-    to the last step, by more than max(5 %, 4 spreads); of several series the median over them. It
-    is dated to the first run from which on all are nearer to the new level. One whose level does
-    not last, so that the up to 10 runs from there on are within 5 %, is none.
+    At a step two consecutive runs differ in the same direction from the previous runs (up to 10,
+    back to the last step) by more than max(5 %, 4 spreads); for several series the median counts.
+    It is dated to the first run from which on all are nearer to the new level. It is discarded if
+    the median of the next 10 runs is within 5 % of the old level.
     """
     steps: list[Step[K]] = []
     start, at = 0, LASTS
@@ -95,7 +95,7 @@ def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
 
 
 def _step_at(history: Sequence[RunOf[K]], start: int, at: int) -> Step[K] | None:
-    """Return the step that the runs from `at` on show, if they show one."""
+    """Return the step at the run `at`, if there is one."""
     window, shown = history[max(start, at - WINDOW) : at], history[at : at + LASTS]
     before = _medians(window, shown[0].keys())
     new = list(_levels(shown, before))
@@ -121,7 +121,7 @@ def _medians(runs: Sequence[RunOf[K]], keys: Iterable[K]) -> dict[K, float]:
 
 
 def _levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[float]:
-    """Yield the ratio of each run that has a common series to the level before."""
+    """Yield the ratio to the previous level for each run with a common series."""
     for run in runs:
         ratios = [run[key].median / middle for key, middle in before.items() if key in run]
         if ratios:
@@ -137,7 +137,7 @@ def _nearer(run: RunOf[K], before: Mapping[K, float], new: float) -> bool:
 
 
 def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]) -> float:
-    """Return how much tries of another length alone change the rates."""
+    """Return the change of rates caused by a different length of tries."""
     differences = []
     for key in before:
         lengths = [run[key].seconds for run in window if key in run and run[key].seconds]
@@ -147,9 +147,9 @@ def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, flo
 
 
 def start_up_difference(seconds: float | None, others: float | None) -> float:
-    """Return by how much tries of these lengths differ in rate on one machine, as a fraction.
+    """Return the difference in rate between tries of these lengths, as a fraction.
 
-    0 where a length is not known: nothing is known to differ then.
+    0 if a length is unknown.
     """
     if not seconds or not others:
         return 0.0
@@ -171,7 +171,7 @@ def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[
 
 
 def taken_back(ratios: Sequence[float]) -> list[int | None]:
-    """Return for each step, oldest first, the later one that brought the level back within 5 %."""
+    """Return for each step, oldest first, the later step that brought the level back within 5 %."""
     return [
         next(
             (
@@ -186,7 +186,7 @@ def taken_back(ratios: Sequence[float]) -> list[int | None]:
 
 
 def verdict_changes(verdicts: Sequence[str]) -> list[int]:
-    """Return where a sequence of verdicts changes and the next one says the same."""
+    """Return the positions where the verdict changes and the next verdict confirms it."""
     positions = []
     level = verdicts[0] if verdicts else ""
     for at, (verdict, confirming) in enumerate(pairwise(verdicts)):

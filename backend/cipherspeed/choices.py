@@ -1,16 +1,16 @@
-"""What can be compared and by what: names for people, and explanations of the metrics."""
+"""Display names of groupings and metrics, with explanations."""
 
 from dataclasses import dataclass
 
 from cipherspeed.groups import Comparison
 
 TAG_PREFIX = "tag:"
-"""Before the key of a tag that groups are by."""
+"""Prefix of a grouping by tag."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of a picker."""
+    """An option of a select field."""
 
     key: str
     label: str
@@ -63,12 +63,12 @@ METHODS = (Choice("pipeline", "Pipeline"), Choice("steady", "Steady"))
 
 
 def choice(choices: tuple[Choice, ...], key: str) -> Choice:
-    """Return the choice with this key; an unknown one, such as a tag, is its own label."""
+    """Return the choice with this key. An unknown key, such as a tag, is its own label."""
     return next((known for known in choices if known.key == key), Choice(key, key))
 
 
 def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
-    """Return all groupings, with these tags and the tag of `group_by`."""
+    """Return all groupings, including these tags and that of `group_by`."""
     asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
     every = dict.fromkeys((*tags, *asked))
     return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
@@ -81,7 +81,7 @@ def grouping(name: str) -> str:
 
 
 def heading(comparison: Comparison) -> str:
-    """Describe a comparison: "SSH throughput by CPU"."""
+    """Return the title of a comparison, such as "SSH throughput by CPU"."""
     tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
     metric = choice(METRICS, comparison.metric).label
     metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]

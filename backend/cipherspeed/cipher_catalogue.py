@@ -1,4 +1,4 @@
-"""Facts about each cipher and the policies of recommendations, as data/ciphers.json has them."""
+"""Facts about ciphers and recommendation policies from data/ciphers.json."""
 
 import json
 import re
@@ -15,14 +15,14 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 """Safest first."""
 
 Version = tuple[int, ...]
-"""9.2p1 -> (9, 2): the number of the portable release says nothing about ciphers."""
+"""OpenSSH release without its portable number: 9.2p1 -> (9, 2)."""
 
 _OPENSSH = re.compile(r"OpenSSH[ _](?:for_Windows_)?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})")
 _BARE = re.compile(r"(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:p\d{1,2})?")
 
 
 def openssh_version(text: str | None) -> Version | None:
-    """Return the release in what `ssh -V` prints; None for another program or no text."""
+    """Parse the release from the output of `ssh -V`; None for another program or no text."""
     match = _OPENSSH.search(text or "") or _BARE.fullmatch(text or "")
     return _parsed(match["version"]) if match else None
 
@@ -39,20 +39,19 @@ def _parsed(text: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """From release `since` on, up to but without `until`; None is open."""
+    """Releases from `since` up to, but excluding, `until`; None is open."""
 
     since: str | None
     until: str | None
 
     def contains(self, version: Version) -> bool:
-        """Return whether that release belongs to the range."""
         begun = self.since is None or version >= _parsed(self.since)
         return begun and (self.until is None or version < _parsed(self.until))
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """How safe a cipher is, why in one sentence, and where to read about it."""
+    """Security status of a cipher, with reason and reference."""
 
     status: Status
     reason: str
@@ -61,10 +60,10 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Advisory:
-    """A weakness that some releases have, and what the cipher is worth with it.
+    """A weakness of some releases, and the status of the cipher with it.
 
-    It counts when `either` end or when the `server` is affected. `fixed_in_packages`: the start of
-    the version text of distributions' packages, and the number after it from which the fix is in.
+    It applies if `either` end or if the `server` is affected. `fixed_in_packages`: prefix of the
+    package version text, and the first following number with the fix.
     """
 
     name: str
@@ -103,10 +102,10 @@ class OpenSshSupport:
 
 @dataclass(frozen=True)
 class Cipher:
-    """One cipher of one tool.
+    """A cipher of a tool.
 
-    `block_bits` is None for a stream cipher, `openssh` for the ciphers of openssl. `aead`: whether
-    it authenticates what it encrypts.
+    `block_bits` is None for stream ciphers, `openssh` is None for ciphers of openssl. `aead`:
+    whether it is authenticated encryption.
     """
 
     name: str
@@ -121,7 +120,7 @@ class Cipher:
     openssh: OpenSshSupport | None
 
     def assess(self, client: str | None, server: str | None) -> Assessment:
-        """Return how safe it is between two OpenSSH versions, as `ssh -V` prints them."""
+        """Return the security status between two OpenSSH versions as printed by `ssh -V`."""
         known = [
             advisory.assessment
             for advisory in self.advisories
@@ -131,13 +130,13 @@ class Cipher:
 
     @property
     def strength(self) -> tuple[int, int, int]:
-        """Return what orders ciphers of one status: AEAD, then large blocks and keys first."""
+        """Return the sort key within a status: AEAD, then larger blocks, then longer keys."""
         return (-self.aead, -(self.block_bits or 128), -self.key_bits)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A named choice of statuses, and what it means in a sentence."""
+    """A named set of statuses with a description."""
 
     name: str
     statuses: tuple[Status, ...]
@@ -146,7 +145,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All ciphers and, the strictest first, all policies."""
+    """All ciphers, and all policies, strictest first."""
 
     rules_version: str
     scope: str
@@ -162,7 +161,7 @@ class Catalogue:
 
 @cache
 def cipher_catalogue() -> Catalogue:
-    """Return the catalogue that comes with this version of Ciphermark."""
+    """Return the built-in catalogue."""
     text = resources.files(__package__).joinpath("data/ciphers.json").read_text("utf-8")
     raw = json.loads(text)
     grounds = {key: Assessment(**ground) for key, ground in raw["grounds"].items()}
@@ -204,7 +203,7 @@ def _cipher(
 
 @lru_cache(2000)
 def cipher_family(tool: Tool, name: str) -> str:
-    """Return family and mode ("aes-gcm", "arcfour"); an unknown cipher is its own."""
+    """Return family and mode ("aes-gcm", "arcfour"); an unknown cipher is its own family."""
     cipher = cipher_catalogue().find(tool, name)
     if cipher is None:
         return name

@@ -1,7 +1,7 @@
-"""Which CPU it is: one name for all spellings, its microarchitecture, its AES instructions.
+"""Identify CPUs: normalised name, microarchitecture and AES instructions.
 
-What is not known stays None: neither a kernel's placeholder ("ARMv7 Processor rev 4") nor a
-hypervisor's invention ("Common KVM processor") is a CPU.
+Unknown facts are None. Placeholders of kernels ("ARMv7 Processor rev 4") and hypervisors ("Common
+KVM processor") are not CPU names.
 """
 
 import re
@@ -47,10 +47,10 @@ _NOISE = (
 )
 
 _PLACEHOLDERS = r"ARMv\d+(?:-compatible)?\s+Processor|AArch64\s+Processor|unknown|-"
-"""What a kernel says when it does not know the model."""
+"""Kernel placeholders for unknown models."""
 
 _VIRTUAL = r"\bQEMU\b|\bKVM\b|\bVirtualApple\b|\bClass (?:Core|Opteron)\b"
-"""A hypervisor's own model, which may hide any newer CPU."""
+"""Generic models of hypervisors, which can hide any CPU."""
 
 _VENDORS = {
     "genuineintel": "Intel",
@@ -75,7 +75,7 @@ _MAKERS = {
         *("SpacemiT", "SiFive"),
     )
 }
-"""First words of a cleaned name that are its maker's."""
+"""First words of a cleaned name -> vendor."""
 
 _ARCHSPEC_FAMILIES = {
     "x86_64": "x86_64",
@@ -85,13 +85,13 @@ _ARCHSPEC_FAMILIES = {
 }
 
 _POWER_WITH_AES = 8
-"""The generation whose instruction set (Power ISA 2.07) brought vcipher."""
+"""First generation with vcipher (Power ISA 2.07)."""
 
 
 def clean_cpu_model(model: str | None) -> str | None:
-    """Return "Intel Core i7-3770" of "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz".
+    """Shorten "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz" to "Intel Core i7-3770".
 
-    Text that names no model (a kernel's placeholder) is None too.
+    Placeholders of kernels become None.
     """
     if not model or re.match(rf"(?:{_PLACEHOLDERS})(?:\s|$)", model.strip(), re.IGNORECASE):
         return None
@@ -103,9 +103,9 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's name, from its model text or else from its numbers; None if unknown.
+    """Return the CPU's name from its model text, or else from its numbers; None if unknown.
 
-    `cpu` as in a run document. ARM names cores by numbers, and so does IBM its machines.
+    `cpu` is as in a run document. ARM and IBM identify CPUs by numbers.
     """
     name = clean_cpu_model(cpu.get("model"))
     if name is None:
@@ -118,23 +118,23 @@ def cpu_name(cpu: Mapping[str, Any]) -> str | None:
 
 
 def cpu_vendor(vendor: str | None, model: str | None) -> str | None:
-    """Return the maker's usual name, by the CPU's vendor string or its model name."""
+    """Return the vendor's display name by the vendor string or model name."""
     if vendor:
         return _VENDORS.get(vendor.strip().lower(), vendor.strip())
     return _MAKERS.get((model or "").split(" ", 1)[0].lower())
 
 
 def is_virtual_model(model: str | None) -> bool:
-    """Return whether a hypervisor made this model up, so that it says nothing of the real CPU."""
+    """Return whether the model is a hypervisor's generic name, not that of the real CPU."""
     return bool(re.search(_VIRTUAL, model or "", re.IGNORECASE))
 
 
 def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's microarchitecture, by archspec's name where it has one; None if unknown.
+    """Return the CPU's microarchitecture, by archspec's name if there is one; None if unknown.
 
-    By the CPU's numbers, else its name, else the most specific one of its vendor whose features
-    the flags all have. Numbers first: a hypervisor that hides instructions makes a newer CPU
-    look like an older one by its flags. A generic level (x86_64_v3) is no microarchitecture.
+    Use the CPU's numbers, else its name, else the vendor's most specific microarchitecture that
+    matches the flags. Flags come last, because a hypervisor that hides instructions makes a CPU
+    look older. Generic levels (x86_64_v3) are ignored.
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -146,10 +146,10 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
 
 
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return whether this model of CPU has AES instructions, whatever its flags say.
+    """Return whether this CPU model has AES instructions, regardless of its flags.
 
-    None where the model is not known, is a hypervisor's own, or exists both ways (Pentiums of
-    the generations up to Broadwell, ARM cores with AES as an option).
+    None for unknown and generic models, and for those sold with and without AES (Pentiums up to
+    Broadwell, ARM cores with optional AES).
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -230,7 +230,7 @@ def _fits(target: Microarchitecture, vendor: str, flags: frozenset[str], family:
 
 @dataclass(frozen=True)
 class AesFlags:
-    """`reported`: True, False, or None where the flags do not tell. `seen`: those that do."""
+    """Whether flags report AES (None: unknown); `seen` lists the flags that do."""
 
     reported: bool | None
     seen: tuple[str, ...]
@@ -238,7 +238,7 @@ class AesFlags:
 
 @dataclass(frozen=True)
 class _Naming:
-    """An architecture's names for AES instructions, and flags that only a full list has."""
+    """An architecture's AES flags, and flags that identify a complete list."""
 
     architectures: str
     aes: str
@@ -263,16 +263,16 @@ _POWER8 = re.compile(r"IBM POWER(?:[89]|\d\d)")
 
 
 def _words(flags: Iterable[str]) -> set[str]:
-    """Return the flags in lower case, with the extensions in RISC-V's one word."""
+    """Return the flags in lower case, including the extensions in RISC-V's ISA string."""
     words = {flag.lower() for flag in flags}
     return words.union(*(word.split("_") for word in words if word.startswith("rv")))
 
 
 def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
-    """Return what the flags of a run document's `cpu` say of AES.
+    """Return what the flags in a run document's `cpu` report about AES.
 
-    A list that is plainly an excerpt proves what it names and nothing that it lacks. POWER
-    lists no flags: there the level of the CPU, as the kernel names it, replaces them.
+    An excerpt of the flags proves only the presence of those it contains. POWER has no flags; the
+    kernel's CPU level replaces them.
     """
     flags = _words(cpu.get("flags") or ())
     architecture = (cpu.get("architecture") or "").lower()

@@ -1,4 +1,4 @@
-"""What model numbers and names say about a CPU: the tables of data/cpu_models.json."""
+"""Look up CPUs by model numbers and names in data/cpu_models.json."""
 
 import json
 import re
@@ -13,10 +13,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class X86Entry:
-    """CPUs of one vendor and family in ranges of models and steppings, both ends included.
+    """CPUs of a vendor and family within inclusive ranges of models and steppings.
 
-    `aes`: whether they have AES instructions; None: only those whose brand matches
-    `aes_brands`; of others it is unknown.
+    `aes`: whether they have AES instructions; None: yes for brands that match `aes_brands`,
+    unknown for others.
     """
 
     vendor: str
@@ -28,7 +28,7 @@ class X86Entry:
     aes_brands: str | None
 
     def fits(self, vendor: str | None, family: int | None, model: int, stepping: int) -> bool:
-        """Return whether the CPU is one of these; an unknown `stepping` (-1) fits no range."""
+        """Return whether the CPU matches; an unknown `stepping` (-1) matches no range."""
         if (vendor, family) != (self.vendor, self.family):
             return False
         if self.steppings and not self.steppings[0] <= stepping <= self.steppings[1]:
@@ -36,7 +36,7 @@ class X86Entry:
         return any(first <= model <= last for first, last in self.models)
 
     def has_aes(self, name: str | None) -> bool | None:
-        """Return whether a CPU of this name has AES instructions; None where that is not known."""
+        """Return whether a CPU with this name has AES instructions; None if unknown."""
         if self.aes_brands is None:
             return self.aes
         return True if re.search(self.aes_brands, name or "") else None
@@ -68,7 +68,7 @@ def _entry(raw: Mapping[str, Any]) -> X86Entry:
 
 @cache
 def cpu_tables() -> CpuTables:
-    """Return the tables as they stand in the file, read once."""
+    """Read the tables once."""
     text = resources.files(__package__).joinpath("data/cpu_models.json").read_text("utf-8")
     raw = json.loads(text)
     return CpuTables(
@@ -106,7 +106,7 @@ def x86_entry_of(microarchitecture: str) -> X86Entry | None:
 
 
 def microarchitecture_of_name(name: str) -> str | None:
-    """Return the microarchitecture that a cleaned CPU name gives away, else None."""
+    """Return the microarchitecture by a cleaned CPU name, else None."""
     return next((found for pattern, found in cpu_tables().names if re.search(pattern, name)), None)
 
 

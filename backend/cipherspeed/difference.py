@@ -1,4 +1,4 @@
-"""Two results of one series side by side (docs/method.md, section 6)."""
+"""Compare two results of a series (docs/method.md, section 6)."""
 
 import math
 from collections.abc import Iterable
@@ -16,9 +16,9 @@ Verdict = Literal["faster", "slower", "same", "untold"]
 
 @dataclass(frozen=True)
 class Figure:
-    """A series' median in bytes per second, the spread of its tries (a fraction), their number.
+    """Median of a series in bytes per second, spread of its tries (a fraction) and their number.
 
-    `try_seconds`: how long a try of a pipeline took, None where not known or of no matter.
+    `try_seconds`: duration of a pipeline's try; None if unknown or irrelevant.
     """
 
     median: float
@@ -46,12 +46,12 @@ class Ratio:
 
 
 def ratio_of(first: Figure, second: Figure) -> Ratio:
-    """Return the second result against the first.
+    """Compare the second result with the first.
 
-    noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)): twice the standard error of the
-    difference of two medians, and never less than what runs of one machine differ by anyway; and
-    what tries of other lengths alone make of a pipeline's rate. The larger of ratio and 1/ratio
-    counts, so that swapping the sides changes no verdict.
+    noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)), which is twice the standard error of
+    the difference of two medians, and at least the usual difference between runs of a machine.
+    Pipelines with tries of different lengths get an allowance. The larger of ratio and 1/ratio
+    counts, so that the verdict is symmetric.
     """
     ratio = second.median / first.median
     known = min(first.n, second.n) >= NOISY_MINIMUM_TRIES
@@ -74,6 +74,6 @@ def _verdict(ratio: float, noise: float, known: bool) -> Verdict:
 
 
 def mean_ratio(ratios: Iterable[float]) -> float | None:
-    """Return the geometric mean of ratios above zero; None of none."""
+    """Return the geometric mean of positive ratios; None if there are none."""
     values = list(ratios)
     return geometric_mean(values) if values else None

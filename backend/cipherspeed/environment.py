@@ -1,4 +1,4 @@
-"""What can change on a host and affects speed, as dimensions and as one fingerprint."""
+"""Dimensions and fingerprint of an environment."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ FINGERPRINT_VERSION = 2
 
 @dataclass(frozen=True)
 class Dimensions:
-    """What runs are grouped and filtered by, each with a key and a label."""
+    """Dimensions for grouping and filtering runs, each with key and label."""
 
     cpu: Label
     cpu_vendor: Label
@@ -30,7 +30,7 @@ class Dimensions:
 
 
 def dimensions(environment: Mapping[str, Any]) -> Dimensions:
-    """Return the dimensions of a run document's `environment`; what it does not say is unknown."""
+    """Return the dimensions of a run document's `environment`; missing facts are unknown."""
     cpu, system = environment["cpu"], environment["os"]
     version_text = environment["openssl"].get("version_text")
     model = cpu_name(cpu)
@@ -50,14 +50,14 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
 
 @dataclass(frozen=True)
 class SshLibrary:
-    """The library that ssh uses, as values of the dimensions `openssl` and `openssl_series`."""
+    """Library of ssh, as values of the dimensions `openssl` and `openssl_series`."""
 
     openssl: Label
     openssl_series: Label
 
 
 def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
-    """Return the library of ssh; None if it is the openssl program's release, or not stated."""
+    """Return the library of ssh; None if missing or equal to the openssl program's release."""
     text = _other_library(environment)
     if text is None:
         return None
@@ -75,12 +75,12 @@ def _other_library(environment: Mapping[str, Any]) -> str | None:
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:
-    """Return SHA-256 (hex) over the stable, normalised facts; never over a reading.
+    """Return the SHA-256 (hex) of the stable, normalised facts, without readings.
 
-    Two runs with one fingerprint were made in one environment. `FINGERPRINT_VERSION` goes in,
-    so that a changed recipe cannot be mistaken for a changed machine. ssh's library counts only
-    where it is another than openssl's: documents of agents that do not state it, and of newer
-    ones on the same machine, are of one environment.
+    Runs with equal fingerprints have the same environment. `FINGERPRINT_VERSION` is included, so
+    that a changed algorithm does not look like a changed machine. ssh's library is included only
+    if it differs from openssl's, so that documents of older agents, which do not state it, have
+    the same fingerprint.
     """
     openssl = environment["openssl"]
     library = _other_library(environment)
@@ -98,10 +98,9 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 
 
 def ssh_environment(environment: Mapping[str, Any]) -> int:
-    """Return a number for the environment as ssh sees it: without the openssl program.
+    """Return a 63-bit hash of the environment without the openssl program.
 
-    Runs with different `--openssl` on one machine are of different environments, and their ssh
-    figures still of one. Positive, of 63 bits: a hash, so that no table need be asked for it.
+    Runs with different `--openssl` have different environments, but their ssh results share one.
     """
     library = _other_library(environment) or environment["openssl"].get("version_text")
     facts = _shared_facts(environment)
@@ -152,9 +151,9 @@ def openssl_release(version_text: str | None) -> str | None:
 
 
 def openssl_series(version_text: str | None) -> str | None:
-    """Return the series of releases that keeps one ABI: 3.0, 1.1.1, 0.9.8, LibreSSL 3.8.
+    """Return the release series with a stable ABI, such as 3.0, 1.1.1, 0.9.8 or LibreSSL 3.8.
 
-    OpenSSL counts series by two numbers from 3.0 on and by three before.
+    OpenSSL series have two numbers since 3.0 and three before.
     """
     match = _LIBRARY.search(version_text or "")
     if match is None:
@@ -196,7 +195,7 @@ _OS_NAMES = {
     )
     for spelling in (name, *others)
 }
-"""Each spelling that releases, people and ids use -> the name that is shown."""
+"""Spelling of an operating system -> display name."""
 
 
 def _one_name(text: str) -> str:
@@ -204,13 +203,13 @@ def _one_name(text: str) -> str:
 
 
 def os_name(facts: Mapping[str, Any]) -> str | None:
-    """Return the operating system without its version, by one name for all of its releases."""
+    """Return the operating system without its version."""
     stated = facts.get("name") or facts.get("id")
     return _one_name(stated) if stated else None
 
 
 def os_version(facts: Mapping[str, Any]) -> str | None:
-    """Return the operating system with its version, where one is known."""
+    """Return the operating system with its version, if known."""
     name = os_name(facts)
     return " ".join(part for part in (name, facts.get("version")) if part) if name else None
 
@@ -222,9 +221,9 @@ _SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
 
 
 def os_facts(text: str) -> dict[str, str | None]:
-    """Parse a system as a person writes it into the `os` of a run document.
+    """Parse a user's text into the `os` of a run document.
 
-    "Debian 12" is the system that agents call "Debian GNU/Linux", version "12".
+    "Debian 12" becomes "Debian GNU/Linux" with version "12".
     """
     match = _OS_TEXT.fullmatch(text.strip())
     name = match["name"] if match else text.strip()

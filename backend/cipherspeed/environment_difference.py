@@ -1,4 +1,4 @@
-"""What changed between two environments, in words."""
+"""Describe the differences between environments."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,12 @@ Facts = Mapping[str, Any]
 Part = Literal["openssl", "openssh", "os", "cpu", "virtualization"]
 
 FLAGS_NAMED = 12
-"""Flags that one sentence names; of more it gives the number."""
+"""Maximum number of flags listed in a sentence; more are counted."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One fact that differs: `what` it is, and how it changed, in words.
-
-    `before` and `after` as reported.
-    """
+    """A fact that differs; `before` and `after` are as reported."""
 
     what: str
     before: str | None
@@ -42,7 +39,7 @@ class FlagsChanged(Difference):
 
 
 def _of(section: str, name: str) -> Callable[[Facts], str | None]:
-    """Return a function that reads one member of one section as text."""
+    """Return a function that reads a member of a section as text."""
 
     def read(environment: Facts) -> str | None:
         value = (environment.get(section) or {}).get(name)
@@ -56,7 +53,7 @@ def _openssl(environment: Facts) -> str | None:
 
 
 def _ssh_library(environment: Facts) -> str | None:
-    """Return what ssh uses; in documents that do not state it, what the openssl program is."""
+    """Return the library of ssh, or the openssl program's if it is not stated."""
     stated = (environment.get("openssh") or {}).get("library")
     return openssl_release(stated) or _openssl(environment)
 
@@ -91,15 +88,15 @@ _READINGS: tuple[Reading, ...] = (
     ("frequency governor", "cpu", _of("cpu", "governor")),
     ("virtualisation", "virtualization", _virtualization),
 )
-"""What is compared beside the libraries, and what it is part of."""
+"""Facts to compare in addition to the libraries, by section."""
 
 _BETWEEN_RUNS: tuple[Part, ...] = ("openssl", "openssh", "os", "cpu", "virtualization")
 _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "openssh")
-"""The most likely causes of another speed first: one host seldom gets another CPU."""
+"""Sections by likelihood to affect speed between hosts."""
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return the library of the tool, or of both; ssh's only where it differs."""
+    """Return the library of the tool, or of both tools; ssh's only if it differs."""
     alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
@@ -114,10 +111,10 @@ def environment_difference(
     *,
     tool: str | None = None,
 ) -> tuple[Difference, ...]:
-    """Return what differs between two run documents' `environment`, the most likely causes first.
+    """Return the differences between two environments, most likely causes first.
 
-    `tool`: what may have changed its figures, so of the libraries only its own. Readings that
-    change from run to run (load, memory), and what only one of the two states, are no difference.
+    With `tool`, include only the library of that tool. Ignore readings (load, memory) and facts
+    that only one side states.
     """
     differences = [
         (part, Difference(what, old, new))
@@ -135,10 +132,10 @@ def environment_difference(
 def differing_facts(
     environments: Sequence[Facts], *, hosts: bool = False
 ) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-    """Return every fact that is not the same in all environments, with what each of them states.
+    """Return the facts that differ between environments, with the value of each.
 
-    In the order of `environment_difference`; None where one does not state it. Of CPU flags each
-    has what it lost and gained against the first, empty where nothing.
+    They are in the order of `environment_difference`; missing values are None. For CPU flags the
+    value is the difference from the first environment, or empty.
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     facts = [
@@ -155,7 +152,7 @@ def differing_facts(
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
-    """Return flags gained and lost; None where either side states none."""
+    """Return flags gained and lost; None if a side states none."""
     old, new = (set((facts.get("cpu") or {}).get("flags") or ()) for facts in (before, after))
     if not old or not new or old == new:
         return None

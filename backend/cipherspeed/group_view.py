@@ -1,4 +1,4 @@
-"""Which groups of a comparison are in view, and in which order: the page's choice, and a file's."""
+"""Select and sort the groups of a comparison for pages and exports."""
 
 import math
 from collections.abc import Sequence
@@ -13,27 +13,27 @@ from cipherspeed.naming import UNKNOWN_KEY
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
 CIPHER_SORT = "cipher:"
-"""Before a cipher's name: by that cipher, best first."""
+"""Prefix of a sort order by cipher, best first."""
 
 OneGroup = TypeVar("OneGroup")
 """A group, or its key."""
 
 LOWER_IS_BETTER = frozenset(metric.key for metric in METRICS if metric.lower_is_better)
 NOISE = 0.05
-"""Smaller differences between groups are no difference: what changes of histories count from."""
+"""Relative difference below which groups are tied; also the threshold of changes."""
 
 MOST_GROUPS = 200
-"""Groups on one page, at most: what a browser draws without a pause."""
+"""Maximum number of groups on a page, which a browser draws without delay."""
 
 MOST_BARS = 600
-"""More bars than this make a canvas taller than phones allow; the table has all of them."""
+"""Maximum number of bars; a taller canvas exceeds the limits of phones."""
 
 
 @dataclass(frozen=True)
 class GroupView:
-    """How a comparison is shown; none of it changes a number.
+    """Display options of a comparison.
 
-    `search`: groups whose name has this text; `top` of them are on a page. `page` counts from 1.
+    `search`: text in the names of groups. `top`: groups per page. `page` starts at 1.
     """
 
     sort: str = SORT_NAME
@@ -46,7 +46,7 @@ class GroupView:
         return self.search.casefold() in label.casefold()
 
     def found(self, comparison: Comparison) -> Comparison:
-        """Return the comparison with the groups that are searched for, in order."""
+        """Return the comparison with matching groups in order."""
         metric = comparison.metric
         best = min if metric in LOWER_IS_BETTER else max
 
@@ -68,12 +68,12 @@ class GroupView:
         return replace(comparison, groups=tuple(groups))
 
     def sorts_by(self, cipher: str) -> bool:
-        """Return whether values of this cipher put the groups in order."""
+        """Return whether groups are sorted by this cipher."""
         return self.sort in (SORT_BEST, f"{CIPHER_SORT}{cipher}")
 
     @property
     def cipher(self) -> str:
-        """Return the cipher that the groups are sorted by; empty for none or several."""
+        """Return the cipher by which groups are sorted; empty for none or several."""
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison, before: int = 0) -> dict[str, str]:
@@ -101,7 +101,7 @@ class GroupView:
         return best if metric in LOWER_IS_BETTER else -best
 
     def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
-        """Return those of the page; one beyond the last is the last."""
+        """Return the groups of the page; a page beyond the last is the last."""
         start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
         return tuple(groups[start : start + self.top])
 
@@ -113,16 +113,16 @@ def _ties(first: GroupSummary, second: GroupSummary) -> bool:
 
 
 def page_count(found: int, size: int) -> int:
-    """Return how many pages so many groups fill, at least one."""
+    """Return the number of pages, at least one."""
     return max(1, -(-found // size))
 
 
 @dataclass(frozen=True)
 class InView:
-    """The groups of a comparison that are on the page, `groups`.
+    """`groups` of a comparison that are on the page.
 
-    `comparison` has all groups, or these alone where groups are hosts: there may be ten
-    thousand. `total` counts all groups, `found` those that are searched for.
+    `comparison` has all groups, or only those of the page if groups are hosts, because there may
+    be ten thousand. `total` counts all groups, `found` those that match the search.
     """
 
     comparison: Comparison
@@ -137,6 +137,6 @@ def in_view(comparison: Comparison, view: GroupView) -> InView:
 
 
 def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Return the first groups that have at most `MOST_BARS` together, and one at least."""
+    """Return the first groups with at most `MOST_BARS` bars in total, but at least one group."""
     bars = accumulate(len(group.values) for group in groups)
     return groups[: max(1, sum(count <= MOST_BARS for count in bars))]

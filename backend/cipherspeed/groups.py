@@ -1,4 +1,4 @@
-"""A comparison: votes of machines, grouped and summarised (docs/method.md, section 3)."""
+"""Statistics of a comparison (docs/method.md, section 3)."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,14 +12,14 @@ from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.reference_profile import PROFILE
 
 FEW_VOTES = 5
-"""Up to so many votes a figure says how many of them are doubtful: one alone can move it."""
+"""Maximum number of votes for which doubtful votes are counted, as one can move the median."""
 
 
 class GroupSummary(NamedTuple):
-    """One cipher in one group, in the metric's unit; `n` is the number of votes.
+    """Summary of a cipher in a group, in the metric's unit; `n` is the number of votes.
 
-    With n = 1 all figures are that one machine's: a point, not a distribution. The median of
-    all such machines is from `low` to `high` with at least 95 %; None of fewer than six votes.
+    The median lies between `low` and `high` with a probability of at least 95 %; both are None
+    for fewer than six votes.
     """
 
     median: float
@@ -42,10 +42,11 @@ def interpolated(n: int, fraction: float, below: float, above: float) -> float:
 
 
 class Ratio(NamedTuple):
-    """A group's figure by the reference's, of `n` hosts.
+    """Ratio of a group to the reference, over `n` hosts.
 
-    It is from `low` to `high` with at least 95 %; None where too few hosts tell, or none.
-    `tool_changed`: the tool itself changed between the two: the ratio is none of the cipher.
+    It lies between `low` and `high` with a probability of at least 95 %; both are None for too few
+    hosts. `tool_changed`: the tool changed between the two, so the ratio says nothing about the
+    cipher.
     """
 
     ratio: float
@@ -56,18 +57,18 @@ class Ratio(NamedTuple):
 
     @property
     def beyond_noise(self) -> bool | None:
-        """Return whether 1 is outside of the interval: the figures differ. None: unknown."""
+        """Return whether the interval excludes 1; None if unknown."""
         if self.low is None or self.high is None or self.tool_changed:
             return None
         return self.low > 1 or self.high < 1
 
 
 def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
-    """Return the ratio of two medians of different hosts; None where one is not above zero.
+    """Return the ratio of two medians of different hosts; None unless both are positive.
 
-    `exact`: the reference is one host, whose figure is taken as it is. The interval is made of
-    those of the two medians, on logarithms: MOVER, Zou and Donner, Statistics in Medicine 27
-    (2008), 1693-1702.
+    `exact`: the reference is a single host without margin. The intervals of the medians are
+    combined on a logarithmic scale: MOVER, Zou and Donner, Statistics in Medicine 27 (2008),
+    1693-1702.
     """
     if min(group.minimum, reference.minimum) <= 0:
         return None
@@ -82,14 +83,14 @@ def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: boo
 
 
 def _margins(summary: GroupSummary) -> tuple[float, float] | None:
-    """Return how far below and above its median the interval reaches, on logarithms."""
+    """Return the margins below and above the median on a logarithmic scale."""
     if summary.low is None or summary.high is None:
         return None
     return math.log(summary.median / summary.low), math.log(summary.high / summary.median)
 
 
 def ratio_of_hosts(summary: GroupSummary) -> Ratio:
-    """Return the summary of the ratios that hosts themselves have: the sign test's interval."""
+    """Convert a summary of the hosts' own ratios to a ratio."""
     return Ratio(summary.median, summary.low, summary.high, summary.n)
 
 
@@ -101,14 +102,14 @@ UNITS: Mapping[str, str] = {
     "vs_3des": "ratio",
     "cpu_seconds_per_gb": "s/GB",
 }
-"""Every metric with its unit; a ratio has the unit "ratio"."""
+"""Metric -> unit."""
 
 NEEDS_PROFILE = frozenset({"normalised"})
 NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 
 def group_title(label: str, split_label: str) -> str:
-    """Return the label of a group, with that of its split if there is one."""
+    """Return the label of a group and its split."""
     return f"{label} · {split_label}" if split_label else label
 
 
@@ -148,7 +149,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Reference:
-    """What figures are relative to: a group, or one host; `label` None where it has no figure."""
+    """Reference of ratios, a group or a host; `label` is None if it has no value."""
 
     key: str
     label: str | None
@@ -181,20 +182,20 @@ _natural_key = natsort_keygen(alg=ns.IGNORECASE)
 
 @lru_cache(maxsize=20_000)
 def natural_key(text: str) -> Any:
-    """Return the key of natural order: `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
+    """Return the natural sort key: `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
 
-    Kept, because the labels of a site are sorted again for every answer.
+    Cached, because every response sorts the same labels.
     """
     return _natural_key(text)
 
 
 def group_order(key: str, label: str) -> tuple[bool, object, str]:
-    """Return what groups are sorted by: natural order of labels, the unknown last."""
+    """Return the sort key of a group: natural order of labels, unknown last."""
     return (key == UNKNOWN_KEY, natural_key(label), key)
 
 
 GroupKey = tuple[str, str]
-"""A group's key, and that of its split; the latter is empty in a comparison without one."""
+"""Key of a group and key of its split; the latter is empty without a split."""
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
@@ -202,7 +203,7 @@ def reference_among(groups: Iterable[Group], key: str) -> Reference:
 
 
 def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
-    """Add to the groups the ratios of their medians to those of the reference in their split."""
+    """Add the ratios to the reference within the same split."""
     groups = list(groups)
     bases = {group.split_key: group.values for group in groups if group.key == reference.key}
     return [
@@ -214,7 +215,7 @@ def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
 
 
 def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> Group:
-    """Add to the group the ratios of its medians to these; `exact` as in `ratio_of_medians`."""
+    """Add the ratios of the group's medians to `base`; `exact` as in `ratio_of_medians`."""
     ratios = {
         cipher: ratio
         for cipher, summary in group.values.items()
@@ -236,7 +237,7 @@ def comparison_of(
     relative_to: Reference | None = None,
     matched: bool = False,
 ) -> Comparison:
-    """Compare the groups, in natural order, with the numbers of hosts left out."""
+    """Build the comparison with its groups in natural order."""
     ordered = sorted(
         groups,
         key=lambda group: (
@@ -265,7 +266,7 @@ def comparison_of(
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
-    """Return the JSON of the comparison: what the API answers, and what a chart draws.
+    """Return the JSON of the comparison for API and charts.
 
     `compare.serializers` describes it for the OpenAPI document.
     """

@@ -1,4 +1,4 @@
-"""Strict JSON: what `json` lets pass but PostgreSQL, or a second reader, would not."""
+"""Strict JSON parser, which rejects what `json` accepts but PostgreSQL does not."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_DEPTH = 64
-"""Objects and arrays inside each other; a run document has seven."""
+"""Maximum nesting depth; a run document has seven levels."""
 
 
 class JsonError(ValueError):
@@ -19,17 +19,17 @@ class JsonError(ValueError):
 
 
 class _Refused:
-    """A placeholder for what cannot be accepted until its place is known."""
+    """Placeholder for an unacceptable value until its path is known."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
 
 def parse_json(body: bytes) -> Any:
-    """Return the value that `body` (UTF-8) holds.
+    """Parse `body` (UTF-8).
 
-    Raises `JsonError` for text that is not UTF-8 or not JSON, for NaN, numbers beyond those of a
-    double, members named twice, NUL characters, halves of surrogate pairs and too deep nesting.
+    Raises `JsonError` for text that is not UTF-8 or not JSON, for NaN, numbers outside the range of
+    a double, duplicate members, NUL characters, lone surrogates and excessive nesting.
     """
     try:
         value = json.loads(
@@ -51,7 +51,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return one spelling for equal values: members sorted, no blanks, UTF-8."""
+    """Serialise to a canonical form: sorted members, no whitespace, UTF-8."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -77,7 +77,7 @@ def _members(pairs: list[tuple[str, Any]]) -> Any:
 
 
 def _faults(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Find what has no place in PostgreSQL, outermost and first one first."""
+    """Yield values that PostgreSQL cannot store, outermost first."""
     if isinstance(value, _Refused):
         yield place, value.reason
     elif isinstance(value, str):

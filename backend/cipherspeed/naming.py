@@ -1,4 +1,4 @@
-"""Keys for labels, as URLs and filters have them."""
+"""Keys of labels for URLs and filters."""
 
 import hashlib
 import re
@@ -13,17 +13,16 @@ DIGEST_LENGTH = 12
 
 @dataclass(frozen=True)
 class Label:
-    """A value of a dimension: `key` for URLs, `label` for people."""
+    """A value of a dimension, with its key for URLs and its label for display."""
 
     key: str
     label: str
 
 
 def slug(text: str) -> str:
-    """Return a lower-case key of `text`: letters, digits and dots, all else as "-".
+    """Return a lower-case key of letters, digits and dots, with "-" for all else.
 
-    Where that would drop a letter or digit, or has to be cut, a digest of the text goes on the
-    end: two CPUs must not become one because we cannot spell them.
+    If letters or digits are lost, a digest is appended to keep keys of different texts distinct.
     """
     folded = unicodedata.normalize("NFKD", text.lower()).replace("+", " plus ")
     key = re.sub(r"[^a-z0-9.]+", "-", folded.encode("ascii", "ignore").decode()).strip("-.")
@@ -35,13 +34,13 @@ def slug(text: str) -> str:
 
 
 def label(text: str | None, unknown: str) -> Label:
-    """Return the label of a fact; a fact that is not known is shown as unknown."""
+    """Return the label of a fact, with `unknown` if it is missing."""
     plain = " ".join((text or "").split())
     return Label(slug(plain), plain[:MAX_LABEL]) if plain else Label(UNKNOWN_KEY, unknown)
 
 
 def tags_by_key(tags: Iterable[str]) -> dict[str, list[str]]:
-    """Return tags (KEY:VALUE) by key: any value of a key must fit, and all keys."""
+    """Group tags (KEY:VALUE) by key. Any value of a key must match, and all keys."""
     names: dict[str, list[str]] = {}
     for tag in tags:
         key, _, value = tag.partition(":")

@@ -1,7 +1,7 @@
-"""Cipher names for people: family, colour slot and short name.
+"""Family, colour and short name of ciphers.
 
-A cipher's colour depends on its name alone, so that it is the same in every view and filter.
-The colours themselves are in `frontend/src/palette.css`; files have those of `COLOURS`.
+The colour of a cipher depends only on its name, so it is the same in every view. The colours are
+in `frontend/src/palette.css`; exports use `COLOURS`.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Ciphers that share a hue; `key` names it in the style sheet."""
+    """Ciphers that share a hue, named `key` in the style sheet."""
 
     key: str
     label: str
@@ -39,24 +39,24 @@ _STEPS = {"128": 1, "192": 2, "256": 3}
 
 
 def family(cipher: str) -> Family:
-    """Return the family of a cipher, by the tool's name for it."""
+    """Return the family of a cipher."""
     return next(known for known in FAMILIES if re.search(known.pattern, cipher.lower()))
 
 
 def colour_slot(cipher: str) -> str:
-    """Return family and step of a cipher's colour, such as "aes-gcm-3" (256 bit)."""
+    """Return the colour slot of a cipher, such as "aes-gcm-3" (256 bit)."""
     size = _KEY_SIZE.search(cipher)
     return f"{family(cipher).key}-{_STEPS[size[1]] if size else 2}"
 
 
 def cipher_order(cipher: str) -> tuple[int, int, str]:
-    """Return the sort key: families in their order, small keys first, then the name."""
+    """Return the sort key of a cipher: family, key size, name."""
     slot = colour_slot(cipher)
     return (FAMILIES.index(family(cipher)), int(slot[-1]), cipher)
 
 
 def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
-    """Return names without "@openssh.com", except where two would then look the same."""
+    """Return names without "@openssh.com", unless two would become equal."""
     names = {cipher: cipher.partition("@")[0] or cipher for cipher in ciphers}
     seen = Counter(names.values())
     return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}
@@ -81,9 +81,9 @@ COLOURS = {
     for key, colours in _OF_FAMILIES.items()
     for step, colour in enumerate(colours, start=1)
 }
-"""Slot -> colour on white paper, as the style sheet has it."""
+"""Slot -> colour on white, as in the style sheet."""
 
 
 def colour(cipher: str) -> str:
-    """Return the cipher's colour in files: "#4260b3"."""
+    """Return the cipher's colour for exports, such as "#4260b3"."""
     return COLOURS[colour_slot(cipher)]

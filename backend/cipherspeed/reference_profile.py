@@ -1,4 +1,4 @@
-"""The reference profile: frozen baseline levels, which normalisation divides by."""
+"""The reference profile of normalisation."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From a run document's JSON to its typed form."""
+"""Convert a run document's JSON to its typed form."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,8 +17,7 @@ from cipherspeed.types import (
 SCHEMA = "ciphermark/run/1"
 
 TIMES_OF_IMPORT = "import"
-"""The value of `times_of` in a document made from a text that does not say when it was measured:
-its times are those of the import."""
+"""Value of `times_of` in documents of undated texts, whose times are those of the import."""
 
 
 class DocumentRejected(ValueError):
@@ -26,7 +25,7 @@ class DocumentRejected(ValueError):
 
 
 def _time(text: str | None, field: str) -> datetime | None:
-    """Return a moment in UTC; None where a source that is no agent states none."""
+    """Parse a time in UTC; None if an import or published result has none."""
     if text is None:
         return None
     try:

@@ -1,8 +1,8 @@
-"""The lines for ssh_config and sshd_config that a recommendation comes to.
+"""Lines of a recommendation for ssh_config and sshd_config.
 
-Comments name hosts and runs, whose names must not become settings: unprintable characters become
-spaces, and every line is short, because old OpenSSH read its files in pieces of 1024 bytes and took
-the rest of a longer comment for a setting.
+Comments contain names of hosts and runs, which must not become settings. Unprintable characters
+therefore become spaces. Lines are short, because old OpenSSH reads files in chunks of 1024 bytes
+and takes the rest of a longer comment for a setting.
 """
 
 import re
@@ -13,13 +13,13 @@ from cipherspeed.recommendation import Place
 
 WIDTH = 78
 LONGEST = 900
-"""Bytes of a comment."""
+"""Maximum length of a comment in bytes."""
 
 MOST_NAMES = 4
-"""Of a Host line: names have up to 200 characters."""
+"""Maximum number of names in a Host line; names have up to 200 characters."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
-"""Names that mean nothing else to ssh or its configuration."""
+"""Names without special characters of ssh_config."""
 
 CLIENT_DECIDES = (
     "ssh uses the first cipher of the client's list that the server has too (RFC 4253, "
@@ -30,7 +30,7 @@ CLIENT_DECIDES = (
 def ssh_config(
     order: Sequence[Place], header: Iterable[str], server: Sequence[str] | None = None
 ) -> str:
-    """Return the lines for ~/.ssh/config; `server`: the names that they are limited to."""
+    """Return the lines for ~/.ssh/config, limited to the names in `server`."""
     patterns = ["*"] if server is None else _patterns(server)
     scope = "It holds for these names alone: add others, or addresses, that you give to ssh."
     if patterns == ["*"]:
@@ -46,7 +46,7 @@ def ssh_config(
 
 
 def sshd_config(order: Sequence[Place], header: Iterable[str]) -> str:
-    """Return the lines for sshd_config, where Ciphers holds for all clients."""
+    """Return the lines for sshd_config, where Ciphers applies to all clients."""
     notes = [
         "Put this before the first Match block. It holds for every client: one that has none of "
         "these ciphers is turned away, so keep a session open until a new one works.",
@@ -56,7 +56,7 @@ def sshd_config(order: Sequence[Place], header: Iterable[str]) -> str:
 
 
 def _patterns(names: Iterable[str]) -> list[str]:
-    """Return names of a server as `Host` takes them; ssh compares with what was typed."""
+    """Return names of a server as `Host` patterns, which ssh matches against the typed name."""
     plain = [name for name in names if PLAIN_NAME.fullmatch(name)]
     return list(dict.fromkeys(each for name in plain for each in (name, name.lower())))[
         :MOST_NAMES
@@ -77,7 +77,7 @@ def _text(order: Sequence[Place], header: Iterable[str], notes: Iterable[str], s
 
 
 def _comment(text: str) -> list[str]:
-    """Return comment lines, each printable and short; only an address may be long."""
+    """Return printable, short comment lines; only URLs may be long."""
     printable = "".join(each if each.isprintable() else " " for each in text)
     return textwrap.wrap(
         printable.encode()[:LONGEST].decode(errors="ignore"),

@@ -1,6 +1,6 @@
-"""One series, several tries: median and spread (docs/method.md, section 1).
+"""Median and spread of a series (docs/method.md, section 1).
 
-Figures that cannot be true are kept, flagged, and left out of every statistic.
+Implausible rates are kept and marked, but excluded from statistics.
 """
 
 import re
@@ -11,19 +11,19 @@ from typing import NamedTuple
 from cipherspeed.types import Sample
 
 MAD_TO_SIGMA = 1.4826
-"""Scales the median absolute deviation to the standard deviation of a normal distribution."""
+"""Factor from median absolute deviation to standard deviation of a normal distribution."""
 
 MEDIAN_TO_MEAN = 1.2533
-"""Standard error of a median of normal values, in standard errors of their mean: sqrt(pi / 2)."""
+"""Standard error of the median relative to that of the mean, sqrt(pi / 2) for normal values."""
 
 NOISY_SPREAD = 0.05
 NOISY_MINIMUM_TRIES = 3
 
 
 class SeriesSummary(NamedTuple):
-    """Statistics of one series' tries; rates in bytes per second, `spread` as a fraction.
+    """Statistics of a series' tries; rates in bytes per second, `spread` as a fraction.
 
-    `maximum` is also the "undisturbed" rate: other load on a machine only ever slows a try.
+    `maximum` is closest to the undisturbed rate, because other load only slows tries down.
     """
 
     median: float
@@ -37,7 +37,7 @@ class SeriesSummary(NamedTuple):
 def median_of_sorted(values: Sequence[float]) -> float:
     """Return the median of at least one value in ascending order.
 
-    Every run needs hundreds, most of three values: what that function looks at first costs more.
+    Faster than `statistics.median` for the hundreds of short lists in a run.
     """
     half = len(values) // 2
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
@@ -64,8 +64,8 @@ def throughput(sample: Sample) -> float:
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     """Return median, range and spread s = 1.4826 * median(|x - median|) / median.
 
-    `throughputs` are bytes per second, at least one, each above zero; `ValueError` otherwise.
-    Noisy is a spread above 5 % over three tries or more: fewer tries cannot tell.
+    `throughputs` are one or more positive rates in bytes per second; otherwise `ValueError`.
+    A series is noisy if its spread is above 5 % with three or more tries.
     """
     ordered = sorted(throughputs)
     if not ordered or ordered[0] <= 0:
@@ -79,13 +79,13 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
 BYTES_PER_GB = 1e9
 
 MEASURABLE_SECONDS = 1e-6
-"""CPU time below this is none that a system accounts for: dividing by it would claim anything."""
+"""Minimum CPU time that systems can account for; smaller values are ignored."""
 
 
 def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
     """Return the median CPU seconds of both ends for 10^9 bytes, and its spread (a fraction).
 
-    None where no try measured both ends; no spread of fewer than three that did.
+    None if no try measured both ends; no spread for fewer than three tries.
     """
     costs = []
     for sample in samples:
@@ -101,7 +101,7 @@ def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] 
 
 
 BEYOND_MEMORY = 100e9
-"""Bytes per second and thread that no machine's memory moves (2026: one core reads 20e9)."""
+"""Limit in bytes per second and thread, above memory bandwidth (2026: one core reads 20e9)."""
 
 BEYOND_A_CHAIN = 10e9
 """Limit for ciphers that process blocks in sequence, and for those without CPU instructions.
@@ -114,9 +114,9 @@ _CHAINED = re.compile(
 
 @lru_cache(maxsize=4096)
 def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = False) -> float:
-    """Return the highest rate that so many threads can reach, bytes per second.
+    """Return the highest plausible rate of `threads` threads in bytes per second.
 
-    CBC decrypts in parallel, so only its encryption is a chain.
+    CBC decrypts in parallel, so only its encryption is sequential.
     """
     chained = not decrypt and _CHAINED.search(cipher) is not None
     return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads

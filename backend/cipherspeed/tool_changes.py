@@ -1,4 +1,4 @@
-"""Changes of the measuring tool itself, as data with their sources (docs/method.md, section 3)."""
+"""Known changes of the tools themselves, with sources (docs/method.md, section 3)."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from cipherspeed.environment import openssl_release, openssl_series
 
 @dataclass(frozen=True)
 class Source:
-    """Where it is written, about which release, and what it says there."""
+    """Source of a change: address, release and quotation."""
 
     release: str
     url: str
@@ -25,8 +25,8 @@ class Source:
 class ToolChange:
     """A change of what a tool measures.
 
-    `since`: release line -> its first release with the change ("3.0" -> "3.0.16"); lines after
-    the last of them have it from their beginning. `modes`: the cipher modes it touches.
+    `since`: release series -> first release with the change ("3.0" -> "3.0.16"); later series have
+    it from the start. `modes`: affected cipher modes.
     """
 
     id: str
@@ -37,11 +37,11 @@ class ToolChange:
     sources: tuple[Source, ...]
 
     def touches(self, cipher: str) -> bool:
-        """Return whether the change touches this openssl cipher ("aes-128-gcm")."""
+        """Return whether the change affects this openssl cipher ("aes-128-gcm")."""
         return not self.modes.isdisjoint(cipher.lower().split("-"))
 
     def in_release(self, version_text: str) -> bool | None:
-        """Return whether a release has the change; None for what is not OpenSSL or not known."""
+        """Return whether a release has the change; None for other programs and unknown releases."""
         release = openssl_release(version_text) or ""
         series = openssl_series(version_text)
         match = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)
@@ -54,7 +54,7 @@ class ToolChange:
 
 @cache
 def tool_changes() -> tuple[ToolChange, ...]:
-    """Return every known change, as data/tool_changes.json has them."""
+    """Return the changes in data/tool_changes.json."""
     text = resources.files(__package__).joinpath("data/tool_changes.json").read_text("utf-8")
     return tuple(
         ToolChange(
@@ -70,19 +70,19 @@ def tool_changes() -> tuple[ToolChange, ...]:
 
 
 ToolState = tuple[bool | None, ...]
-"""Of each change of `openssl speed` for a cipher whether a release has it; None: not known."""
+"""Whether a release has each change of `openssl speed` for a cipher; None if unknown."""
 
 
 @lru_cache(4096)
 def tool_state(version_text: str, cipher: str) -> ToolState:
-    """Return how a release measures this cipher; empty where no change touches it."""
+    """Return which changes affect this cipher in a release; empty if none can."""
     return tuple(
         change.in_release(version_text) for change in tool_changes() if change.touches(cipher)
     )
 
 
 def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
-    """Return whether two sides are known to have been measured in different ways."""
+    """Return whether two sides are known to differ in how they were measured."""
     known, other = ({state for state in side if None not in state} for side in (first, second))
     return bool(known and other) and known != other
 
@@ -90,9 +90,8 @@ def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
 def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolChange, ...]:
     """Return the changes of `openssl speed` for this cipher between two releases.
 
-    Versions as the tool prints them, "OpenSSL 3.0.15 3 Sep 2024" or "OpenSSL 3.0.15", in either
-    order. Across a break a difference is no property of the cipher, so no percentage is stated.
-    A release that is not known (LibreSSL, BoringSSL) breaks nothing that we could name.
+    Versions are as printed ("OpenSSL 3.0.15 3 Sep 2024") or shortened, in either order. Unknown
+    releases (LibreSSL, BoringSSL) have no known changes.
     """
     return tuple(
         change
@@ -104,7 +103,7 @@ def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolCha
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """`index`: the first run measured by the changed tool; `before` and `after` are releases."""
+    """A change between the releases `before` and `after`; `index` is the first run after it."""
 
     index: int
     before: str
@@ -113,7 +112,7 @@ class ToolBreak:
 
     @property
     def words(self) -> str:
-        """Return what is not compared, and between which releases."""
+        """Describe what is not compared, and between which releases."""
         return (
             f"The tool changed between {self.before} and {self.after}, not the cipher:"
             " no percentage is stated across this break."
@@ -121,10 +120,9 @@ class ToolBreak:
 
 
 def find_breaks(releases: Sequence[str], cipher: str) -> Iterator[ToolBreak]:
-    """Yield where runs of `openssl speed`, the oldest first, cross a change of the tool.
+    """Yield the changes of the tool between runs of `openssl speed`, oldest first.
 
-    A release that is not known (LibreSSL) breaks nothing; the next known one is compared with the
-    last known one before it.
+    Unknown releases (LibreSSL) are skipped.
     """
     before: str | None = None
     for index, after in enumerate(releases):

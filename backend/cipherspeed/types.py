@@ -1,7 +1,6 @@
-"""The typed form of a run document: what every later step works on.
+"""Typed form of a run document.
 
-What a document holds hundreds of are named tuples: they are made and compared several times as
-fast as frozen dataclasses.
+Frequent parts are named tuples, which are several times as fast as frozen dataclasses.
 """
 
 from collections.abc import Mapping
@@ -20,9 +19,9 @@ Acceleration = Literal["default", "masked"]
 class Sample(NamedTuple):
     """One try.
 
-    An agent's try has `bytes` and `seconds`; a figure that was only ever printed as a rate
-    (imports, published figures) has `bytes_per_second` alone. CPU seconds are those spent
-    on exactly these bytes, null where they were not measured.
+    An agent's try has `bytes` and `seconds`. Imported and published results that were printed as
+    rates have only `bytes_per_second`. CPU seconds are those for exactly these bytes, null if not
+    measured.
     """
 
     bytes: int | None = None
@@ -31,7 +30,7 @@ class Sample(NamedTuple):
     client_cpu_seconds: float | None = None
     server_cpu_seconds: float | None = None
     implausible: str | None = None
-    """Why an imported figure cannot be true, where its text shows that."""
+    """Reason why an imported result is implausible."""
 
 
 class Series(NamedTuple):
@@ -55,7 +54,7 @@ class Series(NamedTuple):
 
 
 class Negotiated(NamedTuple):
-    """What the ssh client's own log says was agreed; null where it does not say."""
+    """Negotiated algorithms by the ssh client's log; null if it does not state them."""
 
     cipher: str | None = None
     mac: str | None = None
@@ -72,7 +71,7 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """The machine as the document names it; `machine_id` is a SHA-256 or null."""
+    """Identity of the host in the document; `machine_id` is a SHA-256 or null."""
 
     name: str
     machine_id: str | None = None
@@ -80,9 +79,9 @@ class HostIdentity:
 
 @dataclass(frozen=True)
 class RunDocument:
-    """One agent execution on one host in one environment.
+    """One execution of the agent on one host in one environment.
 
-    An agent always states its times; a published or pasted figure may have none.
+    Times may be missing in imported and published results.
     """
 
     run_id: UUID

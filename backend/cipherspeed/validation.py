@@ -1,8 +1,7 @@
 """Validation of an uploaded run document against the published JSON Schema.
 
-A valid document is one call of a compiled validator. For an invalid one the faults are looked
-for place by place and only until there are enough: a small document can hold millions, and
-naming them all would cost gigabytes.
+A compiled validator accepts valid documents in one call. In an invalid document faults are
+searched level by level up to a limit, because a small document can contain millions.
 """
 
 import json
@@ -17,25 +16,25 @@ from typing import Any
 import jsonschema_rs
 
 MAX_FAULTS = 50
-"""Faults named in one answer: further ones are in the next."""
+"""Maximum number of faults in a response."""
 
 MAX_DETAIL = 300
-"""Characters of one fault's sentence."""
+"""Maximum length of a fault's sentence."""
 
 MAX_QUOTED = 100
-"""Characters of what was sent that a fault's sentence quotes."""
+"""Maximum length of a quoted value."""
 
 QUOTED = "\0"
-"""A placeholder for the value in the validator's sentences."""
+"""Placeholder for the value in the validator's messages."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
-"""Keywords that lead to inner places; the walk follows them itself."""
+"""Schema keywords of nested values."""
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-"""Older dates are those of a clock that was never set."""
+"""Earlier dates come from clocks that were never set."""
 
 CLOCK_TOLERANCE = timedelta(days=1)
-"""A clock further ahead than this is wrong, and its run would count as the latest for ever."""
+"""Tolerated clock difference. A run further in the future would always be the latest."""
 
 Schema = dict[str, Any]
 Path = tuple[str, ...]
@@ -43,7 +42,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a document: where (dotted path), which rule, and a sentence."""
+    """An error in a document: dotted path, rule and message."""
 
     path: str
     code: str
@@ -60,7 +59,7 @@ def run_schema() -> Schema:
 
 @cache
 def _compiled(rules: str) -> jsonschema_rs.Draft202012Validator:
-    """Return a validator of a part of the schema, given as JSON text."""
+    """Compile a part of the schema, given as JSON text."""
     part = {**json.loads(rules), "$defs": run_schema()["$defs"]}
     return jsonschema_rs.Draft202012Validator(part, validate_formats=True, mask=QUOTED)
 
@@ -98,7 +97,7 @@ def _resolved(rules: Schema) -> Schema:
 
 
 def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]]:
-    """Yield each member or item of `value` for which `rules` has a schema: name, value, schema."""
+    """Yield name, value and schema of each member or item of `value`."""
     if isinstance(value, dict):
         named, others = rules.get("properties", {}), rules.get("additionalProperties")
         for name, inner in value.items():
@@ -111,7 +110,7 @@ def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]
 
 
 def _without_inner_places(value: Any) -> Any:
-    """Return the value with nothing inside its members and items."""
+    """Return the value with empty members and items."""
     if isinstance(value, dict):
         return {name: _emptied(inner) for name, inner in value.items()}
     return [_emptied(inner) for inner in value] if isinstance(value, list) else value
@@ -122,7 +121,7 @@ def _emptied(value: Any) -> Any:
 
 
 def _faults(rules: Schema, value: Any, place: Path = ()) -> Iterator[Fault]:
-    """Yield the faults of one place, then those of the places inside it, one at a time."""
+    """Yield the faults of a value, then those of nested values."""
     rules = _resolved(rules)
     if _validator(rules).is_valid(value):
         return
@@ -139,7 +138,7 @@ def _whole() -> jsonschema_rs.Draft202012Validator:
 
 
 def validate_run_document(document: Any) -> list[Fault]:
-    """Return the faults of the document, the first `MAX_FAULTS` of them; empty when it is valid."""
+    """Return the first `MAX_FAULTS` faults of the document."""
     if _whole().is_valid(document):
         return []
     return list(islice(_faults(run_schema(), document), MAX_FAULTS))

@@ -1,4 +1,4 @@
-"""Tokens, accounts of an identity provider, and the audit log."""
+"""API tokens, identities of external providers, and the audit log."""
 
 from accounts.models.audit import AuditEntry as AuditEntry
 from accounts.models.token import ApiToken as ApiToken

@@ -1,13 +1,13 @@
-"""The audit log: who changed what, and when."""
+"""The audit log."""
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One change by a person, a token or a command; the database refuses to alter or delete it.
+    """A change by a user, token or command. Database triggers prevent altering or deleting it.
 
-    Names and keys are copied, not referred to: an entry outlives what it is about.
+    Names and keys are copied, because an entry outlives its object.
     """
 
     class ActorKind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What programs sign in with, and whom an identity provider or a proxy signs in."""
+"""API tokens, and identities of external providers."""
 
 from django.conf import settings
 from django.db import models
@@ -35,17 +35,17 @@ class ApiToken(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        """Neither revoked nor expired."""
+        """Return whether the token is neither revoked nor expired."""
         return self.revoked_at is None and (
             self.expires_at is None or self.expires_at > timezone.now()
         )
 
 
 class ExternalIdentity(models.Model):
-    """Who somebody is for the provider. The account belongs to them, whatever names they have."""
+    """Identity of a user at a provider. It owns the account, whatever the user's name."""
 
     LONGEST_SUBJECT = 255
-    """Characters, as OpenID Connect has it."""
+    """Maximum length by OpenID Connect."""
 
     person = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="external_identity"

@@ -1,1 +1,1 @@
-"""People whom a company's own accounts sign in: through a provider, or by a proxy in front."""
+"""Single sign-on through an OpenID Connect provider or an authenticating proxy."""

@@ -1,7 +1,7 @@
-"""Accounts of people whom a provider or a proxy signs in, and their roles.
+"""Create accounts for users of a provider or proxy, and set their roles.
 
-An account belongs to an issuer's subject. A name or an e-mail address leads to no account,
-because people who can choose theirs at the provider could take over a local account.
+An account belongs to issuer and subject. Names and e-mail addresses never identify an account,
+because a user who can choose them at the provider could take over a local account.
 """
 
 import re
@@ -20,18 +20,18 @@ from accounts.roles import EVERYBODY, ROLES
 from accounts.tokens import end_read_tokens
 
 LOCK = 7103
-"""Of the database's advisory locks, the one under which these accounts are made and changed."""
+"""PostgreSQL advisory lock for creating and changing these accounts."""
 
 LONGEST_NAME = 60
-"""Characters of the shown name: an account's has room for the issuer's host behind it."""
+"""Maximum length of the displayed name, which leaves room for the issuer's host."""
 
 MOST_GROUPS = 50
-"""In an entry of the audit log."""
+"""Maximum number of groups in an audit entry."""
 
 
 @dataclass(frozen=True)
 class ExternalPerson:
-    """Whom an issuer vouches for; the name is only shown."""
+    """A user authenticated by an issuer. The name is only displayed."""
 
     issuer: str
     subject: str
@@ -40,14 +40,14 @@ class ExternalPerson:
 
     @property
     def role(self) -> str | None:
-        """Return the highest role that CIPHERMARK_ROLES gives; None where no group has one."""
+        """Return the highest role by CIPHERMARK_ROLES, or None."""
         mapping = settings.CIPHERMARK_ROLES
         given = {mapping[group] for group in {*self.groups, EVERYBODY} if group in mapping}
         return next((role for role in reversed(ROLES) if role in given), None)
 
 
 class SignInRefused(Exception):
-    """Why somebody may not come in: a sentence for them."""
+    """Sign-in refused; the user sees the message."""
 
     def __init__(self, words: str, external: ExternalPerson) -> None:
         super().__init__(words)
@@ -55,7 +55,7 @@ class SignInRefused(Exception):
 
 
 def record_refusal(refused: SignInRefused) -> None:
-    """Record it with the groups that the provider sent: a mapping may lack one."""
+    """Record the refusal with the provider's groups, to help correct CIPHERMARK_ROLES."""
     external = refused.external
     stated = {"subject": external.subject, "groups": sorted(external.groups)[:MOST_GROUPS]}
     subject = Subject("account", external.subject, external.name)
@@ -64,7 +64,7 @@ def record_refusal(refused: SignInRefused) -> None:
 
 @dataclass(frozen=True)
 class Rights:
-    """What an account has; a superuser has been made one by hand."""
+    """Permissions of an account. Superusers are created manually."""
 
     roles: frozenset[str]
     is_superuser: bool = False
@@ -74,10 +74,10 @@ class Rights:
 
 
 def account_of(external: ExternalPerson) -> User:
-    """Their account with the role of their groups; made at the first sign-in.
+    """Return the account with the role of its groups, creating it at the first sign-in.
 
-    `SignInRefused` where no group has a role, which ends what the account had, and for an account
-    that was deactivated here.
+    Raises `SignInRefused` for a deactivated account, and if no group has a role; the account then
+    loses its role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
         raise SignInRefused("The subject of the sign-in is missing or too long.", external)
@@ -110,9 +110,9 @@ def _rights(person: User) -> Rights:
 
 @transaction.atomic
 def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
-    """Return the account as its groups want it; None for a stranger without a role, who gets none.
+    """Update the account to the role of its groups; None for a new user without a role.
 
-    One at a time: the first page of somebody new asks for several answers at once.
+    The lock prevents duplicates, because the first page of a new user sends parallel requests.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
@@ -134,7 +134,7 @@ def _make(external: ExternalPerson) -> User:
 
 
 def _names(external: ExternalPerson) -> Iterator[str]:
-    """User names for the account: the given one, which somebody may have, then others like it."""
+    """Yield candidate user names: the given one, then variants in case it is taken."""
     given = re.sub(r"[^\w.@+-]+", "_", User.normalize_username(external.name))
     name = given[:LONGEST_NAME] or "person"
     yield name

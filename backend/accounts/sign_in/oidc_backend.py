@@ -1,8 +1,8 @@
-"""Who somebody is, by the code that the OpenID Connect provider gave their browser.
+"""Authenticate users by the authorization code of an OpenID Connect provider.
 
-mozilla-django-oidc exchanges the code and checks signature and nonce. It checks neither issuer,
-audience nor expiry with a clock that is a little off, and looks accounts up by e-mail address: both
-are done here.
+mozilla-django-oidc exchanges the code and checks signature and nonce. This backend adds checks of
+issuer, audience and expiry (with tolerance), and finds accounts by subject instead of by e-mail
+address.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from accounts.sign_in.accounts import ExternalPerson, account_of
 from accounts.sign_in.provider import ProviderUnavailable, discovered, in_words, library_setting
 
 LEEWAY_SECONDS = 60
-"""By which the provider's clock may differ from ours."""
+"""Tolerated clock difference to the provider."""
 
 ALGORITHMS = (
     "RS256",
@@ -36,10 +36,10 @@ ALGORITHMS = (
 """Asymmetric signature algorithms."""
 
 NAMES = ("preferred_username", "email", "name", "sub")
-"""Claims that may name the account, the best first; none of them finds one."""
+"""Claims for the displayed name in order of preference. They never identify an account."""
 
 FAULTS = (jwt.PyJWTError, SuspiciousOperation, LookupError, TypeError, ValueError)
-"""What the library raises for an answer that cannot be used."""
+"""Exceptions that the library raises for an invalid response."""
 
 LONGEST_FAULT = 300
 
@@ -49,12 +49,12 @@ class AnswerRefused(Exception):
 
 
 class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """The library's code flow, with endpoints by discovery and accounts by issuer and subject."""
+    """The library's code flow with discovered endpoints and accounts by issuer and subject."""
 
     get_settings = staticmethod(library_setting)
 
     def __init__(self) -> None:
-        """Do nothing: Django makes one whenever it looks for a permission."""
+        """Do nothing, because Django instantiates backends for every permission check."""
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
@@ -78,7 +78,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return person
 
     def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:
-        """Return the claims of a token after the checks of OpenID Connect Core 3.1.3.7."""
+        """Verify a token by OpenID Connect Core 3.1.3.7 and return its claims."""
         client = settings.OIDC_RP_CLIENT_ID
         claims: dict[str, Any] = jwt.decode(
             payload,
@@ -110,7 +110,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
     def _userinfo(
         self, access_token: str, id_token: str, payload: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return what the provider says beside the token: with many, groups are here alone."""
+        """Return the claims of the userinfo endpoint. Many providers send groups only there."""
         if not self.OIDC_OP_USER_ENDPOINT:
             return {}
         claims: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)

@@ -1,4 +1,4 @@
-"""The OpenID Connect provider: where its endpoints are, as its discovery document says."""
+"""Discovery of the OpenID Connect provider's endpoints."""
 
 import time
 from typing import Any
@@ -9,7 +9,7 @@ from django.conf import settings
 from mozilla_django_oidc.utils import import_from_settings
 
 KEPT_SECONDS = 3600.0
-"""How long a process goes by the discovery document that it has."""
+"""How long a process caches the discovery document."""
 
 ENDPOINTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "authorization_endpoint",
@@ -17,22 +17,22 @@ ENDPOINTS = {
     "OIDC_OP_JWKS_ENDPOINT": "jwks_uri",
     "OIDC_OP_USER_ENDPOINT": "userinfo_endpoint",
 }
-"""Settings of the library that come from the document; the last may be missing there."""
+"""Settings of the library -> members of the discovery document; the last is optional."""
 
 _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
 
 class ProviderUnavailable(Exception):
-    """The provider cannot be asked: what is wrong with it, without a full stop."""
+    """The provider is unavailable; the message has no full stop."""
 
 
 def provider_name() -> str:
-    """Return the host name of the provider, by which people know it; empty where there is none."""
+    """Return the host name of the provider, or an empty string."""
     return urlsplit(settings.CIPHERMARK_OIDC_ISSUER).hostname or ""
 
 
 def library_setting(name: str, *default: Any) -> Any:
-    """Return a setting of mozilla-django-oidc; endpoints are the discovered ones."""
+    """Return a setting of mozilla-django-oidc, with discovered endpoints."""
     if name in ENDPOINTS:
         return discovered().get(ENDPOINTS[name])
     if name == "OIDC_TOKEN_USE_BASIC_AUTH":
@@ -43,7 +43,7 @@ def library_setting(name: str, *default: Any) -> Any:
 
 
 def discovered() -> dict[str, Any]:
-    """Return the discovery document, fetched if too old; raise `ProviderUnavailable`."""
+    """Return the cached discovery document, fetching it if it is too old."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER
     fetched_at, document = _kept.get(issuer, (0.0, {}))
     if not document or time.monotonic() - fetched_at > KEPT_SECONDS:
@@ -53,7 +53,7 @@ def discovered() -> dict[str, Any]:
 
 
 def discover() -> dict[str, Any]:
-    """Return the discovery document as the provider has it now."""
+    """Fetch the discovery document."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER.rstrip("/")
     url = f"{issuer}/.well-known/openid-configuration"
     try:
@@ -71,7 +71,7 @@ def discover() -> dict[str, Any]:
 
 
 def in_words(error: requests.RequestException) -> str:
-    """Return what went wrong, without the library's addresses of objects."""
+    """Describe the error without memory addresses."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"answers with HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):

@@ -1,7 +1,7 @@
-"""Who somebody is, by the headers of an authenticating reverse proxy.
+"""Identify users by the headers of an authenticating reverse proxy.
 
-Anybody can send a header, so it counts only beside the secret that proxy and site share, which a
-client that reaches the site past the proxy does not know.
+Headers count only with the secret shared by proxy and site, because a client that bypasses the
+proxy could forge them.
 """
 
 import logging
@@ -23,11 +23,11 @@ ISSUER = "proxy"
 SECRET_HEADER = "X-Ciphermark-Proxy-Secret"  # noqa: S105 - the name of a header
 
 SEEN_RESOLUTION = timedelta(hours=1)
-"""`last_login` is written at most this often: every request is a sign-in."""
+"""Minimum interval between updates of `last_login`, because every request is a sign-in."""
 
 
 def person_of_proxy(request: HttpRequest) -> User | None:
-    """Return the account that the proxy names; None without a proxy or a name."""
+    """Return the account named by the proxy, or None."""
     name = _value(request, settings.CIPHERMARK_PROXY_USER_HEADER)
     if not name:
         return None
@@ -47,7 +47,7 @@ def person_of_proxy(request: HttpRequest) -> User | None:
 
 
 def _value(request: HttpRequest, header: str) -> str:
-    """Return a header's text: proxies write UTF-8, which WSGI hands on as Latin-1."""
+    """Decode a header: proxies send UTF-8, which WSGI decodes as Latin-1."""
     value = request.headers.get(header, "") if header else ""
     return value.encode("latin-1", "replace").decode("utf-8", "replace").strip()
 

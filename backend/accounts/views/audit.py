@@ -13,7 +13,7 @@ from core.paging import page_of
 @require_safe
 @editors("accounts.view_auditentry")
 def audit_page(request: HttpRequest) -> HttpResponse:
-    """List the audit log page by page; `action` and `actor` narrow it."""
+    """Show the audit log, optionally filtered by `action` and `actor`."""
     wanted = {
         name: text
         for name in ("action", "actor")

@@ -1,4 +1,4 @@
-"""The pages that say why a sign-in did not work."""
+"""Error pages of sign-in."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.shortcuts import render
 
 
 def sign_in_failed(request: HttpRequest, words: str, status: int) -> HttpResponse:
-    """Say in whole sentences why a sign-in did not work."""
+    """Render the error page of a failed sign-in."""
     context = {"words": words, "status": status}
     return render(request, "accounts/sign_in_failed.html", context, status=status)
 
@@ -16,7 +16,7 @@ def sign_in_failed(request: HttpRequest, words: str, status: int) -> HttpRespons
 def locked_out(
     request: HttpRequest, response: HttpResponse | None = None, credentials: Any = None
 ) -> HttpResponse:
-    """Answer 429 instead of the sign-in form, after five wrong passwords."""
+    """Return 429 instead of the sign-in form after five wrong passwords."""
     cool_off = get_cool_off(request)
     seconds = int(cool_off.total_seconds()) if cool_off else 60
     context = {"minutes": -(-seconds // 60)}

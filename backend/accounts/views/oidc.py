@@ -1,4 +1,4 @@
-"""Signing in through an OpenID Connect provider: there, and back with a code."""
+"""Sign-in through an OpenID Connect provider."""
 
 import logging
 from collections.abc import Callable
@@ -26,10 +26,10 @@ View = Callable[[HttpRequest], HttpResponse]
 logger = logging.getLogger(__name__)
 
 SESSION = timedelta(hours=12)
-"""After which somebody is sent to the provider again: by then their role may be another."""
+"""Lifetime of a session. Roles are updated at the next sign-in."""
 
 AGAIN = 60
-"""Seconds of Retry-After."""
+"""Retry-After in seconds."""
 
 LONGEST_REASON = 100
 
@@ -41,24 +41,24 @@ EXPIRED = "This sign-in has expired, or it was begun in another browser. Please 
 
 
 COOKIE = "ciphermark-oidc"
-"""Signed: what a sign-in began with. The database has a session once the provider has answered."""
+"""Signed cookie with the state of a sign-in, until the session exists."""
 
 COOKIE_SECONDS = 600
 
 
 class _Start(OIDCAuthenticationRequestView):  # type: ignore[misc]  # the library has no types
-    """Sends the browser to the provider, with state, nonce and the challenge of PKCE."""
+    """Redirect to the provider with state, nonce and PKCE challenge."""
 
     get_settings = staticmethod(library_setting)
 
 
 class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library has no types
-    """Takes the code to the provider, and signs in whom it is of."""
+    """Exchange the code and sign the user in."""
 
     get_settings = staticmethod(library_setting)
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Read what the sign-in began with from the cookie in place of the session."""
+        """Read the state of the sign-in from the cookie instead of the session."""
         self.own_session, request.session = request.session, _begun(request)
         try:
             answer: HttpResponse = super().get(request)
@@ -79,7 +79,7 @@ class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the li
         return answer
 
     def login_failure(self) -> HttpResponse:
-        """Handle an answer without a code, or to no request of ours."""
+        """Handle a response without a code or with an unknown state."""
         raise SuspiciousOperation("the sign-in was not begun in this browser")
 
 
@@ -88,7 +88,7 @@ def _begun(request: HttpRequest) -> SessionStore:
 
 
 def _explained(view: View) -> View:
-    """Return every fault as a page that says what to do; 404 where no provider is set."""
+    """Show errors as pages that say what to do; return 404 without a provider."""
 
     @wraps(view)
     def explained(request: HttpRequest) -> HttpResponse:
@@ -125,7 +125,7 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
 @require_GET
 @_explained
 def start(request: HttpRequest) -> HttpResponse:
-    """To the provider; `next` is where to go afterwards, on this site alone."""
+    """Redirect to the provider. `next` is the page to return to, on this site only."""
     own_session, request.session = request.session, _begun(request)
     answer: HttpResponse = _Start.as_view()(request)
     request.session.save()
@@ -146,7 +146,7 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_GET
 @_explained
 def callback(request: HttpRequest) -> HttpResponse:
-    """Back from the provider, with a code or with the reason why there is none."""
+    """Handle the provider's redirect, with a code or an error."""
     reason = request.GET.get("error", "")[:LONGEST_REASON]
     if reason:  # the library would end the session of anyone who follows such a link
         logger.warning("%s signed no one in: %r", provider_name(), reason)

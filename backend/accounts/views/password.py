@@ -1,4 +1,4 @@
-"""The page to sign in: by password, and a link to the company's provider where there is one."""
+"""Sign-in page: by password, with a link to the provider if there is one."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from accounts.sign_in.provider import provider_name
 
 LONGEST_NAME = 150
 LONGEST_PASSWORD = 1000
-"""Characters: hashing a longer one would only keep the server busy."""
+"""Maximum length, because hashing long passwords is slow."""
 
 
 class SignInForm(AuthenticationForm):
-    """Django's form with its lengths held by the server too: the log of failures has columns."""
+    """Django's form, with maximum lengths that the log of failures can store."""
 
     error_messages = {
         **AuthenticationForm.error_messages,

@@ -1,4 +1,4 @@
-"""Tokens: what programs sign in with. Made here, shown once, revoked here."""
+"""Create, list and revoke API tokens."""
 
 from datetime import timedelta
 from functools import partial
@@ -34,7 +34,7 @@ PUBLIC_SCOPES = {
 
 
 class TokenForm(forms.Form):
-    """What a new token is for."""
+    """Form of a new token."""
 
     name = forms.CharField(max_length=100)
     scope = forms.ChoiceField(choices=list(SCOPES.items()))
@@ -53,9 +53,9 @@ class TokenForm(forms.Form):
 
 @editors("accounts.add_apitoken", *FORM)
 def token_page(request: HttpRequest) -> HttpResponse:
-    """List the tokens; a POST makes one and shows its secret this once.
+    """List the tokens; a POST creates one and shows its secret once.
 
-    Editors see and revoke their own, administrators everybody's.
+    Editors see and revoke their own tokens, administrators all tokens.
     """
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
@@ -77,7 +77,7 @@ def token_page(request: HttpRequest) -> HttpResponse:
 
 
 def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
-    """Return the tokens that this person may see: an editor's own, or everybody's."""
+    """Return the tokens that the user may see."""
     tokens = ApiToken.objects.select_related("made_by").order_by("-id")
     if request.user.has_perm("accounts.view_apitoken"):
         return tokens
@@ -112,7 +112,7 @@ def _page(
 
 @editors("accounts.add_apitoken", *FORM)
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """End a token now; uploads that it made stay."""
+    """Revoke a token. Its uploads stay."""
     token = get_object_or_404(_seen(request), pk=token_id)
     confirmation = Confirmation(
         "Revoke this token",

@@ -1,4 +1,4 @@
-"""Changes of hosts, and notifications of them."""
+"""Changes of hosts, and notifications."""
 
 from changes.models.fleet_change import FleetChange as FleetChange
 from changes.models.fleet_change import FleetChangeMember as FleetChangeMember

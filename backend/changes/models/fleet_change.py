@@ -1,4 +1,4 @@
-"""What changed in the fleet, and what people know of it."""
+"""Changes in the fleet, with status and notes."""
 
 from typing import Self
 
@@ -11,15 +11,15 @@ from runs.models.series import Series
 
 
 class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
-    """Changes with what is known of their hosts."""
+    """Query changes with their members."""
 
     def listed(self) -> Self:
-        """Return those that have a run left, the newest first."""
+        """Return changes that still have a run, newest first."""
         members = FleetChangeMember.objects.filter(change=OuterRef("pk"))
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Return them, the newest first, with figures of all members; the latest are `named`."""
+        """Return changes, newest first, with statistics of members and the latest as `named`."""
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
         )
@@ -45,9 +45,9 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
 
 
 class FleetChange(models.Model):
-    """What one cipher family did on hosts with the same change of their environment.
+    """A change of a cipher family on hosts with the same environment difference.
 
-    Or what the AES verdict did, or hosts that are silent.
+    Alternatively a change of the AES verdict, or silent hosts.
     """
 
     class Kind(models.TextChoices):
@@ -101,29 +101,29 @@ class FleetChange(models.Model):
 
     @property
     def state(self) -> str:
-        """Return the status; fixed where later runs say so."""
+        """Return the status, which is fixed if later runs are back to normal."""
         return self.Status.FIXED if self.fixed_at else self.status
 
     @property
     def confidence(self) -> str:
-        """Return that of the host that shows it most clearly."""
+        """Return the highest confidence of the members."""
         return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
 
 
 class ShownMembers(models.Manager["FleetChangeMember"]):
-    """Parts of changes whose run is not hidden."""
+    """Exclude members whose run is hidden."""
 
     def get_queryset(self) -> "MemberQuerySet":
         return MemberQuerySet(self.model, using=self._db).filter(run__hidden=False)
 
 
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
-    """Parts of changes."""
+    """Query members of changes."""
 
     def open_on(self, host: int) -> Self:
-        """Return a host's open changes: neither over, ignored nor fixed.
+        """Return a host's open changes, latest change first.
 
-        Parts of one change are beside each other, the latest change first.
+        Members of the same change are adjacent.
         """
         status = FleetChange.Status
         return (
@@ -135,7 +135,7 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
 
 
 class FleetChangeMember(models.Model):
-    """A host's part of a change: of one mode of a family by one tool, or of the verdict."""
+    """A host's part of a change: a mode of a cipher family by one tool, or the AES verdict."""
 
     class Confidence(models.IntegerChoices):
         LOW = 1, "low"

@@ -1,4 +1,4 @@
-"""Whom changes are sent to, and what was or is to be sent."""
+"""Notification channels and their messages."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -21,18 +21,18 @@ TOPIC_WORDS = {
     FleetChange.Direction.SILENT.value: "no runs any more",
     REJECTED: "run rejected",
 }
-"""What titles say behind the name of a host."""
+"""Topic -> text that follows the host name in titles."""
 
 
 class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
-    """Channels by what they may be sent."""
+    """Query channels."""
 
     def open(self, now: datetime) -> Self:
         return self.filter(Q(next_at=None) | Q(next_at__lte=now), paused=False)
 
 
 class NotificationChannel(models.Model):
-    """One address that messages go to, and the rule which entries it is sent."""
+    """An address for notifications, and the rule that selects entries."""
 
     class Kind(models.TextChoices):
         SPEED = FleetChange.Kind.SPEED.value, "Speed"
@@ -80,10 +80,10 @@ class NotificationChannel(models.Model):
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
-    """Notifications by what is to be done with them."""
+    """Query notifications."""
 
     def due(self, now: datetime) -> Self:
-        """Return those that wait and whose time has come."""
+        """Return pending notifications that are due."""
         return self.filter(state=Notification.State.WAITING, due_at__lte=now)
 
 

@@ -13,7 +13,7 @@ MOST_DAYS = 36_500
 
 
 class Command(SiteCommand):
-    """Print a new token, alone, once."""
+    """Create a token and print it."""
 
     help = "Create an API token and print it, alone. It cannot be shown again."
 
