@@ -1,4 +1,4 @@
-"""Roles as three groups, each of which includes the permissions of the previous one.
+"""Roles as three groups, each including the permissions of the previous one.
 
 Every active account may read. Groups grant the permission to make changes.
 """
@@ -47,7 +47,7 @@ ROLES: dict[str, frozenset[str]] = {
 """Group -> permissions as `app.codename`, least powerful group first."""
 
 EVERYBODY = "*"
-"""In CIPHERMARK_ROLES, stands for all users of the provider."""
+"""In CIPHERMARK_ROLES, means all users of the provider."""
 
 ADMIN_SITE = "auth.change_user"
 """The permission that opens /admin/."""
