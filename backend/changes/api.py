@@ -1,4 +1,4 @@
-"""API of changes (list, entry, status and note) and of trends."""
+"""API of changes: list, entry, status and note."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,6 @@ from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
 from rest_framework.generics import RetrieveAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,8 +16,6 @@ from changes.filters import ChangeFilter
 from changes.models import FleetChange, FleetChangeMember
 from core.api_view import ApiView, ByCursor, ListView
 from core.permissions import MayDecideChanges
-from hosts.history import METRICS, HistoryForm, history
-from runs.models import Host
 from runs.serializers import NULLABLE
 
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
@@ -140,109 +137,3 @@ class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
         """Set status or note. Requires a signed-in editor."""
         decide(self.get_object(), request.data, actor_of(request))
         return self.get(request)
-
-
-class PointSerializer(serializers.Serializer[Any]):
-    """Result of a run in the trend's unit."""
-
-    run_id = serializers.UUIDField(source="run.run_id")
-    started_at = serializers.DateTimeField()
-    median = serializers.FloatField(source="value")
-    spread = serializers.FloatField(help_text="Of the tries, a fraction.", **NULLABLE)
-    n = serializers.IntegerField(help_text="Tries.")
-    noisy = serializers.BooleanField()
-    conditions = serializers.ListField(child=serializers.JSONField(), source="run.conditions")
-    environment = serializers.CharField()
-
-
-class DifferenceSerializer(serializers.Serializer[Any]):
-    """A difference between two environments."""
-
-    what = serializers.CharField()
-    before = serializers.CharField(**NULLABLE)
-    after = serializers.CharField(**NULLABLE)
-    words = serializers.CharField()
-
-
-class BetweenSerializer(serializers.Serializer[Any]):
-    """Something between two runs."""
-
-    run_id = serializers.UUIDField(source="point.run.run_id", help_text="The first changed run.")
-    previous_run_id = serializers.UUIDField(source="previous.run.run_id")
-    started_at = serializers.DateTimeField(source="point.started_at")
-
-
-class StepSerializer(BetweenSerializer):
-    """A step: `before` and `after` are medians of the runs on each side."""
-
-    direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
-    before = serializers.FloatField()
-    after = serializers.FloatField()
-    ratio = serializers.FloatField(source="step.ratio")
-    threshold = serializers.FloatField(
-        source="step.threshold", help_text="The relative difference that it exceeds."
-    )
-    window = serializers.IntegerField(
-        source="step.window", help_text="Runs before it that it is compared with."
-    )
-    confidence = serializers.ChoiceField(["high", "medium", "low"], source="step.confidence")
-    words = serializers.CharField()
-    environment_changes = DifferenceSerializer(
-        source="environment",
-        many=True,
-        help_text="Null for changes older than the latest 50.",
-        **NULLABLE,
-    )
-
-
-class SourceSerializer(serializers.Serializer[Any]):
-    """Source for a change of the tool."""
-
-    release = serializers.CharField()
-    url = serializers.URLField()
-    says = serializers.CharField()
-
-
-class BreakSerializer(BetweenSerializer):
-    """A change of the tool itself; results are not compared across it."""
-
-    id = serializers.CharField(source="broken.change.id")
-    before = serializers.CharField(source="broken.before")
-    after = serializers.CharField(source="broken.after")
-    words = serializers.CharField(source="broken.words")
-    summary = serializers.CharField(source="broken.change.summary")
-    effect = serializers.CharField(source="broken.change.effect")
-    sources = SourceSerializer(source="broken.change.sources", many=True)
-
-
-class TrendSerializer(serializers.Serializer[Any]):
-    """History of a series on a host, oldest run first."""
-
-    host = serializers.CharField(source="host.slug")
-    host_id = serializers.IntegerField(source="host.pk")
-    metric = serializers.ChoiceField(tuple(METRICS))
-    unit = serializers.CharField(help_text="B/s or s/GB.")
-    profile = serializers.CharField(**NULLABLE)
-    series = serializers.DictField(help_text="What of the series was asked for or is the default.")
-    points = PointSerializer(many=True)
-    changes = StepSerializer(many=True)
-    breaks = BreakSerializer(many=True)
-    cut = serializers.BooleanField(help_text="There are older runs than the latest 1,000.")
-    undated = serializers.IntegerField(help_text="Runs of unknown time.")
-    without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
-
-
-class TrendView(ApiView):
-    """Get the history of a series on a host."""
-
-    parameters = {"GET": HistoryForm}
-
-    @extend_schema(operation_id="trends", responses=TrendSerializer)
-    def get(self, request: Request) -> Response:
-        """Return the runs of a series, oldest first, with changes and breaks of the tool."""
-        asked = self.asked.given
-        key = asked.pop("host")
-        host = Host.objects.find(key)
-        if host is None:
-            raise NotFound(Host.objects.missing(key))
-        return Response(TrendSerializer(history(host, **asked)).data)

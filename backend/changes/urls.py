@@ -7,7 +7,6 @@ from changes import views as changes
 api = [
     path("changes/", changes_api.FleetChangeList.as_view(), name="changes"),
     path("changes/<int:change_id>/", changes_api.FleetChangeView.as_view(), name="change"),
-    path("trends/", changes_api.TrendView.as_view(), name="trends"),
 ]
 
 pages = [

@@ -19,7 +19,7 @@ from accounts.sign_in.accounts import SignInRefused
 from accounts.tokens import OtherHost
 from cipherspeed.validation import Fault
 from core.outage import RETRY_AFTER, Unanswerable, outage_message
-from hosts.editing import EditConflict, EditRefused
+from runs.editing import EditConflict, EditRefused
 
 
 def invalid_document(faults: Iterable[Fault]) -> ValidationError:

@@ -1,14 +1,10 @@
 """HTTP of hosts, their notes, and what editors change in runs and hosts."""
 
-from typing import Any
-
-from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import NotFound
-from rest_framework.generics import DestroyAPIView, RetrieveDestroyAPIView
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework.generics import DestroyAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,23 +13,19 @@ from core.api_view import ApiView, ByCursor, ByCursorOfIds, ListView, sent
 from core.permissions import (
     MayAddNotes,
     MayChangeHosts,
-    MayChangeRuns,
     MayRemoveNotes,
-    MayRemoveRuns,
 )
 from hosts import editing
 from hosts.filters import HostForm, NoteFilter
 from hosts.models import Note
 from hosts.serializers import (
     ChangedHostSerializer,
-    ChangedRunSerializer,
     HostDetailSerializer,
     HostSerializer,
     MergeSerializer,
     NoteSerializer,
 )
-from runs.models import Host, Run
-from runs.serializers import RunDetailSerializer
+from runs.models import Host
 
 CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The state of the run or host forbids it.")}
 
@@ -102,29 +94,6 @@ class HostMerge(ApiView):
         other = sent(MergeSerializer, request)["other"]
         host = editing.merge_hosts(kept.pk, other, actor_of(request))
         return Response(ChangedHostSerializer(host).data)
-
-
-class RunView(ApiView, RetrieveDestroyAPIView[Run]):
-    """A run with its statistics and normalised values; signed-in editors delete it for good."""
-
-    permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
-    serializer_class = RunDetailSerializer
-    lookup_field = "run_id"
-
-    def get_queryset(self) -> QuerySet[Run]:
-        """Return the runs that readers see; to editors who change one, hidden runs too."""
-        is_read = self.request.method in SAFE_METHODS
-        return Run.objects.detailed() if is_read else Run.objects.all()
-
-    @extend_schema(request=ChangedRunSerializer, responses=ChangedRunSerializer)
-    def patch(self, request: Request, **_: Any) -> Response:
-        """Hide the run from every list and figure, or show it again. For signed-in editors."""
-        hidden = sent(ChangedRunSerializer, request)["hidden"]
-        run = editing.set_hidden(self.get_object().pk, hidden, actor_of(request))
-        return Response(ChangedRunSerializer(run).data)
-
-    def perform_destroy(self, instance: Run) -> None:
-        editing.remove_run(instance.pk, actor_of(self.request))
 
 
 class ByDate(ByCursor):

@@ -12,76 +12,17 @@ from django.utils import timezone
 
 from accounts.audit import Actor, Subject, record
 from hosts.models import Note
+from runs.editing import EditConflict, EditRefused
 from runs.models import Host, HostAlias, Run
-from runs.recompute import delete_runs, pairs_of, recompute_for
+from runs.recompute import pairs_of, recompute_for
 
 LONGEST_NAME = 200
 LONGEST_TEXT = 500
 """Characters of a note."""
 
 
-class EditRefused(Exception):
-    """What was asked for cannot be; `attr` is the field that the sentence is about, if any."""
-
-    def __init__(self, sentence: str, attr: str | None = None) -> None:
-        super().__init__(sentence)
-        self.sentence, self.attr = sentence, attr
-
-
-class EditConflict(EditRefused):
-    """The state of the run or host forbids it."""
-
-
-def _locked_run(pk: int) -> Run:
-    Host.objects.select_for_update().filter(runs=pk).first()
-    return Run.objects.select_for_update(of=("self",)).get(pk=pk)
-
-
-def _run_subject(run: Run) -> Subject:
-    return Subject("run", run.run_id, f"{run.host_name}, run {run.run_id}")
-
-
 def _host_subject(host: Host) -> Subject:
     return Subject("host", host.pk, host.name)
-
-
-@transaction.atomic
-def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
-    """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
-    run = _locked_run(run_pk)
-    if run.hidden == hidden:
-        return run
-    run.hidden = hidden
-    run.save(update_fields=["hidden"])
-    action = "run.hide" if hidden else "run.show"
-    record(by, action, _run_subject(run), {"hidden": not hidden}, {"hidden": hidden})
-    recompute_for(pairs_of([run]))
-    return run
-
-
-@transaction.atomic
-def remove_run(run_pk: int, by: Actor) -> None:
-    """Delete a run with its document, and its imported text if no other run uses it.
-
-    Raises `EditConflict` for published runs, which the next start of the site would load again.
-    """
-    run = _locked_run(run_pk)
-    if run.source == Run.Source.PUBLISHED:
-        raise EditConflict("A published run comes with the program: hide it, do not remove it.")
-    before: dict[str, Any] = {
-        "host_name": run.host_name,
-        "host_key": run.host_id,
-        "source": run.source,
-        "status": run.status,
-        "started_at": run.started_at,
-        "received_at": run.received_at,
-        "content_digest": run.document.content_digest,
-    }
-    record(by, "run.remove", _run_subject(run), before)
-    text = run.imported_text
-    delete_runs([run])
-    if text and not text.runs.exists():
-        text.delete()
 
 
 @transaction.atomic

@@ -129,17 +129,6 @@ class MergeSerializer(serializers.Serializer[Any]):
     other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
 
 
-class ChangedRunSerializer(serializers.ModelSerializer[Run]):
-    """Editable fields of a run."""
-
-    hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
-
-    class Meta:
-        model = Run
-        fields = ("hidden", "run_id")
-        read_only_fields = ("run_id",)
-
-
 class HostField(serializers.SlugRelatedField[Host]):
     """A host by its key, or read by its number."""
 

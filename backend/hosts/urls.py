@@ -1,13 +1,14 @@
 from django.urls import path
 
 from hosts import api as hosts_api
+from hosts import trends
 from hosts.views import editing, hosts, notes, side_by_side
 
 api = [
-    path("runs/<uuid:run_id>/", hosts_api.RunView.as_view(), name="run"),
     path("hosts/", hosts_api.HostList.as_view(), name="hosts"),
     path("hosts/<str:host_id>/", hosts_api.HostView.as_view(), name="host"),
     path("hosts/<str:host_id>/merge/", hosts_api.HostMerge.as_view(), name="merge-hosts"),
+    path("trends/", trends.TrendView.as_view(), name="trends"),
     path("notes/", hosts_api.NoteList.as_view(), name="notes"),
     path("notes/<int:note_id>/", hosts_api.NoteView.as_view(), name="note"),
 ]
@@ -21,10 +22,6 @@ pages = [
     path("runs/<uuid:run_id>/diff/<uuid:other_id>/", side_by_side.run_diff, name="run-page-diff"),
     path("hosts/<int:host_id>/diff/", side_by_side.host_diff_choice, name="host-page-diff-choice"),
     path("hosts/<int:host_id>/diff/<int:other_id>/", side_by_side.host_diff, name="host-page-diff"),
-    path("runs/hidden/", editing.hidden_run_list, name="hidden-runs"),
-    path("runs/<uuid:run_id>/hide/", editing.hide_run, name="hide-run"),
-    path("runs/<uuid:run_id>/show/", editing.show_run, name="show-run"),
-    path("runs/<uuid:run_id>/remove/", editing.remove_run, name="remove-run"),
     path("hosts/<int:host_id>/rename/", editing.rename_host, name="rename-host"),
     path("hosts/<int:host_id>/merge/", editing.merge_choice, name="merge-host-choice"),
     path("hosts/<int:host_id>/merge/<int:other_id>/", editing.merge_hosts, name="merge-host"),

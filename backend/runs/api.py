@@ -5,6 +5,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -12,23 +13,27 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from natsort import natsort_key
 from rest_framework import serializers, status
+from rest_framework.generics import RetrieveDestroyAPIView
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
+from accounts.audit import actor_of
 from accounts.models import ApiToken
 from accounts.tokens import check_host
 from cipherspeed.json_text import JsonError, parse_json
 from cipherspeed.validation import Fault, date_faults, run_schema, validate_run_document
-from core.api_view import ApiView, ByCursor, ListView, read_body
+from core.api_view import ApiView, ByCursor, ListView, read_body, sent
 from core.errors import Conflict, invalid_document
 from core.log_lines import add_to_context
-from core.permissions import MayUpload
+from core.permissions import MayChangeRuns, MayRemoveRuns, MayUpload
+from runs import editing
 from runs.acceptance import RunConflict, accept_run
 from runs.agent import agent_release
 from runs.filters import RunFilter
 from runs.models import ImportedText, Run
-from runs.serializers import RunSummarySerializer
+from runs.serializers import ChangedRunSerializer, RunDetailSerializer, RunSummarySerializer
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):
@@ -107,6 +112,29 @@ def stored_run(run: Run, request: Request) -> dict[str, Any]:
     run_id = str(run.run_id)
     url = reverse("api:run", args=[run_id], request=request)
     return {"run_id": run_id, "status": run.status, "url": url}
+
+
+class RunView(ApiView, RetrieveDestroyAPIView[Run]):
+    """A run with its statistics and normalised values; signed-in editors delete it for good."""
+
+    permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
+    serializer_class = RunDetailSerializer
+    lookup_field = "run_id"
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return the runs that readers see; to editors who change one, hidden runs too."""
+        is_read = self.request.method in SAFE_METHODS
+        return Run.objects.detailed() if is_read else Run.objects.all()
+
+    @extend_schema(request=ChangedRunSerializer, responses=ChangedRunSerializer)
+    def patch(self, request: Request, **_: Any) -> Response:
+        """Hide the run from every list and figure, or show it again. For signed-in editors."""
+        hidden = sent(ChangedRunSerializer, request)["hidden"]
+        run = editing.set_hidden(self.get_object().pk, hidden, actor_of(request))
+        return Response(ChangedRunSerializer(run).data)
+
+    def perform_destroy(self, instance: Run) -> None:
+        editing.remove_run(instance.pk, actor_of(self.request))
 
 
 class RunDocumentView(ApiView):

@@ -112,3 +112,14 @@ class RunDetailSerializer(RunSummarySerializer):
     @extend_schema_field(MeasurementSerializer(many=True))
     def get_measurements(self, run: Run) -> Any:
         return MeasurementSerializer(run.measurements.shown(tries=True), many=True).data
+
+
+class ChangedRunSerializer(serializers.ModelSerializer[Run]):
+    """Editable fields of a run."""
+
+    hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
+
+    class Meta:
+        model = Run
+        fields = ("hidden", "run_id")
+        read_only_fields = ("run_id",)

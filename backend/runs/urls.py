@@ -2,10 +2,11 @@ from django.urls import path
 
 from runs import api as runs_api
 from runs import imports
-from runs.views import runs, upload
+from runs.views import editing, runs, upload
 
 api = [
     path("runs/", runs_api.RunList.as_view(), name="runs"),
+    path("runs/<uuid:run_id>/", runs_api.RunView.as_view(), name="run"),
     path("runs/<uuid:run_id>/document/", runs_api.RunDocumentView.as_view(), name="run-document"),
     path("runs/<uuid:run_id>/text/", runs_api.RunTextView.as_view(), name="run-text"),
     path("imports/", imports.ImportList.as_view(), name="imports"),
@@ -15,6 +16,10 @@ api = [
 pages = [
     path("runs/", runs.run_list, name="run-pages"),
     path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
+    path("runs/hidden/", editing.hidden_run_list, name="hidden-runs"),
+    path("runs/<uuid:run_id>/hide/", editing.hide_run, name="hide-run"),
+    path("runs/<uuid:run_id>/show/", editing.show_run, name="show-run"),
+    path("runs/<uuid:run_id>/remove/", editing.remove_run, name="remove-run"),
     path("upload/", upload.upload_page, name="upload"),
     path("upload/save/", upload.save_upload, name="save-upload"),
 ]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts.audit import COMMAND
-from hosts.editing import set_hidden
+from runs.editing import set_hidden
 from runs.models import HostAlias
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun

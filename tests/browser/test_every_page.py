@@ -73,7 +73,7 @@ SIGNED_IN = (
 )
 AWAY = """
 from accounts.audit import COMMAND
-from hosts.editing import remove_run
+from runs.editing import remove_run
 from runs.models import Run
 for key in Run.objects.filter(host_name__in=names).values_list("pk", flat=True):
     remove_run(key, COMMAND)

@@ -63,7 +63,7 @@ print(json.dumps(secrets))
 
 AWAY = """
 from accounts.audit import COMMAND
-from hosts.editing import remove_run
+from runs.editing import remove_run
 from accounts.models import ApiToken
 from runs.models import Run
 from compare.models import Share

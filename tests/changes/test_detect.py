@@ -14,7 +14,8 @@ from changes.api import decide
 from changes.detect import find_due, find_silent
 from changes.models import FleetChange, FleetChangeMember
 from changes.tasks import find_changes
-from hosts.editing import merge_hosts, remove_run, set_hidden
+from hosts.editing import merge_hosts
+from runs.editing import remove_run, set_hidden
 from runs.models import Host, HostWatch, Run
 from tests.conftest import StoreRun
 from tests.histories import FIRST_DAY, run_of_day, with_openssl

@@ -23,7 +23,8 @@ from compare.comparison import compare, compare_in_view
 from compare.engine import ENGINE, questions
 from compare.question import ComparisonQuery
 from core.outage import AnalyticsUnavailable
-from hosts.editing import merge_hosts, set_hidden
+from hosts.editing import merge_hosts
+from runs.editing import set_hidden
 from runs.models import Environment, Host, Run
 from runs.recompute import delete_runs
 from tests.compare.comparison_reference import compare_in_python, without_tool_changes

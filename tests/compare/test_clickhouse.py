@@ -17,7 +17,7 @@ from compare import tasks
 from compare.clickhouse import Step, follow
 from compare.engine import questions
 from compare.question import GROUPINGS
-from hosts.editing import set_hidden
+from runs.editing import set_hidden
 from runs.models import Run
 from runs.published import load_published
 from runs.recompute import delete_runs

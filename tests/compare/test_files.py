@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accounts.audit import COMMAND
 from compare import files
 from compare.files import CsvLines
-from hosts.editing import set_hidden
+from runs.editing import set_hidden
 from runs.models import Measurement
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows

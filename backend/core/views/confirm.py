@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.html import format_html
 
 from accounts.audit import Actor, actor_of
-from hosts.editing import EditConflict, EditRefused
+from runs.editing import EditConflict, EditRefused
 
 
 @dataclass(frozen=True)

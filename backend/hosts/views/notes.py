@@ -12,8 +12,9 @@ from django.utils.dateparse import parse_date
 from accounts.audit import actor_of
 from core.access import FORM, editors
 from core.views.confirm import Confirmation, confirm
-from hosts.editing import EditRefused, add_note, remove_note
+from hosts.editing import add_note, remove_note
 from hosts.models import Note
+from runs.editing import EditRefused
 from runs.models import Host
 
 
