@@ -29,7 +29,7 @@ from runs.models import HostWatch, Measurement, Run, RunDocument
 
 logger = logging.getLogger(__name__)
 
-RUNS = 100
+LATEST_RUNS = 100
 """Number of latest runs to examine. Changes detected in earlier runs stay."""
 
 TOGETHER = timedelta(days=31)
@@ -37,8 +37,8 @@ TOGETHER = timedelta(days=31)
 
 SILENT_TOGETHER = timedelta(days=1)
 
-GAPS, SHORTEST_SILENCE = 3, timedelta(days=3)
-LEAST_RUNS, TIMES = 3, 9
+SILENT_GAPS, SHORTEST_SILENCE = 3, timedelta(days=3)
+LEAST_RUNS, LATEST_TIMES = 3, 9
 """A host is silent after max(3 times the median gap between its latest runs, 3 days)."""
 
 MOST_DIFFERENCES, LONGEST_WORDS = 12, 300
@@ -92,10 +92,10 @@ def _look(watch: HostWatch) -> None:
     """Store the changes of a host, and when it becomes silent."""
     counted = Run.objects.counted().filter(host=watch.host_id)
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
-    latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")[:RUNS]
-    runs = list(reversed(latest))
+    latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")
+    runs = list(reversed(latest[:LATEST_RUNS]))
     # Of more runs the first of these have none before them here.
-    since = _at(runs[WINDOW]) if len(runs) == RUNS else datetime.min.replace(tzinfo=UTC)
+    since = _at(runs[WINDOW]) if len(runs) == LATEST_RUNS else datetime.min.replace(tzinfo=UTC)
     calm = [run for run in runs if not run.conditions]
     parts = [part for part in (*_speeds(calm), *_verdicts(calm)) if part.member.at >= since]
     _lock_entries()
@@ -302,11 +302,11 @@ def _settle(changes: Collection[int]) -> None:
 
 def _silent_after(times: Sequence[datetime]) -> datetime | None:
     """Return when a host with runs at these times becomes silent; None for too few runs."""
-    latest = times[-TIMES:]
+    latest = times[-LATEST_TIMES:]
     if len(latest) < LEAST_RUNS:
         return None
     gap = median((later - earlier).total_seconds() for earlier, later in pairwise(latest))
-    return latest[-1] + max(GAPS * timedelta(seconds=gap), SHORTEST_SILENCE)
+    return latest[-1] + max(SILENT_GAPS * timedelta(seconds=gap), SHORTEST_SILENCE)
 
 
 def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:

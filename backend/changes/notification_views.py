@@ -15,7 +15,7 @@ from accounts.audit import Actor, Subject, actor_of, record
 from changes.models import Notification, NotificationChannel
 from changes.models.notification import TEST
 from changes.services import AddressRefused, check_address
-from core.access import FORM, editors
+from core.access import FORM, permission_page
 from core.paging import page_of
 from core.views.confirm import Confirmation, confirm
 
@@ -85,7 +85,7 @@ class ChannelForm(RuleForm):
         return address
 
 
-@editors(EDIT, *FORM)
+@permission_page(EDIT, *FORM)
 def notification_page(request: HttpRequest) -> HttpResponse:
     """Show channels and deliveries; a POST creates a channel."""
     form = ChannelForm(request.POST or None)
@@ -110,7 +110,7 @@ def _channels() -> QuerySet[NotificationChannel]:
     )
 
 
-@editors(EDIT, *FORM)
+@permission_page(EDIT, *FORM)
 def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Show or change the rule of a channel."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
@@ -133,7 +133,7 @@ def _subject(channel: NotificationChannel) -> Subject:
     return Subject("channel", channel.pk, channel.name)
 
 
-@editors(EDIT, "POST")
+@permission_page(EDIT, "POST")
 @transaction.atomic
 def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Queue a test message, even for a paused channel."""
@@ -143,7 +143,7 @@ def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     return redirect("notifications")
 
 
-@editors(EDIT, *FORM)
+@permission_page(EDIT, *FORM)
 def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
     confirmation = Confirmation(

@@ -12,7 +12,7 @@ from changes.api import MEMBERS_OF_AN_ENTRY, decide, with_members
 from changes.filters import ChangeFilter
 from changes.models import FleetChange
 from cipherspeed.cipher_catalogue import cipher_catalogue
-from core.access import editors, reader_page
+from core.access import permission_page, reader_page
 from core.page_query import PageAddress, first_page
 from core.paging import CURSOR, page_of
 
@@ -59,7 +59,7 @@ def change_page(request: HttpRequest, change_id: int) -> HttpResponse:
     return render(request, "changes/change.html", context)
 
 
-@editors("changes.change_fleetchange", "POST")
+@permission_page("changes.change_fleetchange", "POST")
 def decide_change(request: HttpRequest, change_id: int) -> HttpResponse:
     """Set status and note of an entry, and return to the page of the form."""
     change = get_object_or_404(FleetChange.objects.listed(), pk=change_id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TypeVar
 
+from cipherspeed.changes import SMALLEST_CHANGE
 from cipherspeed.choices import METRICS
 from cipherspeed.groups import Comparison, Group, GroupSummary
 from cipherspeed.naming import UNKNOWN_KEY
@@ -19,8 +20,6 @@ OneGroup = TypeVar("OneGroup")
 """A group, or its key."""
 
 LOWER_IS_BETTER = frozenset(metric.key for metric in METRICS if metric.lower_is_better)
-NOISE = 0.05
-"""Relative difference below which groups are tied; also the threshold of changes."""
 
 MOST_GROUPS = 200
 """Maximum number of groups on a page, which a browser draws without delay."""
@@ -79,7 +78,7 @@ class GroupView:
     def ranks(self, comparison: Comparison, before: int = 0) -> dict[str, str]:
         """Return the rank of each group by id, for groups with a value of the sorting cipher.
 
-        Groups share a rank if their quartiles overlap or their medians differ by less than `NOISE`.
+        Groups share a rank if their quartiles overlap or their medians hardly differ.
         `before`: number of groups on previous pages.
         """
         ranks: dict[str, str] = {}
@@ -109,7 +108,9 @@ class GroupView:
 def _ties(first: GroupSummary, second: GroupSummary) -> bool:
     """Return whether two medians cannot be distinguished."""
     overlap = first.q1 <= second.q3 and second.q1 <= first.q3
-    return overlap or abs(first.median - second.median) < NOISE * max(first.median, second.median)
+    return overlap or abs(first.median - second.median) < SMALLEST_CHANGE * max(
+        first.median, second.median
+    )
 
 
 def page_count(found: int, size: int) -> int:

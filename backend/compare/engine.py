@@ -170,7 +170,7 @@ def _empty() -> Duck:
     return duck
 
 
-_empty_once = cache(_empty)
+_scratch = cache(_empty)
 
 
 def _fill(duck: Duck) -> Seen:
@@ -233,7 +233,7 @@ class Engine:
     def _cursor(self) -> Duck:
         """Begin a transaction on the data that PostgreSQL has committed by now."""
         if _has_written():  # which others must not see
-            own = _begun(_empty_once())
+            own = _begun(_scratch())
             _fill(own)
             return own  # it is never committed
         while True:

@@ -84,7 +84,7 @@ class ComparisonQuery:
 
 NAMES = frozenset(field.name for field in fields(ComparisonQuery))
 RELATING = ("split_by", "relative_to", "matched")
-"""How the groups stand to each other; a page's form keeps them where they mean nothing any more."""
+"""Parameters that relate groups; a page ignores a faulty one instead of answering 400."""
 
 
 class Grouping(Text):

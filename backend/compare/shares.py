@@ -67,8 +67,8 @@ def make_share(
     return share, secret
 
 
-def shared(request: Request | HttpRequest, **asked: Any) -> tuple[Share, str]:
-    share, secret = make_share(**asked, made_by=request.user, by=actor_of(request))
+def create_share_link(request: Request | HttpRequest, **fields: Any) -> tuple[Share, str]:
+    share, secret = make_share(**fields, made_by=request.user, by=actor_of(request))
     return share, request.build_absolute_uri(reverse("share", args=[secret]))
 
 
@@ -103,7 +103,7 @@ class ShareList(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Make a link to one comparison view, readable by anyone who has it until it expires."""
-        share, url = shared(request, **sent(ShareSerializer, request))
+        share, url = create_share_link(request, **sent(ShareSerializer, request))
         return Response(
             {**ShareSerializer(share).data, "url": url},
             status=status.HTTP_201_CREATED,

@@ -1,4 +1,4 @@
-"""Who votes with what in a comparison: tables of the copy, as long as a block of questions lives.
+"""Temporary tables of votes in the copy; they last for one block of `questions()`.
 
 In a group a host votes with one environment: that of its latest run in the group that has a result
 of one of the ciphers asked for; for each cipher with its latest result in there. Of runs without a

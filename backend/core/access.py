@@ -73,7 +73,7 @@ def _present_address(request: HttpRequest) -> str | None:
 FORM = ("GET", "HEAD", "POST")
 
 
-def editors(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
+def permission_page(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
     """Restrict a page to people with a permission and to methods; no cache keeps it."""
 
     def decorate(view: Page[P]) -> Page[P]:

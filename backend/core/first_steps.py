@@ -105,13 +105,13 @@ USER_DATA = (
 class ManyMachines:
     """The three ways, for the server as the reader's browser knows it.
 
-    `is_local`: that address leads there from the server's own machine alone; `is_open`: the
+    `is_local`: that address leads there from the server's own machine alone; `is_unencrypted`: the
     token would travel to another machine unencrypted.
     """
 
     server: str
     is_local: bool
-    is_open: bool
+    is_unencrypted: bool
     ssh_loop: str
     play: str
     cloud_init: str
@@ -124,7 +124,7 @@ def many_machines(request: HttpRequest) -> ManyMachines:
     return ManyMachines(
         server=server,
         is_local=port is not None,
-        is_open=urlsplit(server).scheme == "http" and port is None,
+        is_unencrypted=urlsplit(server).scheme == "http" and port is None,
         ssh_loop=ssh_loop(server, port),
         play=_PLAY.replace("SERVER", server),
         cloud_init=_CLOUD_INIT.replace("SERVER", server),

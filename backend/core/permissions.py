@@ -54,7 +54,7 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
         return {"type": "http", "scheme": "bearer"}
 
 
-class OpenThrottle(SimpleRateThrottle):
+class FailOpenThrottle(SimpleRateThrottle):
     """Lets everybody in while Redis cannot be reached."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
@@ -68,7 +68,7 @@ class OpenThrottle(SimpleRateThrottle):
         return client_network(request)
 
 
-class TokenThrottle(OpenThrottle):
+class TokenThrottle(FailOpenThrottle):
     """Counts the requests of a token, from whatever address."""
 
     scope = "token"
@@ -79,7 +79,7 @@ class TokenThrottle(OpenThrottle):
         return self.cache_format % {"scope": self.scope, "ident": request.auth.pk}
 
 
-class AddressThrottle(OpenThrottle):
+class AddressThrottle(FailOpenThrottle):
     """Limit requests without a token by address."""
 
     scope = "address"

@@ -274,7 +274,7 @@ def test_what_was_found_before_the_latest_runs_stays(
     for day in range(7):
         at_level(day, 0.8 if day > 4 else 1.0)
     (entry,) = entries()
-    monkeypatch.setattr(detect, "RUNS", 12)
+    monkeypatch.setattr(detect, "LATEST_RUNS", 12)
     for day in range(7, 30):
         at_level(day, 0.8)
     assert entries() == [entry]

@@ -6,12 +6,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from accounts.models import AuditEntry
-from core.access import editors
+from core.access import permission_page
 from core.paging import page_of
 
 
 @require_safe
-@editors("accounts.view_auditentry")
+@permission_page("accounts.view_auditentry")
 def audit_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log, optionally filtered by `action` and `actor`."""
     wanted = {

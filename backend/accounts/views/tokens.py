@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.audit import actor_of
 from accounts.models import ApiToken
 from accounts.tokens import NameTaken, create_token, revoke_token
-from core.access import FORM, editors
+from core.access import FORM, permission_page
 from core.first_steps import reverse_tunnel_command, schedule_commands, set_up_command
 from core.views.confirm import Confirmation, confirm
 from runs.agent import agent_release
@@ -51,7 +51,7 @@ class TokenForm(forms.Form):
         return cleaned
 
 
-@editors("accounts.add_apitoken", *FORM)
+@permission_page("accounts.add_apitoken", *FORM)
 def token_page(request: HttpRequest) -> HttpResponse:
     """List the tokens; a POST creates one and shows its secret once.
 
@@ -110,7 +110,7 @@ def _page(
     return render(request, "accounts/tokens.html", context, status=status)
 
 
-@editors("accounts.add_apitoken", *FORM)
+@permission_page("accounts.add_apitoken", *FORM)
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token. Its uploads stay."""
     token = get_object_or_404(_seen(request), pk=token_id)

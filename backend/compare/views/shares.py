@@ -21,12 +21,12 @@ from compare.engine import questions
 from compare.files import comparison_csv, comparison_name, csv_response
 from compare.models import Share
 from compare.question import PageForm
-from compare.shares import check_view, share_subject, shared
+from compare.shares import check_view, create_share_link, share_subject
 from compare.views.chart import ChartRequest
 from compare.views.compare import narrowing, result_context
 from compare.views.filters import with_ciphers
 from compare.views.table import group_page
-from core.access import FORM, editors
+from core.access import FORM, permission_page
 from core.outage import Unanswerable
 from core.paging import page_of
 from core.views.confirm import Confirmation, confirm
@@ -40,21 +40,21 @@ EXPIRIES = {
 
 
 class ShareForm(forms.Form):
-    """What is shared, with whom, for how long."""
+    """What is create_share_link, with whom, for how long."""
 
     name = forms.CharField(max_length=100)
     view = forms.CharField(max_length=4000, required=False, validators=[check_view])
     expires_days = forms.TypedChoiceField(choices=list(EXPIRIES.items()), coerce=int, initial=30)
 
 
-@editors("compare.add_share", *FORM)
+@permission_page("compare.add_share", *FORM)
 def share_list(request: HttpRequest) -> HttpResponse:
     """List the links; a POST makes one and shows its address this once."""
     form = ShareForm(request.POST or None, initial={"view": request.GET.get("view", "")[:4000]})
     made: dict[str, Any] = {}
     if form.is_valid():
         fields = form.cleaned_data
-        share, address = shared(request, query=fields.pop("view"), **fields)
+        share, address = create_share_link(request, query=fields.pop("view"), **fields)
         form, made = ShareForm(), {"made": share, "address": address}
     page = page_of(Share.objects.select_related("made_by"), request.GET)
     context = {
@@ -85,7 +85,7 @@ def _heading(view: str) -> str:
     return heading(asked) + (", with filters" if query.filters else "")
 
 
-@editors("compare.change_share", *FORM)
+@permission_page("compare.change_share", *FORM)
 def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
     share = get_object_or_404(Share, pk=share_id)
 

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from core.access import FORM, editors
+from core.access import FORM, permission_page
 from core.page_query import search_text
 from core.views.confirm import Confirmation, confirm
 from hosts import editing
@@ -15,7 +15,7 @@ from hosts.views.side_by_side import CHOICES, hosts_beside
 from runs.models import Host, HostAlias, Run
 
 
-@editors("runs.change_host", *FORM)
+@permission_page("runs.change_host", *FORM)
 def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
     host = get_object_or_404(Host, pk=host_id)
     back = reverse("host-page", args=[host_id])
@@ -36,7 +36,7 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
 
 
 @require_safe
-@editors("runs.change_host")
+@permission_page("runs.change_host")
 def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     host = get_object_or_404(Host.objects.counted(), pk=host_id)
     named = search_text(request.GET)
@@ -49,7 +49,7 @@ def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
     return render(request, "hosts/merge_choice.html", context)
 
 
-@editors("runs.change_host", *FORM)
+@permission_page("runs.change_host", *FORM)
 def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
     host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
     moved = Run.objects.filter(host=other).count()
@@ -69,7 +69,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
     return confirm(request, confirmation, partial(editing.merge_hosts, host.pk, other.pk), done)
 
 
-@editors("runs.change_host", *FORM)
+@permission_page("runs.change_host", *FORM)
 def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
     """Have later uploads under a merged or former identity make a host of their own."""
     alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)

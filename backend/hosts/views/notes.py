@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.dateparse import parse_date
 
 from accounts.audit import actor_of
-from core.access import FORM, editors
+from core.access import FORM, permission_page
 from core.views.confirm import Confirmation, confirm
 from hosts.editing import add_note, remove_note
 from hosts.models import Note
@@ -18,7 +18,7 @@ from runs.editing import EditRefused
 from runs.models import Host
 
 
-@editors("hosts.add_note", "POST")
+@permission_page("hosts.add_note", "POST")
 def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
     """Add a note to a host, dated today by default."""
     host = get_object_or_404(Host, pk=host_id)
@@ -29,7 +29,7 @@ def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
     return _changed(request, make, host.pk)
 
 
-@editors("hosts.delete_note", *FORM)
+@permission_page("hosts.delete_note", *FORM)
 def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
     note = get_object_or_404(Note.objects.select_related("host"), pk=note_id)
     back = reverse("host-page", args=[note.host_id]) + "#notes"

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from core.access import FORM, editors
+from core.access import FORM, permission_page
 from core.paging import page_of
 from core.views.confirm import Confirmation, confirm
 from runs import editing
@@ -20,7 +20,7 @@ def _about(run: Run) -> str:
     return f"the run of {run.host_name} of {date}"
 
 
-@editors("runs.change_run", *FORM)
+@permission_page("runs.change_run", *FORM)
 def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = get_object_or_404(Run, run_id=run_id)
     confirmation = Confirmation(
@@ -39,7 +39,7 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return confirm(request, confirmation, partial(editing.set_hidden, run.pk, True), done)
 
 
-@editors("runs.change_run", *FORM)
+@permission_page("runs.change_run", *FORM)
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = get_object_or_404(Run, run_id=run_id)
     confirmation = Confirmation(
@@ -54,7 +54,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return confirm(request, confirmation, partial(editing.set_hidden, run.pk, False), done)
 
 
-@editors("runs.delete_run", *FORM)
+@permission_page("runs.delete_run", *FORM)
 def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = get_object_or_404(Run, run_id=run_id)
     confirmation = Confirmation(
@@ -74,7 +74,7 @@ def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 @require_safe
-@editors("runs.change_run")
+@permission_page("runs.change_run")
 def hidden_run_list(request: HttpRequest) -> HttpResponse:
     page = page_of(Run.objects.filter(hidden=True).select_related("host"), request.GET)
     return render(request, "runs/hidden_runs.html", {"page": page, "runs": page.rows})
