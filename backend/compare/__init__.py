@@ -1,1 +1,1 @@
-"""Comparisons of hosts: the question, the votes, pages, API and files."""
+"""Comparisons of hosts: query, votes, pages, API and exports."""

@@ -1,4 +1,4 @@
-"""HTTP of comparisons: JSON, CSV streamed as it is read, workbooks of a bounded size."""
+"""API of comparisons: JSON, streamed CSV, and workbooks of limited size."""
 
 from collections.abc import Callable
 from tempfile import TemporaryFile
@@ -37,7 +37,7 @@ Get = TypeVar("Get", bound=Callable[..., Any])
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MOST_ROWS = 50_000
-"""Of a workbook, which is made while its reader waits; a CSV streams any number."""
+"""Maximum number of rows in a workbook, which is built during the request."""
 
 
 class CsvForm(ParameterForm):
@@ -45,11 +45,11 @@ class CsvForm(ParameterForm):
 
 
 class ComparisonCsvForm(GroupsForm, CsvForm):
-    """A comparison as CSV."""
+    """Parameters of a comparison as CSV."""
 
 
 class MeasurementFileForm(ComparisonForm):
-    """Measurements as a file; a workbook has their comparison too, unless runs are named."""
+    """Parameters of exported measurements."""
 
     run_id = Values(RunId(), help_text="Of these runs alone.")
     q = Text(help_text="Of runs whose host's name has this, or whose id begins so.")
@@ -57,18 +57,18 @@ class MeasurementFileForm(ComparisonForm):
 
 
 class MeasurementCsvForm(MeasurementFileForm, CsvForm):
-    """Measurements as CSV."""
+    """Parameters of measurements as CSV."""
 
 
 class FileView(ApiView):
-    """An address that is a file of one type, whatever type is accepted."""
+    """Return a file of a fixed type, regardless of the Accept header."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Take the first renderer, for errors: who accepts CSV alone must not be refused one."""
+        """Use the first renderer for errors, so that clients that accept only CSV get them."""
         return super().perform_content_negotiation(request, force=True)
 
     def handle_exception(self, exc: Exception) -> Any:
-        """Show who followed a link in a browser what cannot be as a page, not as JSON."""
+        """Show errors to browsers as a page instead of JSON."""
         response = super().handle_exception(exc)
         if response.status_code != 400 or not self.by_browser:
             return response
@@ -82,7 +82,7 @@ def _file(name: str, media_type: str) -> Callable[[Get], Get]:
 
 
 class ComparisonView(ApiView):
-    """The comparison of groups of machines."""
+    """Compare groups of hosts."""
 
     parameters = {"GET": OrderedForm}
 
@@ -100,7 +100,7 @@ class ComparisonCsv(FileView):
 
     @_file("comparison_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
-        """Return the comparison as CSV: one row for each group and cipher."""
+        """Export the comparison as CSV with one row per group and cipher."""
         query = self.asked.query
         comparison = self.asked.view.found(compare(query))
         lines = comparison_csv(query, comparison, excel=self.asked.given.get("excel", False))
@@ -112,7 +112,7 @@ class ComparisonXlsx(FileView):
 
     @_file("comparison_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
-        """Return the comparison with a chart, the measurements and hosts behind it, the method."""
+        """Export the comparison as a workbook with chart, measurements, hosts and method."""
         query, view = self.asked.query, self.asked.view
         with questions():
             comparison = view.found(compare(query))
@@ -126,7 +126,7 @@ class MeasurementsCsv(FileView):
 
     @_file("measurements_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
-        """Stream one row for each measurement of runs that count, the latest run first."""
+        """Export measurements as CSV, latest run first."""
         given = self.asked.given
         runs, results = chosen_measurements(self.asked)
         lines = measurements_csv(
@@ -143,7 +143,7 @@ class MeasurementsXlsx(FileView):
 
     @_file("measurements_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
-        """Return at most 50,000 of them as a workbook, with their comparison, hosts and method."""
+        """Export up to 50,000 measurements as a workbook with comparison, hosts and method."""
         query, view, comparison = self.asked.query, GroupView(), None
         runs, results = chosen_measurements(self.asked)
         keys = results.filter(run__in=runs.values("pk")).values_list("run_id", "series_id")
@@ -155,14 +155,14 @@ class MeasurementsXlsx(FileView):
 
 
 def _asked(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the parameters, this site, and the address of the page that shows the same."""
+    """Return the parameters, the site's URL, and the URL of the corresponding page."""
     params, site = request.query_params, request.build_absolute_uri(reverse("compare"))
     asked = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
     return asked, site, f"{site}{page}?{params.urlencode()}"
 
 
 def _workbook(contents: Contents, name: str) -> FileResponse:
-    """Make the workbook before the answer begins: half a workbook is none."""
+    """Build the complete workbook before the response begins."""
     if len(contents.keys) > MOST_ROWS:
         raise ValidationError(
             f"A workbook holds at most {MOST_ROWS:,} measurements, and these are more:"

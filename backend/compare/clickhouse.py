@@ -1,8 +1,8 @@
-"""ClickHouse in place of the copies: one for all web machines, a few seconds behind PostgreSQL.
+"""ClickHouse in place of the copies, a few seconds behind PostgreSQL.
 
-A task writes what changed since its last time, uploads as well as edits. A row replaces another of
-its key by a higher `version`; of what went, a row says that it is gone (ReplacingMergeTree, FINAL).
-Each question is written once, in DuckDB's SQL; sqlglot translates it.
+A task writes the changes since its last call. A row with a higher `version` replaces others with
+the same key; deleted rows are marked (ReplacingMergeTree, FINAL). Queries are written in DuckDB's
+SQL, which sqlglot translates.
 """
 
 import logging
@@ -46,7 +46,7 @@ SETTINGS = {
     "max_ast_elements": 2**22,
     "max_expanded_ast_elements": 2**22,
 }
-"""With which ClickHouse means the same as DuckDB, and takes tens of thousands of keys of hosts."""
+"""Settings for the same meaning as in DuckDB, and for tens of thousands of host keys."""
 
 TYPES = {
     "INTEGER": "Int32",
@@ -57,7 +57,7 @@ TYPES = {
     "VARCHAR": "LowCardinality(String)",
     "MAP(VARCHAR, VARCHAR)": "Map(String, Nullable(String))",
 }
-"""DuckDB's type of a column -> ClickHouse's."""
+"""DuckDB type -> ClickHouse type."""
 
 NULLABLE = frozenset({"started", "negotiated", "cpu_seconds_per_gb", "uncertainty"})
 
@@ -69,7 +69,7 @@ KEYS = {
     "environment": "tool, id",
     "series_of_set": "series_set, series",
 }
-"""Table -> what is the same of a row and those that replace it. A question reads its series."""
+"""Table -> columns of its sorting key."""
 
 TABLES = (*OF_RUNS, *SHARED)
 # Before the names of tables: another version of the program, which has others, keeps its own.
@@ -89,7 +89,7 @@ STATE_SECONDS = 3600  # then it is written again though nothing changed: an old 
 
 
 def follow(rebuild: bool = False) -> None:
-    """Write what changed since the last time; everything where that is unknown, or to `rebuild`."""
+    """Write the changes since the last call, or everything for a rebuild."""
     with client() as writer, Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(3100), pg_current_xact_id()::text")
         is_alone, version = cursor.fetchone()
@@ -109,7 +109,7 @@ def follow(rebuild: bool = False) -> None:
 
 @dataclass
 class Step:
-    """`version` is higher than that of every step before. `prefix`: of the tables it writes."""
+    """One update. `version` exceeds that of previous updates; `prefix` is that of its tables."""
 
     client: Client
     cursor: CursorWrapper
@@ -117,7 +117,7 @@ class Step:
     prefix: str = OF_PROGRAM
 
     def everything(self, now: Seen) -> None:
-        """Write all into new tables, which then take the place of those before."""
+        """Write everything to new tables, which then replace the old ones."""
         self.prefix = f"new_{OF_PROGRAM}"
         for table in TABLES:
             self.client.command(f"DROP TABLE IF EXISTS {self.prefix}{table.name}")
@@ -136,7 +136,7 @@ class Step:
         self.client.insert(STATE, [row], ["version", "snapshot", "database"])
 
     def write(self, runs: list[int]) -> None:
-        """Replace all that belongs to these runs; a run comes after what belongs to it."""
+        """Replace all rows of these runs, and finally the runs."""
         for first in range(0, len(runs), engine.RUNS_AT_ONCE):
             batch = runs[first : first + engine.RUNS_AT_ONCE]
             for table in OF_RUNS:
@@ -157,7 +157,7 @@ class Step:
         self.client.raw_insert(name, list(columns), f"{{{block}}}", fmt="JSONColumns")
 
     def _end(self, table: Table, runs: list[int]) -> None:
-        """Mark rows of these runs that were not replaced as gone."""
+        """Mark rows of these runs that were not replaced as deleted."""
         name = f"{self.prefix}{table.name}"
         left = f"SELECT * FROM {name} WHERE {table.key} IN {runs} AND version < {self.version}"  # noqa: S608 - numbers
         gone = f"{self.version} AS version, 1 AS gone"
@@ -186,7 +186,7 @@ _own = threading.local()
 
 @contextmanager
 def client() -> Iterator[Client]:
-    """Connect, once in a thread, to a session; what fails is `AnalyticsUnavailable`."""
+    """Return the thread's connection; raise `AnalyticsUnavailable` on failure."""
     url = settings.CIPHERMARK_ANALYTICS_URL
     try:
         if not hasattr(_own, "client"):
@@ -225,7 +225,7 @@ def questions() -> Iterator[Ask]:
 
 
 NUMBERS = "numbers"
-"""Kind of a parameter without texts, which becomes part of the statement."""
+"""Kind of a numeric parameter, which becomes part of the statement."""
 
 
 def _kind(value: Any) -> str:
@@ -237,7 +237,7 @@ def _kind(value: Any) -> str:
 
 @lru_cache(maxsize=1_000)
 def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = OF_PROGRAM) -> str:
-    """Translate a statement for ClickHouse; kept, as it takes 10 ms."""
+    """Translate a statement for ClickHouse. Cached, because it takes 10 ms."""
     tree, kind_of = parse_one(statement, read="duckdb"), dict(kinds)
     if isinstance(tree, exp.Create):
         tree.set("replace", True)
@@ -256,7 +256,7 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
 
 
 def _unnest_in_step(select: exp.Select) -> None:
-    """Zip lists that are unnested beside each other, as DuckDB does; `arrayJoin` crosses them."""
+    """Zip lists that are unnested together, as DuckDB does; `arrayJoin` builds their product."""
     lists = [node for column in select.expressions for node in column.find_all(exp.Explode)]
     if len(lists) < 2:
         return
@@ -267,7 +267,7 @@ def _unnest_in_step(select: exp.Select) -> None:
 
 
 class _Generator(ClickHouseGenerator):
-    """How each thing is written that is not the same in both."""
+    """SQL that differs between DuckDB and ClickHouse."""
 
     TRANSFORMS: ClassVar = {
         **ClickHouseGenerator.TRANSFORMS,
@@ -278,14 +278,14 @@ class _Generator(ClickHouseGenerator):
     }
 
     def bracket_sql(self, expression: exp.Bracket) -> str:
-        """Return NULL beyond a list, as DuckDB does; tags are a map."""
+        """Return NULL beyond the end of a list, as DuckDB does. Tags are a map."""
         if expression.this.name == "tags":
             return super().bracket_sql(expression)
         (place,) = self.bracket_offset_expressions(expression)
         return self.func("arrayElementOrNull", expression.this, place)
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
-        """Write SEMI and ANTI with their side, LEFT."""
+        """Write SEMI and ANTI joins with their side, LEFT."""
         if expression.kind in ("SEMI", "ANTI") and not expression.side:
             expression = expression.copy()
             expression.set("side", "LEFT")
@@ -293,6 +293,6 @@ class _Generator(ClickHouseGenerator):
 
 
 class _Translated(ClickHouse):
-    """ClickHouse, from what was written for DuckDB."""
+    """ClickHouse dialect for statements written for DuckDB."""
 
     Generator = _Generator

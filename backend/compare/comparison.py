@@ -1,6 +1,6 @@
-"""Comparisons from the analytics copy, whole or of one page.
+"""Compute comparisons from the analytics copy, completely or for one page.
 
-`tests/compare/comparison_reference.py` says in Python what they mean.
+`tests/compare/comparison_reference.py` is a readable reference implementation.
 """
 
 from collections import defaultdict
@@ -41,13 +41,13 @@ from runs.models import DimensionValue, Host
 
 
 def compare(query: ComparisonQuery) -> Comparison:
-    """Answer the query; `Unanswerable` where it splits the groups by too many values."""
+    """Compute the comparison; raise `Unanswerable` if the split has too many values."""
     with questions() as ask:
         return _compared(ask, query)
 
 
 def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
-    """Compare; of groups that are hosts these alone, where they are given."""
+    """Compute the comparison, limited to `hosts` if given."""
     check_splits(query)
     groups, reference = list(_groups(ask, query, hosts)), None
     if query.relative_to is not None:
@@ -67,9 +67,9 @@ def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) 
 
 
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
-    """Return what this view shows of the comparison.
+    """Return the part of the comparison in view.
 
-    There may be ten thousand hosts: only those on the page are summarised.
+    Only the hosts on the page are summarised, because there may be ten thousand.
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
@@ -104,7 +104,7 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
 
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
-    """Return cipher -> hosts on which it is the fastest, of a query by host."""
+    """Return cipher -> number of hosts on which it is the fastest."""
     with questions() as ask:
         slots = counted(ask, query).series.slots
         of_hosts = f"""
@@ -116,7 +116,7 @@ def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
 
 
 def check_splits(query: ComparisonQuery) -> None:
-    """Raise `Unanswerable` where it splits the groups by too many values."""
+    """Raise `Unanswerable` if the split has too many values."""
     if query.split_by is None:
         return
     with questions() as ask:
@@ -130,13 +130,13 @@ def check_splits(query: ComparisonQuery) -> None:
 
 
 def _hosts(ask: Ask, query: ComparisonQuery) -> int:
-    """Count the hosts with a value: one may be in several groups."""
+    """Count the hosts with a value. A host can be in several groups."""
     select = f"SELECT count(DISTINCT host) FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
     return int(ask(select, {})[0][0])
 
 
 def _without_baseline(ask: Ask, query: ComparisonQuery) -> int:
-    """Count the hosts that vote, and have a value nowhere."""
+    """Count the hosts that vote but have no value."""
     if query.metric not in NEEDS_BASELINE:
         return 0
     every = votes(ask, replace(query, matched=False))  # matched ones all have a value
@@ -145,7 +145,7 @@ def _without_baseline(ask: Ask, query: ComparisonQuery) -> int:
 
 
 def _without_block_size(ask: Ask, query: ComparisonQuery) -> int:
-    """Count the hosts that measured the ciphers asked for, and never at the block size."""
+    """Count the hosts that measured the ciphers only at other block sizes."""
     if query.tool != "openssl":
         return 0
     all_runs = counted(ask, query)
@@ -178,19 +178,20 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""A group's summary of one slot: the order statistics that `cipherspeed.groups` interpolates, and
-the `rank`s from either end that bound the median with at least 95 %; none does at 0 and n + 1.
+"""Summary of a slot in a group: order statistics, which `cipherspeed.groups` interpolates, and the
+`rank`s from either end that bound the median with a probability of at least 95 % (none at 0 and
+n + 1).
 
-By the sign test: how many of n votes are below the median is binomial, with half of n as its mean.
-David and Nagaraja, Order Statistics (2003), section 7.1; the binomial by the normal distribution,
-which errs to the safe side for every n.
+By the sign test, the number of votes below the median is binomial with mean n / 2. See David and
+Nagaraja, Order Statistics (2003), section 7.1. The normal approximation is conservative for every
+n.
 """
 
 
 class _Figure(NamedTuple):
-    """A group's summary of one slot.
+    """Summary of a slot in a group.
 
-    `doubtful`: of its votes, None where there are too many to tell.
+    `doubtful`: number of doubtful votes, None for too many votes.
     """
 
     cipher: str
@@ -204,7 +205,7 @@ class _Figure(NamedTuple):
 def _figures(
     ask: Ask, found: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
-    """Group and split -> their figures, of votes that have a value."""
+    """Return group and split -> summaries."""
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
     for g, s, slot, n, *facts in ask(_SUMMARIES.format(votes=valued), parameters):
         sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
@@ -219,7 +220,7 @@ def _figures(
 
 
 def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
-    """Yield the groups that have a value; of hosts these alone, where they are given."""
+    """Yield the groups with a value, limited to `hosts` if given."""
     all_runs = counted(ask, query)
     valued = f"{votes(ask, query)} WHERE value IS NOT NULL"
     among = "" if hosts is None else " AND list_contains($hosts::INTEGER[], g)"
@@ -247,7 +248,7 @@ def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) ->
 
 
 class GroupName(NamedTuple):
-    """Key and label of a group, and those of its split; of a query without one they are empty."""
+    """Key and label of a group and of its split; the latter are empty without a split."""
 
     key: str
     label: str
@@ -286,7 +287,7 @@ def _tag_label(value: str) -> str:
 def _related(
     ask: Ask, query: ComparisonQuery, groups: list[Group]
 ) -> tuple[list[Group], Reference]:
-    """Return the groups with their ratios to what the query says, and what that is."""
+    """Return the groups with their ratios, and the reference."""
     if query.reference_host is not None:
         groups, reference = _to_host(ask, query, groups, query.reference_host)
     else:
@@ -309,7 +310,7 @@ def _related(
 def _to_host(
     ask: Ask, query: ComparisonQuery, groups: list[Group], host: str
 ) -> tuple[list[Group], Reference]:
-    """Relate to the host's latest figures, whatever the query's other filters are."""
+    """Add ratios to the host's latest results, ignoring other filters."""
     found = list(_groups(ask, _alone(query, host)))
     base = found[0].values if found else {}
     related = [
@@ -326,10 +327,7 @@ def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
 
 
 def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
-    """Return group -> cipher -> the summary of the ratios that its hosts have to themselves.
-
-    To their own value in the reference's group.
-    """
+    """Return group -> cipher -> ratio of its hosts to their own values in the reference group."""
     table = votes(ask, query)
     ratios = f"""(
         SELECT v.g, v.s, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty,
@@ -359,7 +357,7 @@ WHERE v.value IS NOT NULL GROUP BY v.g, v.s, v.slot
 def _tool_states(
     ask: Ask, query: ComparisonQuery
 ) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
-    """Return group -> cipher -> how the votes were measured."""
+    """Return group -> cipher -> states of the tool."""
     slots: tuple[Slot, ...] = counted(ask, query).series.slots
     rows = ask(_RELEASES.format(votes=votes(ask, query)), {})
     releases = DimensionValue.objects.in_bulk({release for *_, found in rows for release in found})
@@ -374,7 +372,7 @@ def _tool_states(
 
 
 def _with_tool_changes(ask: Ask, query: ComparisonQuery, groups: list[Group]) -> list[Group]:
-    """Mark the ratios whose two sides were measured by `openssl speed` in different ways."""
+    """Mark ratios across a change of `openssl speed`."""
     states, host = _tool_states(ask, query), query.reference_host
     of_host = next(iter(_tool_states(ask, _alone(query, host)).values()), {}) if host else {}
 

@@ -1,11 +1,10 @@
-"""The tables of the copy, and the statements that bring their rows from PostgreSQL.
+"""Tables of the copy, and the statements that transfer their rows from PostgreSQL.
 
-Rows travel as JSON texts, one for each column: both sides read and write them fast, and a double
-comes out with the bits that went in. With each result are bits for what makes it doubtful: one for
-what disturbed its run, one for the tries behind each of its figures that scatter too much.
+Rows are transferred as one JSON text per column, which is fast and preserves doubles exactly. Each
+result has bits for doubts: one for a disturbed run, and one for each noisy metric.
 
-Thousands of runs measured the same series: each set of series (`series_set`) is stored once, and a
-question first finds the sets that have what it asks for, then the runs by their set.
+Thousands of runs measured the same series, so each set of series (`series_set`) is stored once. A
+query first finds the sets with the requested series, then the runs by their set.
 """
 
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ DOUBTS = f"""(
             m.n >= {NOISY_MINIMUM_TRIES} AND m.cpu_seconds_per_gb_spread > {NOISY_SPREAD}, false
         )::int * {NOISY_CPU_COST}
     )::smallint"""
-"""SQL of the bits of a measurement (m) of a run (r)."""
+"""SQL expression of the doubt bits of a measurement (m) of a run (r)."""
 
 
 UNDATED = -(2**62)
@@ -53,13 +52,13 @@ class Table:
 
     @property
     def select(self) -> str:
-        """Read from PostgreSQL the rows of some keys, as a JSON text for each column."""
+        """Return the statement that reads the rows of some keys, as a JSON text per column."""
         columns = ", ".join(f"coalesce(json_agg({name}), '[]')::text" for name in self.columns)
         return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608 - constants
 
     @property
     def insert(self) -> str:
-        """Store those texts as rows in DuckDB."""
+        """Return the statement that stores those texts as rows."""
         rows = ", ".join(
             f"""unnest(from_json(?, '["{kind}"]'))""" for kind in self.columns.values()
         )
@@ -67,7 +66,7 @@ class Table:
 
     @property
     def delete(self) -> str:
-        """Remove the rows of some runs from DuckDB."""
+        """Return the statement that deletes the rows of some runs."""
         return f'DELETE FROM "{self.name}" WHERE "{self.key}" IN (SELECT unnest(?::INTEGER[]))'  # noqa: S608
 
 
@@ -100,9 +99,9 @@ RUN = Table(
     """,  # noqa: S608 - constants
     key="id",
 )
-"""Runs that count. `started`: microseconds of Unix time; `moment` orders them, the latest last.
+"""Visible runs. `started`: microseconds of Unix time; `moment` sorts them, latest last.
 
-`series_set` is the same of runs with plausible results of the same series: thousands share a few.
+Runs with plausible results for the same series share a `series_set`.
 """
 
 RESULT = Table(
@@ -122,7 +121,7 @@ RESULT = Table(
     WHERE m.run_id = ANY(%s) AND m.median IS NOT NULL AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Plausible results of these runs."""
+"""Plausible results."""
 
 LEVEL = Table(
     "level",
@@ -133,7 +132,7 @@ LEVEL = Table(
     WHERE b.run_id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Baseline levels of these runs, bytes per second."""
+"""Baseline levels in bytes per second."""
 
 SPEED_INDEX = Table(
     "speed_index",
@@ -151,7 +150,7 @@ SPEED_INDEX = Table(
     WHERE i.run_id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Speed indices of these runs; `family`: the only one that it rests on, empty for several."""
+"""Speed indices; `family`: its only baseline, empty for several."""
 
 _OF_TOOL = ", ".join(
     f"CASE tool WHEN 'ssh' THEN coalesce({OF_LIBRARIES[name]}_id, {name}_id) ELSE {name}_id END"
@@ -177,9 +176,9 @@ ENVIRONMENT = Table(
     SELECT DISTINCT environment FROM run WHERE environment NOT IN (SELECT id FROM environment)
     """,
 )
-"""Environments as each tool's figures have them: of ssh the library that ssh itself uses.
+"""Environments by tool; for ssh with the library that ssh uses.
 
-`seen_as`: the same of environments that are one for the tool.
+`seen_as` is equal for environments that do not differ for the tool.
 """
 
 SERIES_OF_SET = Table(
@@ -195,8 +194,8 @@ SERIES_OF_SET = Table(
     GROUP BY series_set
     """,
 )
-"""The series of each set, with what was negotiated: read by the key of one run that has the set."""
+"""Series of each set with negotiated algorithms, selected by the key of a run with that set."""
 
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX, RUN)
 SHARED = (ENVIRONMENT, SERIES_OF_SET)
-"""Rows that runs share: they never change; unused ones are ignored."""
+"""Tables with rows that runs share. They never change; unused rows are ignored."""

@@ -1,17 +1,16 @@
-"""The copy that answers questions over many rows: DuckDB in the memory of each web process.
+"""Analytics copy: an in-memory DuckDB in each web process.
 
     with questions() as ask:
         rows = ask("SELECT ... FROM result ...", {"tool": "ssh"})
 
-PostgreSQL keeps the truth. A process reads all that counts when it starts; before each block of
-questions it reads again the runs that changed since. All of a block is answered from one state:
-every change that was committed before it began, and none that was not.
+A process reads all visible results from PostgreSQL when it starts. Before each block of queries it
+rereads the runs that changed since. A block sees all changes committed before it began, and no
+others.
 
-Which runs changed, triggers write into `runs_change`: a row with the run and the transaction.
-Transactions do not commit in the order of their numbers, nor of their times: one that began
-earlier may commit after the copy was read, so no "newest number seen" shows what is new. The copy
-therefore remembers the snapshot that it was read in, which says exactly which transactions it saw.
-New is what that snapshot could not see (`pg_visible_in_snapshot`), and nothing else.
+Triggers record each changed run with its transaction in `runs_change`. Transactions do not commit
+in the order of their numbers or times, so the highest number seen does not identify new changes.
+The copy therefore remembers the snapshot it was read in. Changes that this snapshot could not see
+(`pg_visible_in_snapshot`) are new.
 """
 
 import logging
@@ -156,7 +155,7 @@ def read_all() -> Copy:
 
 
 def _empty() -> Duck:
-    """Make a database in memory, which reads no files and loads no extensions."""
+    """Create an in-memory database without access to files and extensions."""
     # What does not fit into memory is on the disk meanwhile, and questions are slower.
     spilled = f"{tempfile.gettempdir()}/ciphermark-analytics-{uuid4().hex}"
     memory = settings.CIPHERMARK_ANALYTICS_MEMORY
@@ -182,7 +181,7 @@ def _fill(duck: Duck) -> Seen:
 
 
 def _read(duck: Duck, cursor: CursorWrapper, runs: list[int]) -> None:
-    """Add the rows of these runs, and of those that runs share the new ones."""
+    """Add the rows of these runs, and new shared rows."""
     for first in range(0, len(runs), RUNS_AT_ONCE):
         for table in OF_RUNS:
             _insert(duck, cursor, table, runs[first : first + RUNS_AT_ONCE])
@@ -197,27 +196,27 @@ def _insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: list[int]) ->
 
 
 class Engine:
-    """The copy of this process, read in the background, so that a request may stop waiting."""
+    """The copy of this process, built in the background, so that requests can time out."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.reading: Future[Copy] | None = None
 
     def prepare(self) -> "Future[Copy]":
-        """Have everything read, unless it is already, or will be."""
+        """Start building the copy unless it exists or is being built."""
         with self.lock:
             if self.reading is None or (self.reading.done() and self.reading.exception()):
                 self.reading = _in_background(read_all)
             return self.reading
 
     def forget(self) -> None:
-        """Have the next question read everything again."""
+        """Discard the copy; the next query rebuilds it."""
         with self.lock:
             self.reading = None
 
     @contextmanager
     def questions(self) -> Iterator[Ask]:
-        """Answer a block; `AnalyticsUnavailable` while all is read, or when DuckDB fails."""
+        """Open a block of queries; raise `AnalyticsUnavailable` during a build or on failure."""
         try:
             with closing(self._cursor()) as duck:
                 yield Ask(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
@@ -247,7 +246,7 @@ class Engine:
                     return _begun(copy.duck)
 
     def _follow(self, copy: Copy) -> bool:
-        """Bring the copy up to date; False, and it is forgotten, where all has to be read again."""
+        """Update the copy; return False and discard it if it must be rebuilt."""
         now = time.time()
         is_old = now - copy.followed_at > USABLE_SECONDS
         with connection.cursor() as cursor:
@@ -268,7 +267,7 @@ class Engine:
 
 
 def _begun(duck: Duck) -> Duck:
-    """Return a cursor in a transaction that sees what is there now, whatever comes."""
+    """Return a cursor in a new transaction."""
     cursor = duck.cursor()
     cursor.begin()
     cursor.execute("SELECT 1 FROM run LIMIT 0")  # it begins with its first statement
@@ -285,7 +284,7 @@ def _has_written() -> bool:
 
 
 def _in_background(read: Callable[[], Copy]) -> "Future[Copy]":
-    """Call this in a thread with connections of its own."""
+    """Call a function in a thread with its own connections."""
     future: Future[Copy] = Future()
 
     def run() -> None:
@@ -304,7 +303,7 @@ ENGINE = Engine()
 
 
 def prepare() -> None:
-    """Have this process answer soon after its start."""
+    """Start building the copy of this process."""
     if not settings.CIPHERMARK_ANALYTICS_URL:
         ENGINE.prepare()
 
@@ -314,7 +313,7 @@ _asking: ContextVar[Ask | None] = ContextVar("_asking", default=None)
 
 @contextmanager
 def questions() -> Iterator[Ask]:
-    """See the module; inside another block it is part of that one."""
+    """Open a block of queries; a nested block is part of the outer one."""
     if outer := _asking.get():
         yield outer
         return

@@ -1,4 +1,4 @@
-"""What there is to choose from: filters, ciphers and block sizes, each with its number of hosts."""
+"""Options of filters, ciphers and block sizes, with numbers of hosts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,13 +33,13 @@ FACETS = {
     "source": "Source",
     "disturbed": "Run disturbed",
 }
-"""Filter name -> its title; the tags are beside these."""
+"""Filter -> title, without tags."""
 
 MOST_TAG_KEYS = 20
-"""Tag keys that are filters, at most: those of most hosts."""
+"""Maximum number of tag keys offered as filters, most frequent first."""
 
 MOST_OPTIONS = 200
-"""Values to choose from, at most: a list of ten thousand helps no one."""
+"""Maximum number of values offered."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,10 @@ class FacetOption:
 
 @dataclass(frozen=True)
 class Facet:
-    """A filter: its parameter name, its title and its values in natural order.
+    """A filter with its parameter name, title and values in natural order.
 
-    `tag` is the key of the tag that it is about, for the parameter `tag` alone. Of its `total`
-    values `options` has the chosen ones and up to `MOST_OPTIONS` whose label has the text `search`;
-    so many `more` have it.
+    `tag` is the key of a tag filter. Of `total` values, `options` has the selected ones and up to
+    `MOST_OPTIONS` that match `search`; `more` counts further matches.
     """
 
     name: str
@@ -70,7 +69,7 @@ class Facet:
 
     @property
     def key(self) -> str:
-        """Return a key of this filter alone: several have the name `tag`."""
+        """Return a unique key of this filter, because several have the name `tag`."""
         return f"{self.name}-{self.tag}" if self.tag else self.name
 
 
@@ -79,7 +78,7 @@ SELECT r.host, r.tags, {values}, {passes} FROM runs r JOIN environment e
 ON e.id = r.environment AND e.tool = $tool WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 GROUP BY ALL
 """
-"""The different runs with a result of the query's class, and which of its filters they pass."""
+"""Distinct runs with a matching result, and the filters they pass."""
 
 _HOSTS = """
 SELECT slug, name, (counted.id IS NOT NULL)::integer, count(*) OVER ()
@@ -93,11 +92,10 @@ ORDER BY slug = ANY(%(chosen)s::text[]) DESC, name, h.id LIMIT %(most)s
 def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) -> tuple[Facet, ...]:
     """Return every filter with its values, counted under the query's other filters.
 
-    `searches`: key of a filter -> the text that its values are searched for.
+    `searches`: key of a filter -> text to search in its values.
 
-    So a second value can be added to a filter. Hosts count that measured anything of the query's
-    class (tool, method, threads ...), as in a group, whatever the cipher and the block size.
-    A chosen value is among them though no host has it under the other filters.
+    Hosts count if they match the query's tool, method, threads etc., with any cipher and block
+    size. Selected values are included even without hosts.
     """
     searches = searches or {}
     rows = _counted_values(query)
@@ -127,7 +125,7 @@ def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) ->
 
 
 def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
-    """Return facet, value and hosts; a value of a dimension, or a host, is an id as a text."""
+    """Return filter, value and number of hosts. Dimension values and hosts are ids as text."""
     with questions() as ask:
         statement = runs_statement(replace(query, filters={}, split_by=None))
         statement.parameters["sets"] = list(slots_of_sets(ask, query)[1])
@@ -181,7 +179,7 @@ WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::
 def _dimension_labels(
     counts: defaultdict[str, dict[Any, int]], chosen: Mapping[str, tuple[str, ...]]
 ) -> Labels:
-    """Name counted values by id; a chosen one that nothing has is added to the counts, as 0."""
+    """Return labels by id, and add selected values without hosts to the counts."""
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
     pairs = [(name, key) for name in FACETS if name in DIMENSIONS for key in chosen.get(name, ())]
     columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
@@ -202,7 +200,7 @@ def _options(name: str, counts: Mapping[str, int], labels: Labels) -> tuple[Face
 
 
 def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str) -> Facet:
-    """Return the chosen hosts, then the first by name that are searched for: each is one."""
+    """Return the selected hosts, then the first matching hosts by name."""
     given: dict[str, Any] = {
         "hosts": list(map(int, counts)),
         "chosen": list(chosen),
@@ -218,7 +216,7 @@ def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str)
 
 
 def _widest(facet: Facet, chosen: Collection[str]) -> Facet:
-    """Return it with the chosen values, and those of most hosts among what is searched for."""
+    """Limit the values to the selected ones and the most frequent matches."""
     text = facet.search.casefold()
     fitting = [
         option
@@ -239,7 +237,7 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Measured ciphers -> hosts, the most widely measured first, and block sizes (none for ssh)."""
+    """Measured ciphers -> number of hosts, most frequent first, and block sizes (none for ssh)."""
 
     ciphers: Mapping[str, int]
     block_sizes: Sequence[int]
@@ -282,7 +280,7 @@ GROUP BY a.g, b.g ORDER BY shared DESC, a.g, b.g LIMIT {most}
 
 @dataclass(frozen=True)
 class SharedHosts:
-    """Two groups with `shared` hosts in both, of `hosts` in either; `first` sorts before."""
+    """Two groups with `shared` hosts in both, and `hosts` in either."""
 
     first: GroupName
     second: GroupName
@@ -295,12 +293,12 @@ class SharedHosts:
 
     @property
     def mostly_different(self) -> bool:
-        """Return whether most hosts of the two groups are in one alone."""
+        """Return whether most hosts are in only one of the two groups."""
         return 2 * self.shared < self.hosts
 
 
 def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
-    """Return the pairs of a query's known groups, unsplit, those with the most hosts first."""
+    """Return pairs of known groups without split, most hosts first."""
     query = replace(query, split_by=None)
     unknown = member(query.group_by, UNKNOWN_KEY)
     with questions() as ask:

@@ -1,8 +1,7 @@
-"""The figures that a query asks about, as SQL for the analytics copy.
+"""SQL that selects the results of a query in the analytics copy.
 
-`series`: the stored series asked for; those of a slot have one vote; `runs`: those that
-pass the filters, each with its group g and its split s. What a user sent is a parameter; only names
-from closed lists become part of a statement.
+`series`: requested series, with one vote per slot. `runs`: runs that pass the filters, with group g
+and split s. User input is always a parameter; only names from fixed lists become SQL.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -21,33 +20,33 @@ OF_TOOL = {
     "ssh": ("method", "compression", "target_kind"),
     "openssl": ("operation", "threads"),
 }
-"""What series are compared by that one tool alone has, beside MAC and block size."""
+"""Tool -> fields of its series that must match, except MAC and block size."""
 
 
 class Slot(NamedTuple):
-    """What a host has one vote on: a cipher and, of openssl, a block size."""
+    """Subject of a vote: a cipher and, for openssl, a block size."""
 
     cipher: str
     block_size: int | None
 
     def is_in(self, query: ComparisonQuery) -> bool:
-        """Return whether the query asks for this cipher and, of openssl, for this block size."""
+        """Return whether the query includes this cipher and block size."""
         return (not query.ciphers or self.cipher in query.ciphers) and (
             query.tool != "openssl" or query.block_size in (None, self.block_size)
         )
 
 
 class SeriesTable(NamedTuple):
-    """The stored series that a query asks for, the one that votes first where there are several.
+    """Stored series of a query, in order of precedence within a slot.
 
-    Of each its id, the place of its slot in `slots`, and whether its MAC is the one asked for.
+    Each has its id, the index of its slot in `slots`, and whether its MAC is the requested one.
     """
 
     rows: tuple[tuple[int, int, bool], ...]
     slots: tuple[Slot, ...]
 
     def choice(self, query: ComparisonQuery) -> "SeriesTable":
-        """Return only the series of the query's ciphers and block size, in the same slots."""
+        """Return the series of the query's ciphers and block size."""
         rows = (row for row in self.rows if self.slots[row[1]].is_in(query))
         return SeriesTable(tuple(rows), self.slots)
 
@@ -70,7 +69,7 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 PLACES = 2**20
-"""More than a query has series."""
+"""Greater than the number of series in any query."""
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
 _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
@@ -78,7 +77,7 @@ _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END
 
 @dataclass
 class Statement:
-    """CTEs of a statement, and the parameters that all of it has."""
+    """CTEs and parameters of a statement."""
 
     ctes: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -89,7 +88,7 @@ class Statement:
 
 
 def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, dict[str, Any]]:
-    """Return SQL of the group of a run (r, its environment e), and the parameters of a tag."""
+    """Return the SQL of a run's group (run r, environment e), and its parameters."""
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
         return f"coalesce(r.tags[${parameter}], '{UNKNOWN_KEY}')", {parameter: tag}
@@ -105,9 +104,9 @@ def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, 
 def filter_conditions(
     filters: Mapping[str, tuple[str, ...]],
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return filter -> SQL of its condition on runs (r) and environments (e); all parameters.
+    """Return filter -> SQL condition on runs (r) and environments (e), and all parameters.
 
-    Each tag key is a filter, "tag:KEY"; the n-th key is the parameter `tag_key_n`.
+    Each tag key is a filter "tag:KEY" with the parameter `tag_key_n`.
     """
     conditions, parameters = {}, dict[str, Any]()
     for name, values in filters.items():
@@ -129,7 +128,7 @@ def filter_conditions(
 
 
 def runs_statement(query: ComparisonQuery) -> Statement:
-    """Select the `runs` of the query's filters: the columns of `run`, group g and split s."""
+    """Select the `runs` that pass the query's filters, with group g and split s."""
     group, parameters = group_expression(query.group_by)
     split = "0"
     if query.split_by:
@@ -152,7 +151,7 @@ def runs_statement(query: ComparisonQuery) -> Statement:
 
 
 def add_series(statement: Statement, series: SeriesTable) -> None:
-    """Give a statement `series` (id, slot, asked, place)."""
+    """Add the CTE `series` (id, slot, asked, place)."""
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
             unnest($asked::BOOLEAN[]) AS asked, unnest($places::INTEGER[]) AS place
@@ -163,7 +162,7 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
 
 
 def agreed(query: ComparisonQuery, statement: Statement) -> str:
-    """Return the condition that a result (x of series s) asked for or got the query's MAC."""
+    """Return the SQL condition that a result (x of series s) has the query's MAC."""
     if query.tool != "ssh" or query.mac is None:
         return "true"
     ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
@@ -172,17 +171,17 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
 
 
 def is_text(group_by: str) -> bool:
-    """Return whether the copy has groups as texts, which are their own keys, and not as ids."""
+    """Return whether the copy stores groups as text instead of ids."""
     return group_by == "acceleration" or group_by.startswith(TAG_PREFIX)
 
 
 def group_type(group_by: str | None) -> str:
-    """Return the type that the copy has a run's group in."""
+    """Return the SQL type of a run's group."""
     return "VARCHAR" if group_by and is_text(group_by) else "INTEGER"
 
 
 def _numbers(name: str, keys: Iterable[str]) -> dict[str, int]:
-    """Return key -> id of the hosts or of the dimension's values that have these keys."""
+    """Return key -> id of hosts or dimension values."""
     if name == "host":
         return dict(Host.objects.filter(slug__in=keys).values_list("slug", "pk"))
     known = DimensionValue.objects.filter(dimension=name, key__in=keys)
@@ -194,13 +193,13 @@ def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
 
 
 def member(group_by: str, key: str) -> str | None:
-    """Return the id of one group as a text, or its text; None where there is no such group."""
+    """Return the id or text of a group; None if there is no such group."""
     group = _members(group_by, (key,)).get(key)
     return None if group is None else str(group)
 
 
 def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:
-    """Return what the copy has these groups by: ids or texts of group and split."""
+    """Return ids or texts of groups and their splits."""
     own = _members(query.group_by, {group.key for group in groups})
     split: Mapping[str, Any] = {"": 0}
     if query.split_by is not None:

@@ -1,4 +1,4 @@
-"""Rows of comparisons, measurements and hosts for files, and how a CSV is written and sent."""
+"""Rows of comparisons, measurements and hosts for exports, and CSV output."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ LINES_AT_ONCE = 200
 
 Part = TypeVar("Part")
 Key = tuple[int, int]
-"""A run and a series: of a measurement."""
+"""Primary key of a measurement: run and series."""
 
 SERIES_FILTERS = (
     *("tool", "block_size", "operation", "threads", "compression", "method", "target_kind"),
@@ -38,9 +38,9 @@ SERIES_FILTERS = (
 
 
 def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[Measurement]]:
-    """Return the runs that the parameters choose, and the measurements that may be in a file.
+    """Return the runs and measurements that the parameters select.
 
-    What is named counts: nothing has a default as it has in comparisons.
+    Parameters have no defaults here.
     """
     counted = Run.objects.counted().order_by("-pk")
     query, given = form.query, form.given
@@ -117,11 +117,11 @@ FACTS: dict[str, str | Coalesce] = {
     "openssl_index": "of_openssl__index",
     "openssl_families": "of_openssl__families",
 }
-"""What a file says of a run -> where it is stored; of `LABELLED` the value's primary key."""
+"""Column of a run -> model field; for `LABELLED` the value's primary key."""
 
 
 def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
-    """Return primary key -> `FACTS`."""
+    """Return run -> `FACTS`."""
     of_tools = {
         f"of_{tool}": FilteredRelation("speed_indices", condition=Q(speed_indices__tool=tool))
         for tool in ("ssh", "openssl")
@@ -136,7 +136,7 @@ def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
 
 
 def _of_tool(facts: dict[str, Any], tool: str, site: str) -> dict[str, Any]:
-    """Return what the rows of a run and a tool have in common."""
+    """Return the columns shared by the rows of a run and tool."""
     families = facts[f"{tool}_families"] or ()
     libraries = OF_LIBRARIES if tool == "ssh" else {}
     return {
@@ -157,10 +157,9 @@ def measurement_rows(
     part: Callable[[Iterable[Any]], Part],
     keys: Collection[Key] | None = None,
 ) -> Iterator[tuple[Part, ...]]:
-    """Yield the values of `MEASUREMENT_COLUMNS` in parts, of these runs one after the other.
+    """Yield the values of `MEASUREMENT_COLUMNS` of these runs in parts.
 
-    What rows have in common is read once, and made a `part` once: a run has a hundred rows, and a
-    site few series. `keys`: of these measurements alone.
+    Shared columns of a run or series are read and formatted once. `keys` limits the measurements.
     """
     of_series, of_result = (
         [FIELDS.get(name, name) for name in names] for names in (OF_SERIES, OF_RESULT)
@@ -197,7 +196,7 @@ def measurement_rows(
 
 
 def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
-    """Return the hosts of these runs, each with the facts of its latest run among them."""
+    """Return the hosts of these runs with the facts of their latest run."""
     latest: dict[int, dict[str, Any]] = {}
     counted = dict[int, int]()
     for _, facts in sorted(run_facts(list(runs)).items()):
@@ -216,7 +215,7 @@ def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
 
 
 UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
-"""How a unit reads at the end of a column's name; `cpu_seconds_per_gb` has its own."""
+"""Unit -> suffix of column names; `cpu_seconds_per_gb` already contains its unit."""
 
 RATIOS = {
     "ratio": ("ratio", "Ratio"),
@@ -226,17 +225,17 @@ RATIOS = {
     "beyond_noise": ("beyond_noise", "Beyond noise"),
     "tool_changed": ("tool_changed", "Tool changed"),
 }
-"""Column -> attribute of a `Ratio`, heading."""
+"""Column -> attribute of `Ratio` and heading."""
 
 
 def value_name(metric: str, unit: str) -> str:
-    """Return the name of a column of figures: the metric with its unit."""
+    """Return the name of a value column: metric with unit."""
     ending = UNIT_NAMES[unit]
     return metric if not ending or metric.endswith(ending) else f"{metric}_{ending}"
 
 
 def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
-    """Return what decided the figures of a comparison, the same in each row of its file."""
+    """Return the columns that describe the query, which are the same in each row."""
     is_ssh, reference = query.tool == "ssh", comparison.relative_to
     return {
         "tool": query.tool,
@@ -257,7 +256,7 @@ def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
 
 
 def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield a row for each group and cipher, with every column of the CSV."""
+    """Yield a row per group and cipher with all CSV columns."""
     value = value_name(comparison.metric, comparison.unit)
     asked = question(query, comparison)
     for group in comparison.groups:
@@ -289,12 +288,12 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
 
 
 FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?="*[=+\-@])|^(?=[\t\r\n])')
-"""Where a spreadsheet would begin a formula: also within a text, if it splits it at another
-separator than ours, which it takes from the reader's language."""
+"""Positions where a spreadsheet would start a formula, including after other separators, because it
+chooses the separator by locale."""
 
 
 def csv_cell(value: Any) -> Any:
-    """Return the value as a CSV has it; text never becomes a formula."""
+    """Format a value for CSV, and prevent formulas."""
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     if isinstance(value, bool):
@@ -331,7 +330,7 @@ class CsvLines:
 def comparison_csv(
     query: ComparisonQuery, comparison: Comparison, *, excel: bool = False
 ) -> Generator[str]:
-    """Yield lines of a comparison, one for each group and cipher."""
+    """Yield the CSV lines of a comparison."""
     written, rows = CsvLines(excel=excel), comparison_rows(query, comparison)
     names = ("group", "cipher", value_name(comparison.metric, comparison.unit))
     first = next(rows, None)
@@ -350,7 +349,7 @@ def measurements_csv(
 
 
 def file_name(*words: str | None) -> str:
-    """Return the words and today as the name of a file, without its ending."""
+    """Return a file name of the words and today's date, without extension."""
     named = slugify(re.sub("[_:]", " ", " ".join(filter(None, words))))[:80]
     return f"ciphermark-{named}-{timezone.now():%Y-%m-%d}"
 
@@ -360,7 +359,7 @@ def comparison_name(query: ComparisonQuery) -> str:
 
 
 def csv_response(lines: Generator[str], name: str) -> StreamingHttpResponse:
-    """Return the lines as a download of this name, sent on in larger pieces as they come."""
+    """Stream the lines as a download in larger chunks."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return StreamingHttpResponse(
         _pieces(lines), content_type="text/csv; charset=utf-8", headers=headers

@@ -1,4 +1,4 @@
-"""Views of the compare page for anyone who has an unlisted link, until it ends."""
+"""Share links to comparisons."""
 
 from django.conf import settings
 from django.db import models
@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 class Share(models.Model):
-    """A link to one comparison view, for anyone who has it; of its secret only a hash is stored."""
+    """A link to a comparison for anyone who has it. Only a hash of its secret is stored."""
 
     name = models.CharField(max_length=100, help_text="Whom or what it is for.")
     query = models.CharField(max_length=4000, help_text="The view: a query string.")

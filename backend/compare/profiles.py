@@ -1,4 +1,4 @@
-"""HTTP of the reference profile."""
+"""API of the reference profile."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):
-    """A list like any other, of the one profile there is."""
+    """A paginated list with the only profile."""
 
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
@@ -31,10 +31,10 @@ class ReferenceProfilesSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfileList(ApiView):
-    """The frozen reference profile of the normalisation."""
+    """The reference profile of normalisation."""
 
     @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:
-        """Return the one profile there is, with its levels and where they come from."""
+        """Get the reference profile with its levels and their source."""
         page = {"next": None, "previous": None, "results": [PROFILE]}
         return Response(ReferenceProfilesSerializer(page).data)

@@ -1,4 +1,4 @@
-"""The question of API, page, files and shares: what to compare, how, and which runs."""
+"""Parameters of a comparison, for API, page, exports and shares."""
 
 import re
 from collections.abc import Mapping
@@ -41,12 +41,11 @@ HOST_PREFIX = "host:"
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """One question to the measurements; names and defaults are the API's parameters.
+    """A comparison query; names and defaults are those of the API.
 
-    `ciphers` empty: all. `block_size` None: any, of what is no comparison. `mac` None: the
-    series measured with the client's own choice of MAC.
-    `split_by`: a second grouping. `relative_to`: the key of a group, or "host:" and that of a host.
-    `matched`: hosts alone that have a figure in every group.
+    `ciphers`: empty for all. `block_size`: None for any. `mac`: None for the client's default MAC.
+    `split_by`: second grouping. `relative_to`: key of a group, or "host:" and key of a host.
+    `matched`: only hosts with a value in every group.
     """
 
     tool: str = "ssh"
@@ -75,7 +74,7 @@ class ComparisonQuery:
 
     @property
     def reference_host(self) -> str | None:
-        """Return the key of the host that figures are relative to, if it is one."""
+        """Return the key of the reference if it is a host."""
         wanted = self.relative_to or ""
         if wanted.startswith(HOST_PREFIX):
             return wanted.removeprefix(HOST_PREFIX)
@@ -152,7 +151,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
 
 class Sort(Text):
-    """One of a few ways, or by a cipher."""
+    """A named sort order, or `cipher:NAME`."""
 
     def validate(self, value: str) -> None:
         super().validate(value)
@@ -161,7 +160,7 @@ class Sort(Text):
 
 
 class Top(Number):
-    """A number of groups, or all that a page may have."""
+    """A number of groups, or `all`."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(max_value=MOST_GROUPS, **more)
@@ -172,13 +171,13 @@ class Top(Number):
 
 
 class OrderedForm(ComparisonForm):
-    """The same with its groups in an order."""
+    """Form of a comparison with sorted groups."""
 
     sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME; default name.")
 
 
 class GroupsForm(OrderedForm):
-    """Which groups of it are shown."""
+    """Form of a comparison with search and pages of groups."""
 
     q = Text(help_text="Groups whose name has this text.")
     top = Top(help_text="Groups in the chart: 1 to 200, or all.")
@@ -187,7 +186,7 @@ class GroupsForm(OrderedForm):
 
     @property
     def view(self) -> GroupView:
-        """Return how it is shown; what has a fault is as usual."""
+        """Return the display options, with defaults for invalid parameters."""
         given = self.given
         return GroupView(
             search=given.get("q", ""),
@@ -197,17 +196,17 @@ class GroupsForm(OrderedForm):
 
 
 class PageForm(GroupsForm):
-    """The compare page, which shows what it can of a question with faults."""
+    """Form of the compare page, which tolerates some invalid parameters."""
 
     @property
     def refused(self) -> list[tuple[str, str]]:
-        """Return the faults that leave nothing to be shown: those of what is compared."""
+        """Return the errors that prevent a comparison."""
         besides = {*self.fields} - {*ComparisonForm.base_fields} | {*RELATING}
         faults: list[tuple[str, str]] = self.faults(besides)
         return faults
 
     def faultless(self, params: QueryDict) -> QueryDict:
-        """Return what of the address is shown: API and files refuse a fault that a page may not."""
+        """Return the parameters without invalid ones, which API and exports would refuse."""
         kept = params.copy()
         for name in self.errors:
             kept.pop(name, None)
@@ -215,7 +214,7 @@ class PageForm(GroupsForm):
 
     @property
     def passed_over(self) -> list[str]:
-        """Return why the groups do not stand to each other as the address says."""
+        """Return why parameters that relate groups were ignored."""
         return [sentence for name, sentence in self.faults() if name in RELATING]
 
 

@@ -1,4 +1,4 @@
-"""A comparison's JSON for the OpenAPI document; `cipherspeed.groups.answer` makes it."""
+"""OpenAPI description of a comparison, whose JSON `cipherspeed.groups.answer` builds."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from runs.serializers import NULLABLE
 
 
 class GroupSummarySerializer(serializers.Serializer[Any]):
-    """One cipher in one group, in the comparison's unit."""
+    """A cipher in a group, in the comparison's unit."""
 
     median = serializers.FloatField()
     q1 = serializers.FloatField()
@@ -19,14 +19,14 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
 
 
 class SplitValueSerializer(serializers.Serializer[Any]):
-    """One value of `split_by`."""
+    """A value of `split_by`."""
 
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # as DRF itself has it
 
 
 class RatioSerializer(serializers.Serializer[Any]):
-    """A figure by the baseline's; from `low` to `high` with at least 95 %."""
+    """Ratio to the reference, between `low` and `high` with a probability of at least 95 %."""
 
     ratio = serializers.FloatField()
     low = serializers.FloatField(help_text="Null where too few hosts tell.", **NULLABLE)
@@ -43,7 +43,7 @@ class RatioSerializer(serializers.Serializer[Any]):
 
 
 class GroupSerializer(serializers.Serializer[Any]):
-    """One group; `hosts` counts its hosts."""
+    """A group of hosts."""
 
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # as above
@@ -75,7 +75,7 @@ class GroupSerializer(serializers.Serializer[Any]):
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
-    """Hosts that could not be compared."""
+    """Numbers of excluded hosts."""
 
     no_baseline = serializers.IntegerField()
     no_block_size = serializers.IntegerField(
@@ -84,7 +84,7 @@ class ExcludedSerializer(serializers.Serializer[Any]):
 
 
 class RelativeToSerializer(serializers.Serializer[Any]):
-    """What figures are relative to."""
+    """Reference of the ratios."""
 
     key = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]  # as DRF itself has it

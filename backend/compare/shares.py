@@ -1,4 +1,4 @@
-"""Unlisted links to one comparison view: how editors make one."""
+"""Create share links to comparisons."""
 
 import secrets
 from datetime import timedelta
@@ -25,13 +25,13 @@ from core.parameters import misspelt
 from core.permissions import MayShare
 
 LONGEST_DAYS = 365
-"""A link that never ends would be forgotten."""
+"""Maximum lifetime of a link."""
 
 
 def check_view(query: str) -> None:
-    """Raise `ValidationError` for the query string of a view that cannot be shown.
+    """Raise `ValidationError` if the query string is invalid.
 
-    What else the compare page and mails put into its address is let through.
+    Other parameters of the compare page and of mail campaigns are allowed.
     """
     form = ComparisonForm(QueryDict(query.removeprefix("?")))
     meant = misspelt(form.data, form.fields)
@@ -53,7 +53,7 @@ def share_subject(share: Share) -> Subject:
 def make_share(
     name: str, query: str, expires_days: int, *, made_by: Any, by: Actor
 ) -> tuple[Share, str]:
-    """Store a share of a checked view; return it and its secret, which nothing can show again."""
+    """Store a share; return it and its secret, which cannot be retrieved later."""
     secret = secrets.token_urlsafe(32)
     share = Share.objects.create(
         name=name,
@@ -73,7 +73,7 @@ def create_share_link(request: Request | HttpRequest, **fields: Any) -> tuple[Sh
 
 
 class ShareSerializer(serializers.ModelSerializer[Share]):
-    """What is shared, with whom, for how long; the address is shown this once."""
+    """A new share; the URL is returned once."""
 
     query = serializers.CharField(
         max_length=4000,
@@ -94,7 +94,7 @@ class ShareSerializer(serializers.ModelSerializer[Share]):
 
 
 class ShareList(ApiView):
-    """Unlisted links."""
+    """Create share links."""
 
     permission_classes = (MayShare,)
 
@@ -102,7 +102,7 @@ class ShareList(ApiView):
         operation_id="shares_make", request=ShareSerializer, responses={201: ShareSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Make a link to one comparison view, readable by anyone who has it until it expires."""
+        """Create an unlisted link to a comparison, readable without sign-in until it expires."""
         share, url = create_share_link(request, **sent(ShareSerializer, request))
         return Response(
             {**ShareSerializer(share).data, "url": url},

@@ -1,4 +1,4 @@
-"""Where a host's latest results stand among all comparable hosts, and which hosts these are."""
+"""Percentiles of a host's latest results among comparable hosts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from runs.models import DimensionValue, Measurement
 
 @dataclass(frozen=True)
 class SeriesStanding:
-    """A result, and its standing among the other hosts; None when there is no other."""
+    """A result and its percentile; None if there is no other host."""
 
     result: Measurement
     standing: Standing | None
@@ -28,17 +28,17 @@ WHERE r.host = $host GROUP BY s.series
 
 
 def latest_results(host_id: int) -> list[Measurement]:
-    """Return what `Measurement.objects.latest_of` does, without a look at each result of a host."""
+    """Return the same as `Measurement.objects.latest_of`, but without reading all results."""
     with questions() as ask:
         keys = ask(_LATEST, {"host": host_id})
     return list(Measurement.objects.filter(pk__in=keys).shown())
 
 
 def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
-    """Return the standing of each comparable result among the latest one of every other host.
+    """Return the percentile of each comparable result among the latest results of other hosts.
 
-    openssl: at each cipher's largest block, and for ciphers that `openssl speed` measures
-    otherwise since some release only among hosts on the same side of that change.
+    openssl: at the cipher's largest block, and only among hosts on the same side of a change of
+    `openssl speed`.
     """
     chosen = _chosen(results)
     known: dict[Measurement, Standing | None] = {}
@@ -49,7 +49,7 @@ def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStand
 
 
 def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
-    """Return of each cipher the unpinned series, and for openssl the largest block."""
+    """Select the unpinned series of each cipher, for openssl at the largest block."""
     chosen: dict[tuple[str, str, str], Measurement] = {}
     for measurement in results:
         series = measurement.series
@@ -64,7 +64,7 @@ def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
 
 
 class _Comparable(NamedTuple):
-    """What results have in common that one question can be about; `releases` None: any."""
+    """Properties shared by comparable results; `releases` None means any."""
 
     tool: str
     method: str
@@ -73,7 +73,7 @@ class _Comparable(NamedTuple):
 
 
 def _by_comparable(results: Iterable[Measurement]) -> dict[_Comparable, list[Measurement]]:
-    """Return the results by what they may be compared with; releases are keys of OpenSSL's."""
+    """Group results by their comparable properties."""
     batches: dict[_Comparable, list[Measurement]] = {}
     labels: dict[str, str] = {}
     for result in results:
@@ -97,7 +97,7 @@ _RESULTS = f"""
         SELECT *, row_number() OVER (ORDER BY moment) * {PLACES} AS turn FROM runs
     ) r ON r.id = x.run
 """  # noqa: S608 - constants
-"""Of two results of a host and a slot the later one has the higher rank."""
+"""Latest results: the rank is higher for later results of a host and slot."""
 
 _COUNTS = """
 SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),

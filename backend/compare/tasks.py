@@ -1,4 +1,4 @@
-"""Celery: the log of changes is kept short, and ClickHouse up to date."""
+"""Celery tasks that prune the log of changes and update ClickHouse."""
 
 import logging
 from typing import Any
@@ -12,12 +12,12 @@ from core.outage import AnalyticsUnavailable
 logger = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 24 * 3600
-"""ClickHouse may be brought millions of runs the first time."""
+"""Time limit; the first update of ClickHouse may transfer millions of runs."""
 
 
 @shared_task
 def forget_old_changes() -> None:
-    """Remove what every copy has seen: one that was not asked for a day is read again."""
+    """Delete old entries of the log. Copies that are older than a day are rebuilt."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM runs_change WHERE changed_at < now() - interval '2 days'")
 
@@ -25,11 +25,11 @@ def forget_old_changes() -> None:
 RETRIES = 5
 
 QUEUED = "follow-in-clickhouse"
-"""In the cache while a task waits, which does for all that is committed before it begins."""
+"""Cache key set while a task is queued, which covers all changes committed before it begins."""
 
 
 def follow_soon(**_: Any) -> None:
-    """Have ClickHouse follow what the transaction changes, once that is committed."""
+    """Queue an update of ClickHouse after the commit."""
     transaction.on_commit(_queue, robust=True)
 
 
@@ -42,7 +42,7 @@ def _queue() -> None:
     bind=True, max_retries=RETRIES, soft_time_limit=LONGEST_SECONDS, time_limit=LONGEST_SECONDS + 60
 )
 def follow_in_clickhouse(self: "Task[Any, Any]") -> None:
-    """Write what changed since the last time."""
+    """Write the changes since the last update."""
     from compare.clickhouse import follow  # most sites have none
 
     cache.delete(QUEUED)

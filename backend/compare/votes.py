@@ -1,20 +1,21 @@
 """Temporary tables of votes in the copy; they last for one block of `questions()`.
 
-In a group a host votes with one environment: that of its latest run in the group that has a result
-of one of the ciphers asked for; for each cipher with its latest result in there. Of runs without a
-date the one with more of these ciphers counts as later, and any with a date as later still.
+In a group a host votes with the environment of its latest run with a result for a requested
+cipher, and for each cipher with its latest result in that environment. Of undated runs the one with
+more of these ciphers counts as later; dated runs are later than undated ones.
 
-A laptop, asked for GCM and CTR, in the group of its CPU:
+Example of a laptop in the group of its CPU, for GCM and CTR:
 
     1 May, Fedora    GCM 328, CTR 230
     2 May, Mac OS X           CTR 87
     3 May, Fedora             CTR 231
 
-It votes with Fedora, of its latest run: GCM 328 from the first run and CTR 231 from the third. The
-statements below are the steps: `eligible` are all three runs, `environments` says Fedora, and
-`deciding` are the first and third (the latest of each set of series); `latest` has both results.
+It votes with Fedora, the environment of its latest run: GCM 328 from the first run and CTR 231 from
+the third. In the statements below `eligible` has all three runs, `environments` has Fedora,
+`deciding` has the first and third run (the latest of each set of series), and `latest` has both
+results.
 
-`tests/compare/comparison_reference.py` says the same in Python.
+`tests/compare/comparison_reference.py` is a readable reference implementation.
 """
 
 from collections.abc import Collection, Mapping
@@ -42,10 +43,10 @@ from compare.question import ComparisonQuery
 
 @dataclass(frozen=True)
 class Counted:
-    """The runs that a query's filters let through, whatever ciphers and block size it asks for.
+    """Runs that pass the filters, with any cipher and block size.
 
-    `runs`: their table (id, host, g, s, environment, moment, undated, source_bit, series_set), of
-    group and split. `slots`: their sets of series, each with a bit for each slot of `series`.
+    `runs`: name of their table (id, host, g, s, environment, moment, undated, source_bit,
+    series_set). `slots`: set of series -> bits of the slots in `series`.
     """
 
     runs: str
@@ -53,7 +54,7 @@ class Counted:
     slots: Mapping[int, int]
 
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
-        """Return the sets with what the query asks for -> of how many ciphers."""
+        """Return set of series -> number of requested ciphers in it."""
         wanted = sum(
             1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query)
         )
@@ -75,7 +76,7 @@ WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 
 
 def slots_of_sets(ask: Ask, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
-    """Find the series of the query's class, and which of their slots each set of series has."""
+    """Return matching series with any cipher, and the slots in each set of series."""
     series, statement = class_series(query), Statement()
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
@@ -84,7 +85,7 @@ def slots_of_sets(ask: Ask, query: ComparisonQuery) -> tuple[SeriesTable, dict[i
 
 
 def counted(ask: Ask, query: ComparisonQuery) -> Counted:
-    """Find the runs with figures of the query's class; once in a block of questions."""
+    """Return runs with matching results, cached for the block."""
     runs_alone = replace(query.plain, split_by=query.split_by)
     key = f"counted {replace(runs_alone, ciphers=(), block_size=None, metric='')!r}"
     if key not in ask.kept:
@@ -97,7 +98,7 @@ def counted(ask: Ask, query: ComparisonQuery) -> Counted:
 
 
 def _made(ask: Ask, statement: Statement, select: str) -> str:
-    """Make a table of a SELECT, which the block keeps as its next; return its name."""
+    """Create a temporary table from a SELECT and return its name."""
     table = f"made_{len(ask.kept)}"
     ask(f"CREATE TEMP TABLE {table} AS {statement.sql(select)}", statement.parameters)
     return table
@@ -109,7 +110,7 @@ _ELIGIBLE = f"""
         SELECT unnest($sets::BIGINT[]) AS series_set, unnest($ciphers::BIGINT[]) AS ciphers
     ) a ON a.series_set = r.series_set
 """  # noqa: S608 - constants
-"""The runs with a result that is asked for; the latest of a host has the highest `recency`."""
+"""Runs with a requested result; the latest of a host has the highest `recency`."""
 
 _ENVIRONMENTS = """
     SELECT g, s, host, arg_max(environment, recency) AS environment FROM eligible GROUP BY ALL
@@ -121,8 +122,8 @@ _DECIDING = f"""
         GROUP BY g, s, host, series_set
     ) USING (recency)
 """  # noqa: S608 - constants
-"""Of runs in the environment that votes, with results of the same series, only the latest; between
-their ranks is room for the places of series, because a run may have two of one slot."""
+"""The latest run of each set of series in the voting environment. Ranks leave gaps for the order of
+series, because a run can have two series for a slot."""
 
 _RESULTS = """
     SELECT x.*, s.slot, r.g, r.s, r.host, r.source_bit AS source, r.rank - s.place AS rank
@@ -147,10 +148,10 @@ _LEVELS = """
 
 
 def votes(ask: Ask, query: ComparisonQuery) -> str:
-    """Make the table of votes, once in a block of questions.
+    """Create the table of votes, cached for the block.
 
-    Of each group (g), split (s), host and slot the run and series that vote, and the value, which
-    is NULL where that run has none in the metric. Of a matched query the votes of matched hosts.
+    It has run, series and value of each group (g), split (s), host and slot. The value is NULL if
+    the run has none in the metric. Matched queries include only matched hosts.
     """
     key = f"votes {replace(query, relative_to=None)!r}"
     if key not in ask.kept:
@@ -196,7 +197,7 @@ FROM valued SEMI JOIN (
 
 
 def _matched(ask: Ask, query: ComparisonQuery) -> str:
-    """Make a table of the votes of hosts that have a value of the cipher in every known group."""
+    """Create a table with the votes of hosts that have a value in every known group."""
     every = votes(ask, replace(query, matched=False))
     known = "value IS NOT NULL AND g::VARCHAR IS DISTINCT FROM $unknown"
     statement = Statement(
@@ -207,7 +208,7 @@ def _matched(ask: Ask, query: ComparisonQuery) -> str:
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
-    """Return run and series of every figure that votes, or of those in these groups."""
+    """Return run and series of all votes, or of those in these groups."""
     with questions() as ask:
         select, parameters = f"SELECT run, series FROM {votes(ask, query)}", {}  # noqa: S608
         if groups is not None:
@@ -221,5 +222,5 @@ def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tup
 
 
 def sources_of(bits: int) -> tuple[str, ...]:
-    """Return the sources that `bit_or` of their `SOURCE_BITS` represents."""
+    """Decode sources from the `bit_or` of their `SOURCE_BITS`."""
     return tuple(sorted(name for name, bit in SOURCE_BITS.items() if bits & bit))

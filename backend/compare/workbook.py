@@ -1,6 +1,6 @@
-"""The workbook of a file: what people read, where the CSV is what programs read.
+"""Export workbooks for readers; programs use CSV.
 
-It has few columns under plain headings and rates in MB/s, a chart, and says how it was made.
+A workbook has few columns, rates in MB/s, a chart, and a description of the query.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -55,11 +55,11 @@ AXES = {
     "s/GB": ("CPU seconds for 10⁹ bytes", "0.0"),
     "ratio": ("times", "0.0"),
 }
-"""Unit -> title of the chart's axis, format of its numbers."""
+"""Unit -> axis title and number format."""
 
 
 class SheetColumn(NamedTuple):
-    """A column of a worksheet; `form` is Excel's format of its numbers, divided by `scale`."""
+    """A column of a worksheet; numbers are divided by `scale` and have Excel's format `form`."""
 
     heading: str
     width: int = 14
@@ -68,7 +68,7 @@ class SheetColumn(NamedTuple):
 
 
 MB_PER_SECOND = ("[>=1000]#,##0;[>=100]0.0;0.00", 1e6)
-"""Format and scale: of MB/s four digits are shown."""
+"""Format and scale of MB/s."""
 
 FACTOR = "0.000"
 
@@ -77,11 +77,11 @@ FIGURES = {
     "s/GB": (" (s/GB)", FACTOR, 1),
     "ratio": ("", FACTOR, 1),
 }
-"""Unit of a comparison -> end of the headings, format and scale."""
+"""Unit -> suffix of headings, format and scale."""
 
 
 def comparison_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
-    """Return the columns of the sheet Comparison by those of the CSV."""
+    """Return CSV column -> column of the sheet Comparison."""
     value = value_name(comparison.metric, comparison.unit)
     unit, form, scale = FIGURES[comparison.unit]
     headings = {
@@ -151,9 +151,9 @@ METHOD_WIDTH = 90
 
 @dataclass(frozen=True)
 class Contents:
-    """What goes into a workbook; of `comparison` the groups that the view searches for, in order.
+    """Contents of a workbook, with the matching groups of `comparison` in order.
 
-    `asked`: names and values of what chose the measurements. `keys`: of the measurements.
+    `asked`: parameters as names and values. `keys`: keys of the measurements.
     """
 
     query: ComparisonQuery
@@ -191,7 +191,7 @@ def _picked(rows: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[
 
 
 class _Book(Workbook):  # type: ignore[misc]  # it has no types
-    """A workbook that is written row by row, whose text is never a formula or a link."""
+    """A workbook written row by row, without formulas and links."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(
@@ -206,7 +206,7 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
     def add_table(
         self, name: str, columns: Collection[SheetColumn], rows: Iterable[Sequence[Any]]
     ) -> Worksheet:
-        """Add a sheet with its header frozen and filters on it."""
+        """Add a sheet with a frozen header and filters."""
         sheet = self.add_worksheet(name)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
@@ -289,7 +289,7 @@ def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> 
 def _add_chart_data(
     book: _Book, comparison: Comparison, groups: Sequence[Group], ciphers: Sequence[str]
 ) -> Worksheet:
-    """Add groups by ciphers: the median, and how far the quartiles are below and above it."""
+    """Add medians and distances to the quartiles, by group and cipher."""
     names = short_names(ciphers)
     form = "#,##0" if comparison.unit == "B/s" else "0.000"
     columns = [SheetColumn("Group", 30)]

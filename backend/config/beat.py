@@ -1,4 +1,4 @@
-"""Celery's beat with its schedule in memory: no file can be wrong."""
+"""Celery beat with its schedule in memory."""
 
 from typing import Any
 
@@ -11,6 +11,6 @@ class MemoryScheduler(Scheduler):
     """Keep the schedule in memory; intervals begin at its start."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Send what is due, and leave a sign of life."""
+        """Send due tasks and record a heartbeat."""
         leave_sign(BEAT)
         return float(super().tick(*args, **kwargs))

@@ -1,4 +1,4 @@
-"""The Celery application, `celery -A config.celery worker`: its processes, priority and signs."""
+"""The Celery application, `celery -A config.celery worker`."""
 
 import os
 from logging.config import dictConfig
@@ -34,7 +34,7 @@ def _log_as_the_site_does(**_: Any) -> None:
 
 @task_prerun.connect
 def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
-    """Name the task in every line that is logged while it runs."""
+    """Add the task to log lines while it runs."""
     start_context(task=task.name, task_id=task_id)
 
 
@@ -44,7 +44,7 @@ def _count_failure(**_: Any) -> None:
 
 
 NICENESS = 5
-"""Where both want the processor a page has three times the share of the work in the background."""
+"""Gives web processes three times the CPU share of background tasks."""
 
 
 @worker_init.connect

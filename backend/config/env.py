@@ -1,4 +1,4 @@
-"""Settings from the environment by environs: typed, from files where asked, misspelt ones named."""
+"""Read typed settings from environment variables or files, and report misspelt ones."""
 
 import os
 import re
@@ -24,17 +24,17 @@ READ_ELSEWHERE = frozenset(
         "CIPHERMARK_TOKEN",
     }
 )
-"""Settings of ours that are none of the site's."""
+"""CIPHERMARK_ variables that are not settings of the site."""
 
 
 def refuse(faults: Iterable[str]) -> None:
-    """Raise `ImproperlyConfigured` that names every fault at once, if there is one."""
+    """Raise `ImproperlyConfigured` with all faults, if there are any."""
     if said := "; ".join(faults):
         raise ImproperlyConfigured(f"The site refuses to start: {said}")
 
 
 class Env(FileAwareEnv):
-    """Takes an empty variable for one that is not set, as docker-compose.yml passes them on."""
+    """Treat empty variables as unset, because docker-compose.yml passes them."""
 
     def __init__(self) -> None:
         super().__init__(eager=False)
@@ -47,7 +47,7 @@ class Env(FileAwareEnv):
         return (value.strip() or default) if isinstance(value, str) else value
 
     def refuse_faults(self) -> None:
-        """Raise `ImproperlyConfigured` that names every fault of what was read."""
+        """Raise `ImproperlyConfigured` with all faults found so far."""
         try:
             self.seal()
         except EnvValidationError as error:
@@ -56,7 +56,7 @@ class Env(FileAwareEnv):
             raise ImproperlyConfigured(" ".join(faults)) from None
 
     def unknown(self) -> list[str]:
-        """Return a sentence about each CIPHERMARK_ variable that is no setting."""
+        """Return a warning for each unknown CIPHERMARK_ variable."""
         read = {name for name in self.dump() if name.startswith(PREFIX)}
         known = read | {f"{name}{self.file_suffix}" for name in read} | READ_ELSEWHERE
         sentences = []
@@ -69,7 +69,7 @@ class Env(FileAwareEnv):
 
 
 def address(value: str) -> SplitResult:
-    """Check an address; there may be a password in it, so no message quotes it."""
+    """Validate a URL without quoting it in errors, as it may contain a password."""
     try:
         parts = urlsplit(value)
         # What follows an unescaped / or # of a password is read as path or fragment.
@@ -93,7 +93,7 @@ def postgres_address(value: str) -> None:
 
 
 def redis_address(value: str) -> None:
-    """Check the address of a Redis server, perhaps by TLS or a socket of this machine."""
+    """Validate the URL of Redis, including TLS and local sockets."""
     if address(value).scheme not in ("redis", "rediss", "unix"):
         raise ValidationError(
             "It must be written as redis://:PASSWORD@HOST:6379/0, rediss://... for TLS or"

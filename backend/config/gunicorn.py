@@ -18,7 +18,7 @@ _METRICS = os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", f"{_DATA_DIR}/metri
 
 
 def on_starting(server: Any) -> None:
-    """Count from zero: the files of processes that are gone would pile up."""
+    """Delete metrics files of earlier processes."""
     folder = Path(_METRICS)
     folder.mkdir(parents=True, exist_ok=True)
     for file in folder.glob("*.db"):

@@ -1,4 +1,4 @@
-"""What a production site refuses to start with, and the key of a development site."""
+"""Checks of production settings, and the secret key of development sites."""
 
 import os
 import secrets
@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 MINIMUM_SECRET_LENGTH = 50
-"""Characters, as `check --deploy` asks; short keys can be guessed from one signed cookie."""
+"""Minimum length in characters, as required by `check --deploy`."""
 
 MINIMUM_TOKEN_LENGTH = 20
-"""Characters of the token of /metrics, whose guesses are not counted."""
+"""Minimum length of the token of /metrics, which has no rate limit."""
 
 KNOWN_SECRETS = ("changeme", "change-me", "secret", "django-insecure", "please-change")
 KNOWN_PASSWORDS = ("", *KNOWN_SECRETS, "password", "postgres", "ciphermark", "redis", "root")
@@ -52,7 +52,7 @@ def _has_known_password(url: str) -> bool:
 
 
 def development_secret_key(data_dir: Path) -> str:
-    """Return the key in `data_dir`/secret-key, made (mode 0600) at the first start."""
+    """Return the key in `data_dir`/secret-key, creating it (mode 0600) at the first start."""
     path = data_dir / "secret-key"
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)

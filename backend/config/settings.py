@@ -1,4 +1,4 @@
-"""Django's settings, all from the environment (`.env.example` explains each)."""
+"""Django settings from environment variables, which `.env.example` describes."""
 
 from datetime import timedelta
 from pathlib import Path

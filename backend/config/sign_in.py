@@ -9,7 +9,7 @@ from accounts.roles import EVERYBODY, ROLES
 
 
 def roles_of_groups(text: str) -> dict[str, str]:
-    """Return group -> role, of such as `bench-admins=administrator,cn=lab=editor,*=viewer`."""
+    """Parse `bench-admins=administrator,cn=lab=editor,*=viewer` to group -> role."""
     mapping: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         group, _, role = (word.strip() for word in entry.rpartition("="))
@@ -25,7 +25,7 @@ def roles_of_groups(text: str) -> dict[str, str]:
 
 
 def sign_in_faults(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Find what is set by halves, a sentence each."""
+    """Yield a sentence for each incomplete setting."""
     oidc, proxy = settings["CIPHERMARK_OIDC_ISSUER"], settings["CIPHERMARK_PROXY_USER_HEADER"]
     roles, groups = settings["CIPHERMARK_ROLES"], settings["CIPHERMARK_PROXY_GROUPS_HEADER"]
     yield from _missing(

@@ -1,4 +1,4 @@
-"""Every address of the site but the probes (`core.probes`): API, agent, admin, pages."""
+"""URLs of the site, except probes (`core.probes`)."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

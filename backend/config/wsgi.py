@@ -1,4 +1,4 @@
-"""The WSGI application, `gunicorn config.wsgi:application`; perhaps below a path of its host."""
+"""The WSGI application, `gunicorn config.wsgi:application`."""
 
 import logging
 import os
@@ -13,9 +13,9 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 
 def below(path: str, application: Application) -> Application:
-    """Return the application for addresses below a path; Django adds the path to links.
+    """Mount the application below a path, which Django adds to links.
 
-    What comes without it is answered too: probes of `web` itself, and proxies that took it off.
+    Requests without the path work too, for probes of `web` and for proxies that strip it.
     """
     if not path:
         return application

@@ -1,1 +1,1 @@
-"""What all parts share, and the site as a whole: health, metrics, docs, backups."""
+"""Shared base classes and helpers; health, metrics, documentation, backups."""

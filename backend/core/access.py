@@ -1,4 +1,4 @@
-"""Who may read the pages, and who may use those of editors."""
+"""Access to pages for readers and editors."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,7 +17,7 @@ from runs.models import Host
 from runs.models.host import is_number
 
 HOSTS = ("host", "client", "server")
-"""Parameters of addresses that name hosts by their keys."""
+"""URL parameters that contain keys of hosts."""
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpResponseBase)
@@ -26,9 +26,9 @@ Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 def reader_required(view: View[P]) -> View[P]:
-    """Send who may not read to the sign-in page, and from there back to where they wanted to go.
+    """Require permission to read, or redirect to the sign-in page.
 
-    Who asks for a host that was merged into another is sent to the same page of that one.
+    Redirect requests for merged hosts to the same page of the remaining host.
     """
 
     @wraps(view)
@@ -44,12 +44,12 @@ def reader_required(view: View[P]) -> View[P]:
 
 
 def reader_page(view: View[P]) -> View[P]:
-    """Restrict a read-only page to people who may read."""
+    """Restrict a read-only page to users with permission to read."""
     return require_safe(reader_required(view))
 
 
 def _present_address(request: HttpRequest) -> str | None:
-    """Return this address with merged hosts under their present keys, if it names any."""
+    """Return this URL with current keys of merged hosts, or None if there are none."""
     named = {
         key
         for name in HOSTS
@@ -74,7 +74,7 @@ FORM = ("GET", "HEAD", "POST")
 
 
 def permission_page(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
-    """Restrict a page to people with a permission and to methods; no cache keeps it."""
+    """Restrict a page to a permission and methods, and disable caching."""
 
     def decorate(view: Page[P]) -> Page[P]:
         allowed = require_http_methods(methods)(view) if methods else view

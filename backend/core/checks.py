@@ -1,4 +1,4 @@
-"""Django's system checks of the settings: every `manage.py migrate` and `check` prints them."""
+"""System checks of settings, which `manage.py migrate` and `check` run."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ def known_settings(**_: Any) -> list[CheckMessage]:
 
 @register
 def allowed_hosts(**_: Any) -> list[CheckMessage]:
-    """Refuse what is no host name; warn of a production site that answers this machine alone."""
+    """Reject invalid host names; warn of a production site reachable only from this machine."""
     messages: list[CheckMessage] = [
         Error(
             f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is no host name.",

@@ -1,4 +1,4 @@
-"""Errors in the one format of the whole API (drf-standardized-errors)."""
+"""Errors in the common format of the API (drf-standardized-errors)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from runs.editing import EditConflict, EditRefused
 
 
 def invalid_document(faults: Iterable[Fault]) -> ValidationError:
-    """Return the 400 that names every fault of an uploaded document by its path."""
+    """Return a 400 with every fault of a document and its path."""
     details = defaultdict[Any, list[ErrorDetail]](list)
     for fault in faults:
         details[fault.path or None].append(ErrorDetail(fault.detail, fault.code))
@@ -31,7 +31,7 @@ def invalid_document(faults: Iterable[Fault]) -> ValidationError:
 
 
 class Conflict(APIException):
-    """409: the run_id is taken by other content."""
+    """409: a run with this run_id has different content."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
@@ -39,7 +39,7 @@ class Conflict(APIException):
 
 
 class Unavailable(APIException):
-    """503: not just now; `wait` becomes Retry-After."""
+    """503: temporarily unavailable; `wait` becomes Retry-After."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "unavailable"
@@ -47,10 +47,10 @@ class Unavailable(APIException):
 
 
 class Handler(ExceptionHandler):
-    """The library's handler, which knows nothing of our own exceptions."""
+    """The library's handler with the exceptions of this project."""
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
-        """Make a lost database a 503, another host than the token's a 403."""
+        """Convert database outages to 503, and a token of another host to 403."""
         words = outage_message(exc)
         if words is not None:
             return Unavailable(f"{words}; please try again soon.")

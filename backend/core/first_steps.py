@@ -1,6 +1,6 @@
-"""What a newcomer types to see machines in the charts: one, or many with one token.
+"""Commands to measure one machine, or many with one token.
 
-Of many machines no command line and no shell history holds the token.
+Commands for many machines keep the token out of command lines and shell histories.
 """
 
 import re
@@ -16,21 +16,21 @@ from django.urls import get_script_prefix
 from runs.models import Measurement, Run, Series
 
 MEASURING_SECONDS = 15 * 60
-"""What says for longer that a machine is being measured was left behind: it takes two to four."""
+"""Maximum age of the marker of a running measurement, which takes two to four minutes."""
 
 LATEST_RUNS = 10
-"""Looked at for what agents measure: all of a large site would take seconds."""
+"""Number of latest runs to examine for missing ssh results."""
 
 LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 
 
 def site_of(request: HttpRequest) -> str:
-    """Return this site's address as the reader has it, without a slash at its end."""
+    """Return the site's URL by this request, without a trailing slash."""
     return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
 def set_up_command(request: HttpRequest, token: str) -> str:
-    """Return the one line that fetches the agent from this server, measures and uploads."""
+    """Return the command that downloads the agent, measures and uploads."""
     server = site_of(request)
     return (
         f"curl -fsO {server}/agent.py && "
@@ -39,18 +39,18 @@ def set_up_command(request: HttpRequest, token: str) -> str:
 
 
 def agent_command(request: HttpRequest) -> str:
-    """Return the same line with TOKEN in place of a token."""
+    """Return the same command with the placeholder TOKEN."""
     return set_up_command(request, "TOKEN")
 
 
 def reverse_tunnel_command(request: HttpRequest) -> str:
-    """Return the command that lets another machine reach a site on this one."""
+    """Return the ssh command that forwards the site's port to another machine."""
     port = local_port(request)
     return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
 
 
 def local_port(request: HttpRequest) -> int | None:
-    """Return the port of a site that only its own machine reaches; None for others."""
+    """Return the port of a site that listens on the loopback only, else None."""
     address = urlsplit(site_of(request))
     if not LOOPBACK.fullmatch(address.hostname or ""):
         return None
@@ -58,7 +58,7 @@ def local_port(request: HttpRequest) -> int | None:
 
 
 def is_measuring() -> bool:
-    """Return whether `make run` is measuring this machine; a killed one leaves an old file."""
+    """Return whether `make run` is measuring this machine, by a recent marker file."""
     try:
         begun = settings.MEASURING_FILE.stat().st_mtime
     except OSError:
@@ -67,7 +67,7 @@ def is_measuring() -> bool:
 
 
 def schedule_commands(request: HttpRequest, token: str) -> str:
-    """Return lines that keep server and token on a host and print a weekly timer."""
+    """Return commands that store server and token on a host and print a weekly timer."""
     return (
         "mkdir -p ~/.config/ciphermark && (umask 077 && "
         "printf '[agent]\\nserver = %s\\ntoken = %s\\n' "
@@ -77,13 +77,13 @@ def schedule_commands(request: HttpRequest, token: str) -> str:
 
 
 def nobody_measured_yet() -> bool:
-    """Return whether no agent has uploaded a run that counts."""
+    """Return whether no agent has uploaded a visible run."""
     counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     return not counted.exists()
 
 
 def agents_lack_ssh() -> bool:
-    """Return whether the latest runs of agents have openssl alone, as where there is no sshd."""
+    """Return whether the latest runs of agents lack ssh results, as on hosts without sshd."""
     counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     latest = list(counted.order_by("-id").values_list("pk", flat=True)[:LATEST_RUNS])
     series = Measurement.objects.filter(run__in=latest).values("series")
@@ -98,15 +98,15 @@ USER_DATA = (
     "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
     "ciphermark.token cloud-init.yaml > user-data)"
 )
-"""Makes user data with the token in it, which awk reads from its file."""
+"""Writes user data with the token, which awk reads from its file."""
 
 
 @dataclass(frozen=True)
 class ManyMachines:
-    """The three ways, for the server as the reader's browser knows it.
+    """Commands for ssh, Ansible and cloud-init, with the server's URL by this request.
 
-    `is_local`: that address leads there from the server's own machine alone; `is_unencrypted`: the
-    token would travel to another machine unencrypted.
+    `is_local`: the URL works only on the server itself. `is_unencrypted`: the token would be sent
+    unencrypted.
     """
 
     server: str
@@ -132,9 +132,9 @@ def many_machines(request: HttpRequest) -> ManyMachines:
 
 
 def ssh_loop(server: str, lent_port: int | None = None) -> str:
-    """Return one line that gives the token to each host of hosts.txt on standard input.
+    """Return a command that passes the token to each host of hosts.txt on standard input.
 
-    `lent_port`: of a site on this machine alone, which each connection then brings along.
+    `lent_port`: port of a local site, which each connection forwards.
     """
     there = (
         "d=$(mktemp -d) && cd $d && umask 077 && cat > token"

@@ -1,6 +1,6 @@
-"""The JSON of small requests (names, shares, profiles), as strict as that of run documents.
+"""Strict JSON parser of small requests (names, shares, notes).
 
-With the error of what is too large: DRF needs its parsers before it can make its views.
+`TooLarge` is here because DRF loads parsers before views.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ class TooLarge(APIException):
 
 
 MOST_BYTES = 1024 * 1024
-"""Of one request; the largest, a reference profile, has some kilobytes."""
+"""Maximum size of a request."""
 
 
 class StrictJsonParser(BaseParser):
-    """DRF's own reads whatever comes, however much and however deep, and fails where it ends."""
+    """Parse JSON with limits of size and depth, which DRF's parser lacks."""
 
     media_type = "application/json"
 

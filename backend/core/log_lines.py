@@ -1,4 +1,4 @@
-"""How a log line looks: text for people, or JSON for programs; what each says of its request."""
+"""Format log lines as text or JSON, with the context of the request or task."""
 
 import json
 import logging
@@ -12,12 +12,12 @@ _context: ContextVar[Mapping[str, str]] = ContextVar("_context", default={})  # 
 
 
 def start_context(**fields: str) -> None:
-    """Begin a request or a task: what was said of the one before in this thread is gone."""
+    """Replace the context of this thread for a new request or task."""
     _context.set(fields)
 
 
 def add_to_context(**fields: str) -> None:
-    """Say this too, in every further line."""
+    """Add fields to all further log lines."""
     _context.set({**_context.get(), **fields})
 
 
@@ -26,19 +26,19 @@ SECRETS = re.compile(
     r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
     re.IGNORECASE,
 )
-"""Tokens; secrets of shares, which are part of an address; codes of an OpenID Connect provider;
-names and passwords in addresses of databases. Passwords of people are never logged at all."""
+"""Tokens, share secrets in URLs, OpenID Connect codes, and credentials in database URLs.
+Passwords of users are never logged."""
 
 REMOVED = "[secret]"
 
 
 def without_secrets(text: str) -> str:
-    """Replace every token and share secret in a text."""
+    """Replace every secret in a text."""
     return SECRETS.sub(lambda found: f"{found['kept'] or ''}{REMOVED}", text)
 
 
 class RedactSecrets(logging.Filter):
-    """Rewrites records in place, so that whatever writes them has them clean."""
+    """Remove secrets from records in place, for all handlers."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()
@@ -57,22 +57,22 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 class TextFormatter(logging.Formatter):
-    """Time, level, logger and message, then the context in brackets."""
+    """Format time, level, logger and message, then the context in brackets."""
 
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """Return the message with its context; a traceback begins on a line of its own."""
+        """Format the message with its context, and the traceback on new lines."""
         line = super().formatMessage(record)
         context = " ".join(f"{name}={value}" for name, value in _context.get().items())
         return f"{line} [{without_secrets(context)}]" if context else line
 
 
 class JsonFormatter(logging.Formatter):
-    """One object: `time` (UTC), `level`, `logger`, `message`, context, `exception`.
+    """Format a JSON object: `time` (UTC), `level`, `logger`, `message`, context, `exception`.
 
-    What is logged with `extra={"fields": {...}}` is in it too.
+    Includes fields logged with `extra={"fields": {...}}`.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -102,7 +102,7 @@ def formatter(name: str) -> logging.Formatter:
 
 
 def logging_config(format_name: str, level: str) -> dict[str, Any]:
-    """Return settings for `logging.config.dictConfig`: all goes to standard error."""
+    """Return settings for `logging.config.dictConfig` that log to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -27,7 +27,7 @@ from core.signs_of_life import BEAT, WORKER, failed_tasks, last_seen, quick_redi
 logger = logging.getLogger(__name__)
 
 COUNTED = CollectorRegistry()
-"""Of this process."""
+"""Counters of this process."""
 
 REQUESTS = Counter(
     "ciphermark_http_requests", "Requests answered.", ("method", "status"), registry=COUNTED
@@ -40,7 +40,7 @@ REQUEST_SECONDS = Histogram(
 )
 
 STATEMENT_TIMEOUT = "2s"
-"""Of each question to PostgreSQL: a scrape must not burden a site that is slow already."""
+"""Limit per query, so that a scrape does not burden a slow site."""
 
 OF_DATABASE = {
     "ciphermark_runs_waiting": (
@@ -76,7 +76,7 @@ OF_DATABASE = {
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer 404 unless a token is set, 401 without it."""
+    """Return the metrics; 404 unless a token is configured, 401 without it."""
     token = settings.CIPHERMARK_METRICS_TOKEN
     if not token:
         return HttpResponseNotFound("not found\n", content_type="text/plain")
@@ -95,7 +95,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Site(Collector):
-    """Metrics from PostgreSQL, Redis and the folder of backups."""
+    """Metrics from PostgreSQL, Redis and the backup folder."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily(

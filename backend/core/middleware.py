@@ -1,4 +1,4 @@
-"""Around every request: probes, its id, a page for outages, a line in the log and a count."""
+"""Middleware for probes, request ids, outages, logging and metrics."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ from core.probes import healthz, readyz
 logger = logging.getLogger("ciphermark.requests")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=+/@-]{0,99}")
-"""Ids of proxies that we go by; any other is replaced by one of ours."""
+"""Accepted request ids of proxies; others are replaced."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -31,18 +31,18 @@ PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
 }
 
 ADDRESS_NOT_KNOWN = "127.0.0.1"
-"""Of a client that came through a local socket."""
+"""Address of a client connected through a local socket."""
 
 ASKED_AGAIN = "private, no-cache"
-"""Browsers may keep an answer and ask each time whether it still holds; caches in between may not:
-what one reader may see another may not."""
+"""Browsers may store responses and must revalidate them. Shared caches may not store them, because
+permissions differ by user."""
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the client's address, as the outermost of our own reverse proxies saw it.
+    """Return the client's address as seen by the outermost trusted proxy.
 
-    Each of the `CIPHERMARK_PROXIES` proxies in front adds the address that it saw at the end of
-    X-Forwarded-For. Whatever precedes theirs was written by the client and counts nothing.
+    Each of the `CIPHERMARK_PROXIES` proxies appends the address of its client to X-Forwarded-For.
+    Earlier entries come from the client and are ignored.
     """
     proxies: int = settings.CIPHERMARK_PROXIES
     seen = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-proxies:] if proxies else []
@@ -55,7 +55,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's address; for IPv6 its /64, which one customer of a provider has."""
+    """Return the client's address; for IPv6 its /64, which belongs to one customer."""
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)
@@ -64,17 +64,17 @@ def client_network(request: HttpRequest) -> str:
 
 
 class RequestMiddleware:
-    """The outermost: whatever answers, the answer has an id by which it is found in the log."""
+    """Outermost middleware: answer probes, and give every response an id that the log contains."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a probe, or pass the request on.
+        """Answer a probe, or process the request.
 
-        Probes are answered before the host name is checked or a request is redirected to HTTPS:
-        load balancers and Prometheus ask by IP address. The context is not taken back: while the
-        answer is sent, in this thread, an error belongs to this request still.
+        Probes bypass host name checks and HTTPS redirects, because load balancers and Prometheus
+        use IP addresses. The log context stays, because errors while sending the response belong
+        to this request.
         """
         begun = time.perf_counter()
         given = request.headers.get("X-Request-ID", "")
@@ -97,7 +97,7 @@ class RequestMiddleware:
         return answer
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Answer an outage by a page that needs no database, and no other failure."""
+        """Handle outages with a page that needs no database."""
         words = outage_message(error)
         if words is None:
             return None
@@ -114,7 +114,7 @@ class RequestMiddleware:
 
 
 def _log(request: HttpRequest, answer: HttpResponseBase, seconds: float, level: int) -> None:
-    """Write one line. The path is escaped, so that a client cannot write lines."""
+    """Log the request, with the path escaped to prevent injected lines."""
     path, milliseconds = request.get_full_path(), round(seconds * 1000, 1)
     fields = {
         "method": request.method,
@@ -135,9 +135,9 @@ TEXTS = ("text/", "application/json", "application/schema+json", "image/svg+xml"
 
 
 class TextGZipMiddleware(GZipMiddleware):
-    """Django's, for texts alone: a workbook is compressed already.
+    """Django's middleware, limited to text, because workbooks are already compressed.
 
-    It pads what it compresses, and CSRF tokens are masked, so that lengths reveal no secret.
+    Random padding and masked CSRF tokens prevent leaks through response lengths.
     """
 
     def process_response(

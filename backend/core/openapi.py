@@ -1,4 +1,4 @@
-"""What the generated OpenAPI document lacks: the one format of errors, whole schemas."""
+"""Complete the generated OpenAPI document with errors and schemas."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ Described = dict[str, Any]
 
 
 class Schema(AutoSchema):
-    """Describes parameters by the form that checks them."""
+    """Describe parameters by the form that validates them."""
 
     def get_filter_backends(self) -> list[Any]:
         return []
@@ -69,7 +69,7 @@ WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}
 
 
 def complete(result: Described, **_: Any) -> Described:
-    """Add to drf-spectacular's document what follows from the rules of the whole API."""
+    """Add errors and rules of the whole API to drf-spectacular's document."""
     schemas = result["components"]["schemas"]
     schemas["Error"] = ERROR
     for methods in result["paths"].values():
@@ -99,7 +99,7 @@ def _require_body(operation: Described) -> None:
 
 
 def _let_be_empty(operation: Described) -> None:
-    """Allow empty parameters, which count as absent: a form can be sent as it is."""
+    """Allow empty parameters, which count as absent."""
     for parameter in operation.get("parameters", []):
         schema = parameter["schema"]
         # In a list of texts an empty one is a text like another.
@@ -110,7 +110,7 @@ def _let_be_empty(operation: Described) -> None:
 
 
 def _move_definitions(operation: Described, schemas: Described) -> None:
-    """Move the run document's `$defs` to where references of an OpenAPI document can lead."""
+    """Move the run document's `$defs` to the components of the OpenAPI document."""
     for content in operation.get("requestBody", {}).get("content", {}).values():
         if "$defs" in content["schema"]:
             text = json.dumps(content["schema"])

@@ -1,21 +1,21 @@
-"""What is not answered: for now (database, Redis, copy), or as it was asked."""
+"""Errors of unavailable services and of queries that cannot be answered."""
 
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 RETRY_AFTER = 10
-"""Seconds, of the 503 that says so."""
+"""Retry-After of a 503 in seconds."""
 
 UNREACHABLE = (OperationalError, InterfaceError)
 
 
 class AnalyticsUnavailable(Exception):
-    """The copy cannot answer just now; the text says why, without a full stop."""
+    """The analytics copy is unavailable; the message has no full stop."""
 
 
 def outage_message(error: Exception) -> str | None:
-    """Return a sentence about what cannot answer; None for every other failure."""
+    """Describe an outage in a sentence; None for other errors."""
     if isinstance(error, AnalyticsUnavailable):
         return str(error)
     if isinstance(error, UNREACHABLE):
@@ -26,7 +26,7 @@ def outage_message(error: Exception) -> str | None:
 
 
 class Unanswerable(LookupError):
-    """What is wrong, as a sentence, with which parameter of the question."""
+    """A query cannot be answered: message and parameter."""
 
     def __init__(self, parameter: str, sentence: str) -> None:
         super().__init__(sentence)

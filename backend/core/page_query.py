@@ -1,4 +1,4 @@
-"""Addresses of pages: what they say, and those of their neighbours."""
+"""Query strings of pages, and URLs of related views."""
 
 import re
 from collections.abc import Collection
@@ -25,18 +25,18 @@ KNOWN = {
 
 
 def page_number(params: QueryDict) -> int:
-    """Return the page of a list, from 1; what is no number means the first."""
+    """Return the page number from 1; invalid values mean the first page."""
     page = params.get("page", "")
     return int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1
 
 
 def search_text(params: QueryDict, name: str = "q") -> str:
-    """Return what the list is searched for; no text of a host or CPU has the character NUL."""
+    """Return the search text without NUL, which PostgreSQL cannot handle."""
     return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
 def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
-    """Return the parameters of these names; empty ones, as a form sends them, are left out."""
+    """Return the non-empty parameters with these names."""
     known = QueryDict(mutable=True)
     for name, values in params.lists():
         filled = [value for value in values if value != ""]
@@ -46,7 +46,7 @@ def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
 
 
 def first_page(params: QueryDict, *names: str) -> QueryDict:
-    """Return the parameters without `page`, or without those that say which page of a list."""
+    """Return the parameters without `page`, or without `names`."""
     first = params.copy()
     for name in names or ("page",):
         first.pop(name, None)
@@ -55,12 +55,12 @@ def first_page(params: QueryDict, *names: str) -> QueryDict:
 
 @dataclass(frozen=True)
 class PageAddress:
-    """Addresses that lead from this page to its neighbours: relative, beginning with "?"."""
+    """Relative URLs of related views, beginning with "?"."""
 
     params: QueryDict
 
     def changed(self, **values: str | tuple[str, ...] | None) -> str:
-        """Return the page with these parameters; None or () takes one away."""
+        """Return the URL with changed parameters; None or () removes one."""
         params = self.params.copy()
         for name, value in values.items():
             wanted = (value,) if isinstance(value, str) else (value or ())
@@ -83,10 +83,10 @@ class PageAddress:
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
-    """Return ignored parameters that surely meant a filter: name, meaning, address.
+    """Return misspelt filters: name, probable meaning and corrected URL.
 
-    Addresses come with all kinds of parameters, of mails and of search engines, and none of them
-    breaks a page. But figures of everything must not be taken for those of a filter.
+    Pages ignore unknown parameters, such as those of search engines. A misspelt filter must be
+    reported, because unfiltered results would be misread.
     """
     address = PageAddress(params)
     misspelled = []

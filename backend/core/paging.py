@@ -1,6 +1,6 @@
-"""Lists page by page: by a cursor, as the API has them, so that rows that arrive shift nothing.
+"""Pagination of pages, by cursor like the API or by number.
 
-Or by the number of the page, where none arrive while somebody reads.
+Cursors are stable while rows arrive.
 """
 
 from collections.abc import Sequence
@@ -19,22 +19,22 @@ R = TypeVar("R")
 M = TypeVar("M", bound=Model)
 
 CURSOR = "cursor"
-"""The parameter that says which page of a list."""
+"""Name of the cursor parameter."""
 
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
-    """Rows of one page, and the addresses of its neighbours in the order of the list."""
+    """Rows of a page, and URLs of the previous and next page."""
 
     rows: list[R]
     newer: str | None
     older: str | None
     by_age: bool = True
-    """Whether the list begins with the latest row: then "newer" and "older" are true."""
+    """Whether the list is sorted by date, so that links say "newer" and "older"."""
 
 
 class _Asked(NamedTuple):
-    """What the API's pagination needs of a request."""
+    """Minimal request for the API's pagination."""
 
     query_params: QueryDict
 
@@ -52,7 +52,7 @@ class _ByCursorOfIds(ByCursorOfIds):
 
 
 def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
-    """Return the page that the cursor asks for, the latest row first; for a wrong one the first."""
+    """Return the page of the cursor, latest row first; an invalid cursor means the first page."""
     paginator: Any = _ByCursor()
     paginator.ordering = ordering or ("-id",)
     try:
@@ -63,7 +63,7 @@ def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
 
 
 def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:
-    """Return the same of a list of ids in any order."""
+    """Return a page of a list of ids in any order."""
     paginator: Any = _ByCursorOfIds()
     try:
         page = paginator.paginate_ids(ids, _Asked(params))
@@ -74,7 +74,7 @@ def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[
 
 @dataclass(frozen=True)
 class NumberedPage:
-    """Which rows are on a page, `first` and `last` counted from 1; addresses of its neighbours."""
+    """Range of rows on a page, counted from 1, and URLs of other pages."""
 
     first: int
     last: int
@@ -83,7 +83,7 @@ class NumberedPage:
 
 
 def numbered_page(rows: int, size: int, params: QueryDict) -> NumberedPage:
-    """Return the page that `page=NUMBER` asks for; one beyond the last is the last."""
+    """Return the page by `page=NUMBER`; a page beyond the last is the last."""
     pages = page_count(rows, size)
     number = min(page_number(params), pages)
     address = PageAddress(params)

@@ -1,4 +1,4 @@
-"""Parameters of addresses: a form names them, checks them and is their description for OpenAPI."""
+"""Query parameters as forms, which validate them and describe them for OpenAPI."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time
@@ -18,11 +18,11 @@ from runs.models import Host, Series
 
 MAX_VALUES = 200
 MAX_LENGTH = 260
-"""Characters of one value; the longest is a tag: a key of 50, a colon and a value of 200."""
+"""Maximum length of a value, for a tag with a key of 50 and a value of 200 characters."""
 
 MOST = 999_999_999
 OF_ALL = frozenset({"format"})
-"""What clients of the Django REST framework send everywhere; it changes no figure."""
+"""Parameter that clients of Django REST framework send everywhere; it is ignored."""
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
@@ -31,24 +31,24 @@ GIVEN_ONCE = "This parameter may be given once."
 MOST_NAMED = 20
 LONGEST_NAMED = 50
 NEVER_MEANT = ("utm_", "find-", "format")
-"""Names that begin so are no filter's: `utm_source`, and what searches in a filter's values."""
+"""Prefixes of parameters that are never misspelt filters, such as `utm_source`."""
 
 PERHAPS_MEANT, SURELY_MEANT = 0.6, 0.75
-"""How alike two names are (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
+"""Thresholds of similarity (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
 
 
 def fault(sentence: str, code: str = "invalid") -> ValidationError:
-    """Return the error; a sentence may quote what was sent, so it is no format of its own."""
+    """Return an error whose message is not used as a format string."""
     return ValidationError("%(sentence)s", code, {"sentence": sentence})
 
 
 def alike(name: str, known: Iterable[str], ratio: float = PERHAPS_MEANT) -> list[str]:
-    """Return up to three of the known names, the likest first."""
+    """Return up to three similar names, most similar first."""
     return get_close_matches(name[:LONGEST_NAMED].lower(), sorted(known), n=3, cutoff=ratio)
 
 
 def none_of(name: str, known: Collection[str], beside: str = "") -> str:
-    """Return the sentence about a value that is not among the known; `beside`: others, in words."""
+    """Return the error for an unknown value, with suggestions; `beside` describes other values."""
     near = alike(name, known)
     # Where all of them are like it, nothing is to be added.
     meant = f"; did you mean {' or '.join(near)}?" if 0 < len(near) < len(known) else "."
@@ -56,9 +56,9 @@ def none_of(name: str, known: Collection[str], beside: str = "") -> str:
 
 
 def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
-    """Yield an error for each cipher that neither the catalogue nor any result has.
+    """Yield an error for each cipher that is neither in the catalogue nor in any result.
 
-    Names are compared without what follows "@": aes128-gcm@openssh.com is typed aes128-gcm.
+    The comparison ignores the part after "@", as users type aes128-gcm for aes128-gcm@openssh.com.
     """
     catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
     unknown = set(ciphers) - catalogue
@@ -72,7 +72,7 @@ def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
 
 
 class Text(forms.CharField):
-    """Any text of a usual length."""
+    """A text of limited length."""
 
     schema: Mapping[str, Any] = {"type": "string"}
 
@@ -81,7 +81,7 @@ class Text(forms.CharField):
 
 
 class Line(Text):
-    """A text of printable characters."""
+    """A printable text."""
 
     def validate(self, value: str) -> None:
         super().validate(value)
@@ -97,7 +97,7 @@ class Tag(Text):
 
 
 class Choice(Text):
-    """One of a few values."""
+    """One of a fixed set of values."""
 
     def __init__(self, known: Collection[str], **more: Any) -> None:
         super().__init__(**more)
@@ -111,7 +111,7 @@ class Choice(Text):
 
 
 class Switch(Text):
-    """1 or 0, in any of their spellings."""
+    """A boolean, such as 1 or 0."""
 
     schema = {"type": "boolean"}
     values: ClassVar[dict[str, bool]] = {
@@ -129,7 +129,7 @@ class Switch(Text):
 
 
 class Number(forms.IntegerField):
-    """A whole number from 1 on."""
+    """A positive integer."""
 
     def __init__(self, *, max_value: int = MOST, **more: Any) -> None:
         super().__init__(min_value=1, max_value=max_value, **{"required": False, **more})
@@ -141,7 +141,7 @@ class RunId(forms.UUIDField):
 
 
 class Moment(forms.DateTimeField):
-    """A time, in UTC where no zone is given; a date is the time `at` of it."""
+    """A time, by default in UTC; a date means the time `at` on that day."""
 
     schema: ClassVar = {
         "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
@@ -168,7 +168,7 @@ class Moment(forms.DateTimeField):
 
 
 class Values(forms.Field):
-    """A parameter that may be repeated; or, where there is `one`, a tuple of one all the same."""
+    """A repeatable parameter as a tuple; with `one` it may occur only once."""
 
     widget = forms.MultipleHiddenInput
 
@@ -187,7 +187,7 @@ class Values(forms.Field):
 
 
 class Hosts(Values):
-    """Keys or numbers of hosts; a merged one means the one that it was merged into."""
+    """Keys or numbers of hosts; merged hosts are replaced."""
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)
@@ -195,10 +195,10 @@ class Hosts(Values):
 
 
 class ParameterForm(forms.Form):
-    """The parameters of an address, with all errors at once; an empty one counts as absent.
+    """Query parameters with all errors at once; empty ones count as absent.
 
-    `besides`: where given, a parameter that is neither a field nor among these is an error too. A
-    misspelt filter that is ignored would answer with the figures of everything.
+    With `besides`, parameters that are neither fields nor in `besides` are errors, because ignoring
+    a misspelt filter would return unfiltered results.
     """
 
     besides: Collection[str] | None = None
@@ -214,12 +214,12 @@ class ParameterForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the valid values that the address gives."""
+        """Return the valid, non-empty values."""
         nothing = (None, "", ())
         return {name: value for name, value in self.cleaned_data.items() if value not in nothing}
 
     def faults(self, besides: Collection[str] = ()) -> list[tuple[str, str]]:
-        """Return what is wrong with the parameters: their names, and why."""
+        """Return names of invalid parameters with messages."""
         return [
             (name, " ".join(map(str, sentences)))
             for name, sentences in self.errors.items()
@@ -246,7 +246,7 @@ class ParameterForm(forms.Form):
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:
-    """Return the error about a parameter that an address does not take."""
+    """Return the error for an unknown parameter, with suggestions."""
     sentence = f"There is no parameter {name[:LONGEST_NAMED]!r} here"
     if near := alike(name, known):
         return f"{sentence}; did you mean {' or '.join(near)}?"
@@ -254,7 +254,7 @@ def unknown_parameter(name: str, known: Collection[str]) -> str:
 
 
 def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:
-    """Return unknown name -> the known one that was surely meant; others are left out."""
+    """Return misspelt name -> known name, ignoring other unknown names."""
     names = (
         name
         for name in params
@@ -268,7 +268,7 @@ def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[s
 
 
 class ParameterFilterSet(FilterSet):
-    """A list's filters; given a request of the API, what it does not know is a fault."""
+    """Filters of a list. With a request of the API, unknown parameters are errors."""
 
     class Meta:
         form = ParameterForm
@@ -284,7 +284,7 @@ class ParameterFilterSet(FilterSet):
 
 
 class ValuesFilter(Filter):
-    """Any of the values of a repeated parameter."""
+    """Match any value of a repeatable parameter."""
 
     field_class = Values
 
@@ -315,7 +315,7 @@ def checked(asked: Asked) -> Asked:
 
 
 def described(form: forms.Form) -> list[OpenApiParameter]:
-    """Return a form's parameters as the OpenAPI document describes them."""
+    """Return the OpenAPI description of a form's parameters."""
     return [
         OpenApiParameter(
             name, field.schema, required=field.required, description=str(field.help_text)

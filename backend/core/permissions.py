@@ -1,4 +1,4 @@
-"""Who asks the API, what that one may, and how often."""
+"""Authentication, permissions and rate limits of the API."""
 
 import hashlib
 from datetime import timedelta
@@ -20,14 +20,14 @@ from accounts.models import ApiToken
 from core.middleware import client_network
 
 LAST_USED_RESOLUTION = timedelta(minutes=1)
-"""`last_used_at` is written at most this often: an upload must not wait for it."""
+"""Minimum interval between updates of `last_used_at`."""
 
 
 class BearerTokenAuthentication(BaseAuthentication):
     """Authenticate `Authorization: Bearer TOKEN`; `request.user` stays anonymous."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
-        """Return the token as `request.auth`; None without such a header; 401 for a wrong one."""
+        """Return the token as `request.auth`; None without the header; 401 for an invalid token."""
         words = get_authorization_header(request).split()
         if not words or words[0].lower() != b"bearer":
             return None
@@ -55,7 +55,7 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
 
 
 class FailOpenThrottle(SimpleRateThrottle):
-    """Lets everybody in while Redis cannot be reached."""
+    """Rate limit that allows all requests while Redis is unavailable."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         try:
@@ -64,12 +64,12 @@ class FailOpenThrottle(SimpleRateThrottle):
             return True
 
     def get_ident(self, request: HttpRequest) -> str:
-        """Return the caller's address, IPv6 by /64, as our outermost proxy saw it."""
+        """Return the client's address, for IPv6 its /64."""
         return client_network(request)
 
 
 class TokenThrottle(FailOpenThrottle):
-    """Counts the requests of a token, from whatever address."""
+    """Limit requests by token."""
 
     scope = "token"
 
@@ -95,7 +95,7 @@ def _scope(request: Request) -> str | None:
 
 
 class MayRead(BasePermission):
-    """A read token, a signed-in person, or anybody without a token on a public site."""
+    """Allow read tokens and signed-in users, and on public sites everyone without a token."""
 
     message = "A token of scope read is needed here."
 

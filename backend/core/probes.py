@@ -1,4 +1,4 @@
-"""What an operator's probes ask: alive, ready to work."""
+"""Liveness and readiness probes."""
 
 import logging
 import time
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 WORKER_ANSWERS_WITHIN = 1.0
 KEPT_SECONDS = 1.0
-"""How long what was found serves everybody who asks: anybody may, uncounted."""
+"""How long a result is cached, because probes have no rate limit."""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -56,7 +56,7 @@ def _is_reachable(name: str, probe: Callable[[], bool]) -> bool:
 
 
 class Readiness:
-    """What could be reached a moment ago; one request of a process looks at a time."""
+    """Cached readiness; only one request per process checks at a time."""
 
     def __init__(self) -> None:
         self._looking = Lock()
@@ -75,7 +75,7 @@ readiness = Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Answer 200 when all parts are well, else 503 naming the fault."""
+    """Return 200 if all parts are reachable, else 503 with the failing part."""
     parts = readiness.parts()
     is_ready = all(parts.values())
     return JsonResponse(

@@ -1,4 +1,4 @@
-"""When parts of the site last said that they live, and how many tasks have failed, in Redis."""
+"""Heartbeats of the site's processes and counts of failed tasks, stored in Redis."""
 
 import time
 from contextlib import suppress
@@ -9,10 +9,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 PATIENCE = 0.25
-"""Seconds that a caller waits for Redis before it goes on without."""
+"""Timeout of Redis in seconds."""
 
 SEEN = "ciphermark:last-seen"
-"""A hash: part -> Unix seconds."""
+"""Redis hash: part -> Unix seconds."""
 
 FAILED = "ciphermark:tasks-failed"
 
@@ -31,13 +31,13 @@ def _client(url: str) -> Redis:
 
 
 def leave_sign(part: str) -> None:
-    """Record that this part is alive; ignored while Redis is away."""
+    """Record a heartbeat; do nothing while Redis is unavailable."""
     with suppress(RedisError):
         quick_redis().hset(SEEN, part, time.time())
 
 
 def last_seen() -> dict[str, float]:
-    """Return when each part last left a sign. Raises `RedisError`."""
+    """Return the last heartbeat of each part. Raises `RedisError`."""
     seen: dict[bytes, bytes] = quick_redis().hgetall(SEEN)  # type: ignore[assignment]
     return {part.decode(): float(at) for part, at in seen.items()}
 
@@ -48,5 +48,5 @@ def count_failed_task() -> None:
 
 
 def failed_tasks() -> int:
-    """Return how many tasks have failed since Redis began. Raises `RedisError`."""
+    """Count failed tasks since Redis was set up. Raises `RedisError`."""
     return int(quick_redis().get(FAILED) or 0)

@@ -1,13 +1,13 @@
-"""What the commands of `manage.py` have in common."""
+"""Base class of management commands."""
 
 from django.core.management.base import BaseCommand
 
 
 class SiteCommand(BaseCommand):
-    """A command that starts without Django's checks.
+    """A command without Django's system checks.
 
-    They import all views and pages, which takes longer than most commands do, and say nothing that
-    the site's own start has not said.
+    The checks import all views, which takes longer than most commands, and have already run at the
+    start of the site.
     """
 
     requires_system_checks = ()

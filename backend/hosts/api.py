@@ -1,4 +1,4 @@
-"""HTTP of hosts, their notes, and what editors change in runs and hosts."""
+"""API of hosts and notes."""
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -31,7 +31,7 @@ CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The state of the run or h
 
 
 def host_of(reference: str) -> Host:
-    """Return the host with this key or number, or what that was merged into."""
+    """Return the host with this key or number, following merges."""
     host = Host.objects.find(reference)
     if host is None:
         raise NotFound(Host.objects.missing(reference))
@@ -53,13 +53,13 @@ class HostList(ListView):
 
 
 class HostView(ApiView):
-    """One host."""
+    """Get or rename a host."""
 
     permissions = {"PATCH": MayChangeHosts}
 
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
     def get(self, request: Request, host_id: str) -> Response:
-        """Return the host with this number or key, and the latest value of each of its series."""
+        """Return a host by number or key, with the latest value of each of its series."""
         host = Host.objects.listed().filter(pk=host_of(host_id).pk).first()
         if host is None:
             raise NotFound(f"The host {host_id} has no run that counts.")
@@ -71,7 +71,7 @@ class HostView(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def patch(self, request: Request, host_id: str) -> Response:
-        """Rename the host. For signed-in editors."""
+        """Rename the host. Requires a signed-in editor."""
         host = host_of(host_id)
         name = sent(ChangedHostSerializer, request)["name"]
         host = editing.rename_host(host.pk, name, actor_of(request))
@@ -79,7 +79,7 @@ class HostView(ApiView):
 
 
 class HostMerge(ApiView):
-    """Two hosts that are one."""
+    """Merge two hosts."""
 
     permission_classes = (MayChangeHosts,)
 
@@ -89,7 +89,7 @@ class HostMerge(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def post(self, request: Request, host_id: str) -> Response:
-        """Move the runs of the other host, and later uploads under its identity, to this one."""
+        """Move the runs of another host to this one, and redirect its later uploads."""
         kept = host_of(host_id)
         other = sent(MergeSerializer, request)["other"]
         host = editing.merge_hosts(kept.pk, other, actor_of(request))
@@ -103,7 +103,7 @@ class ByDate(ByCursor):
 
 
 class NoteList(ListView):
-    """Notes, the latest date first."""
+    """List and create notes, latest date first."""
 
     pagination_class = ByDate
     filterset_class = NoteFilter
@@ -113,14 +113,14 @@ class NoteList(ListView):
 
     @extend_schema(responses={201: NoteSerializer})
     def post(self, request: Request) -> Response:
-        """Make a note. For signed-in editors."""
+        """Create a note. Requires a signed-in editor."""
         new = sent(NoteSerializer, request)
         note = editing.add_note(new["host"].pk, new["text"], new.get("at"), actor_of(request))
         return Response(NoteSerializer(note).data, status=status.HTTP_201_CREATED)
 
 
 class NoteView(ApiView, DestroyAPIView[Note]):
-    """Signed-in editors delete a note; the audit log keeps it."""
+    """Delete a note, which the audit log keeps. Requires a signed-in editor."""
 
     permission_classes = (MayRemoveNotes,)
     queryset = Note.objects.all()

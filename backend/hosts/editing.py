@@ -18,7 +18,7 @@ from runs.recompute import pairs_of, recompute_for
 
 LONGEST_NAME = 200
 LONGEST_TEXT = 500
-"""Characters of a note."""
+"""Maximum length of a note."""
 
 
 def _host_subject(host: Host) -> Subject:
@@ -27,9 +27,9 @@ def _host_subject(host: Host) -> Subject:
 
 @transaction.atomic
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
-    """Give a host another name; its key in addresses stays, uploads of the old name reach it.
+    """Rename a host. Its key stays, and uploads under the old name still reach it.
 
-    `EditRefused` for an invalid name, `EditConflict` for a name that another host has.
+    Raises `EditRefused` for an invalid name, `EditConflict` for the name of another host.
     """
     host = Host.objects.select_for_update().get(pk=host_pk)
     name = name.strip()
@@ -60,9 +60,9 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
 
 @transaction.atomic
 def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
-    """Make two hosts one: all runs of `other` move, and later uploads under its identity follow.
+    """Move all runs of `other` to `kept`, and redirect later uploads under its identity.
 
-    The runs' documents still say which machine they came from, and the audit log what was merged.
+    Run documents keep the original identity, and the audit log records the merge.
     """
     both = Host.objects.select_for_update().order_by("pk").in_bulk([kept_pk, other_pk])
     if kept_pk == other_pk:
@@ -106,9 +106,9 @@ def _facts(host: Host) -> dict[str, Any]:
 
 @transaction.atomic
 def remove_alias(alias_pk: int, by: Actor) -> Host:
-    """Have later uploads under a merged or former identity make a host of their own.
+    """Stop redirecting uploads of a merged or former identity, which then create a new host.
 
-    Runs that came before stay, and addresses of a merged host still lead to this one.
+    Earlier runs stay, and URLs of the merged host still redirect.
     """
     alias = HostAlias.objects.select_related("host").get(pk=alias_pk)
     host = Host.objects.select_for_update().get(pk=alias.host_id)
@@ -119,7 +119,7 @@ def remove_alias(alias_pk: int, by: Actor) -> Host:
 
 
 def _stop_following(alias: HostAlias) -> None:
-    """Delete an alias, or keep it for the addresses of a merged host alone."""
+    """Delete an alias, or keep it only to redirect URLs of a merged host."""
     if alias.slug:
         alias.followed = False
         alias.save(update_fields=["followed"])
@@ -129,7 +129,7 @@ def _stop_following(alias: HostAlias) -> None:
 
 @transaction.atomic
 def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
-    """Store a note of now, or of another time; `EditRefused` for an empty one."""
+    """Store a note, dated now by default; raise `EditRefused` if it is empty."""
     text = text.replace("\r\n", "\n").strip()
     if not text:
         raise EditRefused("A note says something.", "text")

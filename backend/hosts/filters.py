@@ -30,7 +30,7 @@ FACTS = {
     "os": ("os",),
     "openssl_series": ("openssl_series", "ssh_library_series"),
 }
-"""Filter -> environment facts; one of them must have the value."""
+"""Filter -> environment facts; at least one must match."""
 
 TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL series"}
 
@@ -51,7 +51,7 @@ NEWEST = "-id"
 
 
 class Option(NamedTuple):
-    """A value of a filter, and the hosts that it leaves under all other filters."""
+    """A value of a filter, and the number of hosts under the other filters."""
 
     key: str
     label: str
@@ -59,7 +59,7 @@ class Option(NamedTuple):
 
 
 class HostForm(ParameterForm):
-    """The list of hosts, by their latest runs."""
+    """Filters of the list of hosts, by their latest runs."""
 
     q = Text(help_text="Part of a present or former name of the host.")
     cpu = Values(help_text="Key of a value; may be repeated, any of them matches.")
@@ -90,7 +90,7 @@ class HostForm(ParameterForm):
 
     @property
     def hosts(self) -> list[int]:
-        """Return their ids in order, the newest of equal ones first."""
+        """Return the ids of matching hosts in order; of equal hosts the newest comes first."""
         hosts = self._named
         for name, values in self.filters.items():
             facts = [f"{ENVIRONMENT}{fact}__key" for fact in FACTS.get(name, ())]
@@ -124,7 +124,7 @@ class HostForm(ParameterForm):
         return facets
 
     def _kinds(self) -> Iterable[tuple[dict[str, Mapping[str, str]], int]]:
-        """Yield the keys and labels that hosts have by filter, and how many hosts are alike."""
+        """Yield keys and labels by filter, with the number of hosts that share them."""
         facts = [fact for facts in FACTS.values() for fact in facts]
         columns = [f"{ENVIRONMENT}{fact}__{part}" for fact in facts for part in ("key", "label")]
         rows = self._named.order_by().values_list("latest_run__acceleration", *columns)
@@ -147,7 +147,7 @@ def _place(name: str, value: Any) -> Any:
 
 
 class NoteFilter(ParameterFilterSet):
-    """The list of notes."""
+    """Filters of the list of notes."""
 
     host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
     since = MomentFilter("at", "gte", help_text="On or after: date or time.")

@@ -1,4 +1,4 @@
-"""One host's history of one series: its runs, the changes among them, and breaks of the tool."""
+"""History of a series on a host: runs, changes and breaks of the tool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ DEFAULTS = {
 
 
 class HistoryForm(ParameterForm):
-    """Which history: a host, and one series that it measured."""
+    """Parameters of a history: a host and one of its series."""
 
     host = Text(required=True, help_text="Key or number of the host.")
     tool = Choice(tuple(DEFAULTS), required=True)
@@ -79,7 +79,7 @@ class HistoryForm(ParameterForm):
 
 @dataclass(frozen=True)
 class Point:
-    """What one run says of the series, in the metric's unit; `spread` of the tries, a fraction."""
+    """Value of the series in a run, in the metric's unit; `spread` of the tries as a fraction."""
 
     run: Run
     started_at: datetime
@@ -97,7 +97,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """A step at the run `point`, or a break of the tool there, after the run `previous`."""
+    """A step or break of the tool between the runs `previous` and `point`."""
 
     index: int
     previous: Point
@@ -106,7 +106,7 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """`environment`: what the two runs state differently; None for changes long ago."""
+    """A step; `environment` has the differences of the two runs, None for old steps."""
 
     step: Step[Any]
     direction: str
@@ -123,7 +123,7 @@ class StepChange(Change):
 
     @property
     def words(self) -> str:
-        """Return one sentence for people, with the figures it rests on."""
+        """Describe the step in a sentence."""
         sentence = (
             f"{abs(self.step.ratio - 1):.1%} {self.direction} than the median of"
             f" {self.step.window} runs before (a change is more than {self.step.threshold:.1%})."
@@ -133,17 +133,17 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """No percentage is stated across it."""
+    """A break of the tool; results are not compared across it."""
 
     broken: ToolBreak
 
 
 @dataclass(frozen=True)
 class History:
-    """A host's history of one series, the oldest run first.
+    """History of a series on a host, oldest run first.
 
-    `cut`: there are older runs than the latest 1,000. `undated` runs measured the series at an
-    unknown time, `without_value` have none in this metric: neither is a point.
+    `cut`: there are more than the latest 1,000 runs. `undated` and `without_value` count runs
+    without a date or without a value in this metric, which are not points.
     """
 
     host: Host

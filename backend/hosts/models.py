@@ -1,4 +1,4 @@
-"""What people know of a date that no run says: "BIOS update"."""
+"""Notes about hosts, such as "BIOS update"."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,7 +7,7 @@ from runs.models.host import Host
 
 
 class Note(models.Model):
-    """A sentence at a date, on a host; drawn in its histories."""
+    """A dated note on a host, shown in its histories."""
 
     at = models.DateTimeField(help_text="The time it is about.")
     text = models.CharField(max_length=500)

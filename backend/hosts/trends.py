@@ -1,4 +1,4 @@
-"""HTTP of a host's history of one series."""
+"""API of the history of a series on a host."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class BetweenSerializer(serializers.Serializer[Any]):
-    """Something between two runs."""
+    """An event between two runs."""
 
     run_id = serializers.UUIDField(source="point.run.run_id", help_text="The first changed run.")
     previous_run_id = serializers.UUIDField(source="previous.run.run_id")

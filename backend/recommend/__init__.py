@@ -1,1 +1,1 @@
-"""Which cipher ssh should use: the answer, its API and its page."""
+"""Recommendation of ssh ciphers: computation, API and page."""

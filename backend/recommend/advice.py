@@ -1,4 +1,4 @@
-"""A recommendation with its evidence, for API, page and configuration."""
+"""Build a recommendation with its evidence and configuration lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Advice:
 
     @property
     def silent(self) -> list[str]:
-        """Return the names of the hosts that were named and have no figures."""
+        """Return the names of requested hosts without results."""
         measured = {host.key for host in self.hosts}
         return [host.name for key, host in self.named.items() if key not in measured]
 
@@ -55,7 +55,7 @@ class Advice:
 
     @property
     def headline(self) -> str:
-        """Return what to use, and what that gains over the default."""
+        """Return the recommended cipher and its gain over the default."""
         if not self.result.order:
             return self.nothing or ""
         first = self.result.order[0]
@@ -72,7 +72,7 @@ class Advice:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """Return the runs behind the figures, host by host, the latest first."""
+        """Return the runs used, by host, latest first."""
         runs = {
             rate.run_id: {
                 "run_id": rate.run_id,
@@ -101,7 +101,7 @@ class Advice:
 
     @property
     def caution(self) -> str | None:
-        """Return why to measure again before changing anything, or None."""
+        """Return the reason to measure again first, or None."""
         if not self.result.order:
             return None
         again = "measure again before you change anything."
@@ -128,7 +128,7 @@ class Advice:
 
     @property
     def ssh_config(self) -> str | None:
-        """Return the lines for clients; of a pair for connections to its server alone."""
+        """Return the lines for clients; for a pair they are limited to its server."""
         if not self.result.order:
             return None
         names = None
@@ -161,7 +161,7 @@ class Advice:
 
 
 def advise(question: Question, page_address: str) -> Advice:
-    """Return the answer; `page_address`: where people read recommendations."""
+    """Return the recommendation; `page_address` is the URL of the page."""
     named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.hosts)}
     unknown = [key for key in question.hosts if key not in named]
     if unknown:

@@ -1,4 +1,4 @@
-"""The API of the recommendation and of the cipher catalogue, with the shapes of their JSON."""
+"""API of recommendations and of the cipher catalogue."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ Char, Float, Int = serializers.CharField, serializers.FloatField, serializers.In
 
 
 class VersionRangeSerializer(Shape):
-    """From release `since` on, up to but without `until`; null is open."""
+    """Releases from `since` up to, but excluding, `until`; null is open."""
 
     since = Char(**NULLABLE)
     until = Char(**NULLABLE)
 
 
 class AssessmentSerializer(Shape):
-    """How safe a cipher is, and why."""
+    """Security status of a cipher, with reason and reference."""
 
     status = serializers.ChoiceField(STATUSES, source="assessment.status")
     reason = Char(source="assessment.reason")
@@ -36,7 +36,7 @@ class AssessmentSerializer(Shape):
 
 
 class AdvisorySerializer(AssessmentSerializer):
-    """A weakness that some releases have, and what the cipher is worth with it."""
+    """A weakness of some releases, and the status of the cipher with it."""
 
     ends = serializers.ChoiceField(["either", "server"], help_text="Whose release counts.")
     affected = VersionRangeSerializer()
@@ -44,7 +44,7 @@ class AdvisorySerializer(AssessmentSerializer):
 
 
 class OpenSshSupportSerializer(Shape):
-    """Which releases of OpenSSH know the cipher, and which use it by default."""
+    """OpenSSH releases that support the cipher, and those that use it by default."""
 
     present = VersionRangeSerializer()
     client_default = VersionRangeSerializer(**NULLABLE)
@@ -52,7 +52,7 @@ class OpenSshSupportSerializer(Shape):
 
 
 class CipherSerializer(AssessmentSerializer):
-    """One cipher of one tool; sizes in bits."""
+    """A cipher of a tool; sizes in bits."""
 
     name = Char()
     tool = Char()
@@ -66,7 +66,7 @@ class CipherSerializer(AssessmentSerializer):
 
 
 class PolicySerializer(Shape):
-    """Which statuses a recommendation may name."""
+    """Statuses that a policy includes."""
 
     name = Char()
     statuses = serializers.ListField(child=serializers.ChoiceField(STATUSES))
@@ -74,7 +74,7 @@ class PolicySerializer(Shape):
 
 
 class CatalogueSerializer(Shape):
-    """All ciphers at once, in the form of every list."""
+    """All ciphers in one page."""
 
     rules_version = Char()
     scope = Char(help_text="How the version ranges are meant.")
@@ -86,7 +86,7 @@ class CatalogueSerializer(Shape):
 
 
 class RateSerializer(Shape):
-    """A cipher as one host measured it, both ends on it; bytes per second."""
+    """Rate of a cipher on the loopback of a host, in bytes per second."""
 
     median = Float()
     n = Int(help_text="Tries.")
@@ -98,7 +98,7 @@ class RateSerializer(Shape):
 
 
 class GainSerializer(Shape):
-    """A cipher against another: ratio of the rates, with its bounds by the noise."""
+    """Ratio of two ciphers' rates, with bounds by the noise."""
 
     over = Char(help_text="null: the default of each host of a group.", **NULLABLE)
     ratio = Float(help_text="Of a group the geometric mean.")
@@ -112,7 +112,7 @@ class GainSerializer(Shape):
 
 
 class PlaceSerializer(Shape):
-    """A cipher in its place."""
+    """A ranked cipher."""
 
     cipher = Char()
     reason = Char()
@@ -140,7 +140,7 @@ class PlaceSerializer(Shape):
 
 
 class AdvisedHostSerializer(Shape):
-    """A host behind the figures, and what its OpenSSH is."""
+    """A host used, with its OpenSSH versions."""
 
     id = Int()
     host = Char(source="key", help_text="Its key.")
@@ -151,7 +151,7 @@ class AdvisedHostSerializer(Shape):
 
 
 class TodaySerializer(Shape):
-    """The default of the clients, and what the first place gains over it."""
+    """Default cipher of the clients, and the gain of the first cipher over it."""
 
     cipher = Char(source="default", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
@@ -159,7 +159,7 @@ class TodaySerializer(Shape):
 
 
 class LossSerializer(Shape):
-    """What a host gives up by the common first cipher; rates in bytes per second."""
+    """Cost of the common first cipher for a host; rates in bytes per second."""
 
     host = Char(source="host.key")
     own_best = Char()
@@ -169,7 +169,7 @@ class LossSerializer(Shape):
 
 
 class UnrankedSerializer(Shape):
-    """A cipher without a place, and why."""
+    """An unranked cipher, with the reason."""
 
     cipher = Char()
     reason = Char()
@@ -179,7 +179,7 @@ class UnrankedSerializer(Shape):
 
 
 class EvidenceRunSerializer(Shape):
-    """A run that figures come from."""
+    """A run used."""
 
     run_id = serializers.UUIDField()
     started_at = serializers.DateTimeField(**NULLABLE)
@@ -187,7 +187,7 @@ class EvidenceRunSerializer(Shape):
 
 
 class RecommendationSerializer(Shape):
-    """An order of ciphers for a host, a pair or a group, with everything that it rests on."""
+    """Ranking of ciphers for a host, a pair or a group, with its evidence."""
 
     kind = serializers.ChoiceField(["host", "pair", "group"], source="question.kind")
     policy = PolicySerializer(source="question.policy")
@@ -218,13 +218,13 @@ class CipherForm(ParameterForm):
 
 
 class CipherList(ApiView):
-    """The cipher catalogue."""
+    """Get the cipher catalogue."""
 
     parameters = {"GET": CipherForm}
 
     @extend_schema(operation_id="ciphers", responses=CatalogueSerializer)
     def get(self, request: Request) -> Response:
-        """Return every cipher with its kind, its status and why, and which OpenSSH has it."""
+        """Return every cipher with properties, status, reason and OpenSSH support."""
         tool = self.asked.given.get("tool")
         catalogue = cipher_catalogue()
         answer = {
@@ -248,8 +248,8 @@ class RecommendationView(ApiView):
     def get(self, request: Request) -> Response:
         """Return the ranking, its gain and evidence, and the lines for ssh_config and sshd_config.
 
-        For one host `host=KEY`, for a pair `client=KEY&server=KEY`, for a group several hosts or
-        the comparison's filters.
+        Use `host=KEY` for a host, `client=KEY&server=KEY` for a pair, and several hosts or the
+        filters of the comparison for a group.
         """
         advice = advise(self.asked.question, request.build_absolute_uri(reverse("recommend")))
         return Response(RecommendationSerializer(advice).data)

@@ -1,4 +1,4 @@
-"""What hosts measured with plain ssh: loopback, the client's own MAC, AES as it comes."""
+"""Results of plain ssh: loopback, default MAC, AES unmasked."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -14,10 +14,10 @@ from recommend.forms import OF_PERIOD, Question
 from runs.models import Measurement, Run
 
 MOST_CONDITIONS = 3
-"""Named of what disturbed a run."""
+"""Maximum number of conditions listed per run."""
 
 NOT_OFFERED = "this OpenSSH does not offer it"
-"""The agent's reason for having skipped a cipher that `ssh -Q cipher` does not list."""
+"""The agent's reason for skipping a cipher that `ssh -Q cipher` does not list."""
 
 _VOTES = """
 SELECT v.host AS host, v.run AS run, v.series AS series, r.environment AS environment,
@@ -37,11 +37,11 @@ _OPENSSH = Func(
     template=f"{_DOCUMENT} #>> '{{environment,openssh}}'",
     output_field=JSONField(),
 )
-"""In the document's own words; the database picks it out of what may be megabytes."""
+"""Member of the document, extracted by the database because documents can be large."""
 
 
 def measured_hosts(question: Question) -> list[MeasuredHost]:
-    """Return the hosts that have figures, by key; of a pair the client first."""
+    """Return the hosts with results, by key; for a pair the client first."""
     rates = _rates(question)
     facts = (
         Run.objects.filter(pk__in=rates)
@@ -71,7 +71,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
 
 
 def _rates(question: Question) -> dict[int, list[Rate]]:
-    """Return each host's latest run that votes -> what votes of that run's environment."""
+    """Return latest voting run of each host -> rates in its environment."""
     filters = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
     form = ComparisonForm(MultiValueDict(filters))
     form.full_clean()
@@ -93,9 +93,9 @@ def _rates(question: Question) -> dict[int, list[Rate]]:
 
 
 def _voting(query: ComparisonQuery) -> dict[tuple[int, int], int]:
-    """Return run and series of what votes -> the latest run of the host, which passes the filters.
+    """Return run and series of each vote -> latest run of the host that passes the filters.
 
-    The votes of all runs of the period count that are of the environment of that run.
+    Votes count from all runs of the period in the environment of that run.
     """
     period = {name: keys for name, keys in query.filters.items() if name in ("host", *OF_PERIOD)}
     tables = []

@@ -1,4 +1,4 @@
-"""The parameters of a recommendation."""
+"""Parameters of a recommendation."""
 
 import re
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ from runs.models import Host, Run
 POLICIES = cipher_catalogue().policies
 DEFAULT_POLICY = "modern"
 LINK_KEYS = {name.replace(" ", ""): bits for name, bits in LINKS.items()}
-"""How addresses name the usual links -> bits per second."""
+"""URL name of a link -> bits per second."""
 
 MOST_HOSTS = 1000
-"""In one recommendation: beyond that its answer would take longer than anybody waits."""
+"""Maximum number of hosts, to limit the response time."""
 
 PAIR = ("client", "server")
 
 
 NARROWING = {*FILTERS, "since", "until"} - {"host"}
 OF_PERIOD = ("source", "since", "until")
-"""Filters that say which runs count at all; the others must hold for a host's latest run."""
+"""Filters that apply to all runs; the others apply to a host's latest run."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Question:
 
     @property
     def kind(self) -> Literal["host", "pair", "group"]:
-        """Return "host" for one by its name alone."""
+        """Return "host" for a single named host."""
         if self.is_pair:
             return "pair"
         narrowed = self.filters.keys() - OF_PERIOD
@@ -52,7 +52,7 @@ class Question:
 
 
 class Link(Text):
-    """Bits per second, from a usual name or from the number itself."""
+    """Bits per second, by name or number."""
 
     def clean(self, value: str) -> float | None:
         plain = super().clean(value).replace(" ", "").lower()
@@ -66,7 +66,7 @@ class Link(Text):
 
 
 class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """A policy, and a host, a pair, or filters."""
+    """Form of a policy, and a host, a pair or filters."""
 
     policy = Choice(tuple(POLICIES), help_text=f"Default: {DEFAULT_POLICY}.")
     client = Text(help_text="Key of a host; of a pair.")

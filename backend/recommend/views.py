@@ -1,4 +1,4 @@
-"""The page `/recommend/`: for a host, a pair or a group."""
+"""The page `/recommend/`."""
 
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from runs.models.host import is_number
 
 KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
-"""Filters with a control of their own -> title."""
+"""Filter with a control -> title."""
 
 TITLES = {**FILTER_TITLES, **DATES}
 TO_CHOOSE = 200
@@ -60,7 +60,7 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
 
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:
-    """Replace names of hosts by their keys; return the first text that names none, or several."""
+    """Replace names of hosts by keys; return the first unknown or ambiguous name."""
     counted = Host.objects.counted()
     for name in HOSTS:
         texts = [text.strip() for text in params.getlist(name)]
@@ -88,7 +88,7 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
 
 
 def _kind_of(params: QueryDict) -> str:
-    """Return the kind of question: as the address says, else by its parameters."""
+    """Return the kind of recommendation by the URL or its parameters."""
     if str(params.get("for")) in KINDS:
         return str(params["for"])
     if params.keys() & set(PAIR):
@@ -98,7 +98,7 @@ def _kind_of(params: QueryDict) -> str:
 
 
 def _form_context(params: QueryDict) -> dict[str, Any]:
-    """Return the form with its values, and the addresses that change them."""
+    """Return the form with its values, and URLs that change them."""
     kind = _kind_of(params)
     carried = [
         (name, value)
@@ -134,13 +134,13 @@ def _form_context(params: QueryDict) -> dict[str, Any]:
 
 
 def _measured_hosts() -> QuerySet[Host]:
-    """Return the hosts with figures of ssh, newest first."""
+    """Return the hosts with ssh results, newest first."""
     ssh = Measurement.objects.filter(run__host=OuterRef("pk"), series__tool="ssh")
     return Host.objects.counted().filter(Exists(ssh)).order_by("-pk")
 
 
 def _dimensions() -> list[tuple[str, str, list[DimensionValue]]]:
-    """Return name, title and values of the filters that have a control."""
+    """Return name, title and values of filters with a control."""
     values = DimensionValue.objects.filter(dimension__in=DIMENSIONS)
     ordered = sorted(values, key=lambda value: natural_key(value.label))
     return [
@@ -173,7 +173,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
 
 
 class Bar(NamedTuple):
-    """A small bar: ends in per cent of the longest."""
+    """A small bar, with its ends in per cent of the longest."""
 
     end: float
     low: float
@@ -181,7 +181,7 @@ class Bar(NamedTuple):
 
     @property
     def whisker(self) -> str:
-        """Return the path of the whisker in a box of 100 x 10."""
+        """Return the SVG path of the whisker in a box of 100 x 10."""
         low, high = self.low, self.high
         return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
 

@@ -1,1 +1,1 @@
-"""Runs: uploaded, stored as received, turned into rows, listed."""
+"""Upload, store, process and list runs."""

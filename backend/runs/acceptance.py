@@ -17,7 +17,7 @@ from texts.types import PARSER_VERSION
 
 
 class RunConflict(Exception):
-    """Raised for a run_id that is stored already with other content."""
+    """A run with this run_id and different content is already stored."""
 
 
 class Accepted(NamedTuple):
@@ -26,7 +26,7 @@ class Accepted(NamedTuple):
 
 
 def content_digest(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of the canonical JSON: equal content is the same run."""
+    """Return the SHA-256 (hex) of the canonical JSON, which identifies equal content."""
     return hashlib.sha256(canonical_json(document)).hexdigest()
 
 
@@ -40,9 +40,9 @@ def create_run(
     imported_text: ImportedText | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Accepted:
-    """Store a valid document, `body` being its bytes as received; its content once.
+    """Store a valid document with its bytes as received, unless it is already stored.
 
-    Raise `RunConflict` where the run_id is taken by other content.
+    Raise `RunConflict` if a run with this run_id has different content.
     """
     fields = {
         "source": source,
@@ -62,9 +62,9 @@ def create_run(
 
 
 def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accepted:
-    """Store a document as `create_run` does, and queue a new run once it is committed.
+    """Store a document like `create_run`, and queue a new run after the commit.
 
-    While the broker cannot be reached the run waits for `runs.tasks.queue_waiting_runs`.
+    While the broker is unavailable, the run waits for `runs.tasks.queue_waiting_runs`.
     """
     accepted = create_run(body, document, **fields)
     if accepted.created:
@@ -73,7 +73,7 @@ def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accep
 
 
 def record_upload(runs: Sequence[Run], person: User) -> None:
-    """Record a person's upload in the audit log; a program is known by its token."""
+    """Record a user's upload in the audit log. Uploads by programs are linked to their token."""
     first, count = runs[0], len(runs)
     more = f" and {count - 1} more" if count > 1 else ""
     name = f"{first.host_name}, run {first.run_id}{more}"

@@ -1,8 +1,8 @@
-"""The agent, served so that a host needs one line to be set up.
+"""Build and serve the agent as one file.
 
-The agent is one file that Python runs: a zip of its package and `__main__.py`, as zipapp makes it.
-zipapp itself takes order and times from the file system. Here the same sources give the same bytes
-on every machine, so that the SHA-256 names a commit: entries sorted, one date, not compressed.
+The file is a zip of the package with `__main__.py`, as zipapp builds it. zipapp uses order and
+times of the file system. This build is reproducible (sorted, fixed date, uncompressed), so that
+the SHA-256 identifies a commit.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def build_agent(package: Path) -> bytes:
 
 
 class AgentRelease(NamedTuple):
-    """The file that this server hands out, built from the sources when first asked for."""
+    """The agent served by this server, built on first use."""
 
     content: bytes
     version: str
@@ -46,7 +46,7 @@ class AgentRelease(NamedTuple):
 
 @lru_cache(maxsize=1)
 def agent_release() -> AgentRelease:
-    """Return the file, its version and its SHA-256 (hexadecimal)."""
+    """Return the agent with its version and SHA-256 (hexadecimal)."""
     package = settings.AGENT_PACKAGE
     match = VERSION.search((package / "__init__.py").read_text("utf-8"))
     if match is None:
@@ -72,6 +72,6 @@ def agent_script(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def agent_checksum(request: HttpRequest) -> HttpResponse:
-    """Serve `/agent.py.sha256`, the line that `sha256sum -c` and `shasum -c` read."""
+    """Serve `/agent.py.sha256` for `sha256sum -c` and `shasum -c`."""
     line = f"{agent_release().sha256}  agent.py\n"
     return HttpResponse(line, content_type="text/plain; charset=utf-8")

@@ -1,4 +1,4 @@
-"""HTTP of runs: the list, the upload, the document as received."""
+"""API of runs: list, upload, details, document and text."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -37,7 +37,7 @@ from runs.serializers import ChangedRunSerializer, RunDetailSerializer, RunSumma
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):
-    """A run, its state and where it is."""
+    """A stored run with status and URL."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(Run.Status.values)
@@ -45,14 +45,14 @@ class StoredRunSerializer(serializers.Serializer[Any]):
 
 
 class ByStart(ByCursor):
-    """Runs as their page has them: the latest measured first."""
+    """Paginate by start, latest first."""
 
     ordering: Any = ("-moment", "-id")
     offset_cutoff = None  # type: ignore[assignment]  # any number of runs may have one time
 
 
 class RunList(ListView):
-    """Runs that are not hidden, the latest measured first; agents upload here."""
+    """List visible runs, latest measurement first, and accept uploads."""
 
     filterset_class = RunFilter
     pagination_class = ByStart
@@ -70,7 +70,7 @@ class RunList(ListView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Store one run document (JSON, at most 2 MiB, gzip accepted) and queue it."""
+        """Store a run document (JSON, at most 2 MiB, optionally gzipped) and queue it."""
         body = read_body(request, "application/json", most=settings.RUN_DOCUMENT_MAX_BYTES)
         document = parse_document(body)
         add_to_context(run_id=document["run_id"].lower())
@@ -89,14 +89,14 @@ class RunList(ListView):
 
 
 def newer_agent(used: Mapping[str, Any]) -> str | None:
-    """Return the version that this server hands out, where a document's agent is older."""
+    """Return the version of the server's agent if it is newer than the document's."""
     version, own = str(used.get("version", "")), agent_release().version
     is_older = natsort_key(version) < natsort_key(own)
     return own if used.get("name") == "ciphermark-agent" and is_older else None
 
 
 def parse_document(body: bytes) -> dict[str, Any]:
-    """Return the valid run document that a body holds; name every fault of any other."""
+    """Parse and validate a run document; raise an error with all faults."""
     try:
         document: dict[str, Any] = parse_json(body)
     except JsonError as error:
@@ -108,27 +108,27 @@ def parse_document(body: bytes) -> dict[str, Any]:
 
 
 def stored_run(run: Run, request: Request) -> dict[str, Any]:
-    """Return what an upload is answered: the run, its status and its URL."""
+    """Return the response to an upload: run, status and URL."""
     run_id = str(run.run_id)
     url = reverse("api:run", args=[run_id], request=request)
     return {"run_id": run_id, "status": run.status, "url": url}
 
 
 class RunView(ApiView, RetrieveDestroyAPIView[Run]):
-    """A run with its statistics and normalised values; signed-in editors delete it for good."""
+    """Get, hide or delete a run."""
 
     permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
     serializer_class = RunDetailSerializer
     lookup_field = "run_id"
 
     def get_queryset(self) -> QuerySet[Run]:
-        """Return the runs that readers see; to editors who change one, hidden runs too."""
+        """Return visible runs, and for changes by editors hidden runs too."""
         is_read = self.request.method in SAFE_METHODS
         return Run.objects.detailed() if is_read else Run.objects.all()
 
     @extend_schema(request=ChangedRunSerializer, responses=ChangedRunSerializer)
     def patch(self, request: Request, **_: Any) -> Response:
-        """Hide the run from every list and figure, or show it again. For signed-in editors."""
+        """Hide the run from all lists and statistics, or show it again. Requires an editor."""
         hidden = sent(ChangedRunSerializer, request)["hidden"]
         run = editing.set_hidden(self.get_object().pk, hidden, actor_of(request))
         return Response(ChangedRunSerializer(run).data)
@@ -138,7 +138,7 @@ class RunView(ApiView, RetrieveDestroyAPIView[Run]):
 
 
 class RunDocumentView(ApiView):
-    """The document of a run."""
+    """Get the document of a run."""
 
     @extend_schema(
         operation_id="runs_document",
@@ -151,7 +151,7 @@ class RunDocumentView(ApiView):
 
 
 class RunTextView(ApiView):
-    """The text that an imported run was read from."""
+    """Get the text of an imported run."""
 
     @extend_schema(
         operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
@@ -170,7 +170,7 @@ class RunTextView(ApiView):
 
 
 class RunSchemaView(ApiView):
-    """What an upload must look like; no secret, so it needs no token."""
+    """Get the JSON Schema of a run document, without authentication."""
 
     permission_classes = ()
     authentication_classes = ()

@@ -1,7 +1,7 @@
-"""What editors change in runs: each change whole, and in the audit log.
+"""Change runs on behalf of editors, with an entry in the audit log.
 
-The document of a run stays as it was received; what is derived from changed runs is computed again
-in the same transaction (`runs.recompute`). A host is locked before its runs.
+Run documents stay unchanged. Derived data are recomputed in the same transaction
+(`runs.recompute`). Lock a host before its runs.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from runs.recompute import delete_runs, pairs_of, recompute_for
 
 
 class EditRefused(Exception):
-    """What was asked for cannot be; `attr` is the field that the sentence is about, if any."""
+    """Invalid change; `attr` is the field at fault, if any."""
 
     def __init__(self, sentence: str, attr: str | None = None) -> None:
         super().__init__(sentence)
@@ -22,7 +22,7 @@ class EditRefused(Exception):
 
 
 class EditConflict(EditRefused):
-    """The state of the run or host forbids it."""
+    """The state of the run or host does not allow the change."""
 
 
 def _locked_run(pk: int) -> Run:
@@ -36,7 +36,7 @@ def _run_subject(run: Run) -> Subject:
 
 @transaction.atomic
 def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
-    """Take a run out of every list and figure, or bring it back; nothing else of it changes."""
+    """Hide a run from all lists and statistics, or show it again."""
     run = _locked_run(run_pk)
     if run.hidden == hidden:
         return run

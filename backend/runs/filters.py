@@ -1,4 +1,4 @@
-"""Filters of runs: for the list of runs, comparisons, exports and recommendations."""
+"""Filters for the list of runs, comparisons, exports and recommendations."""
 
 from datetime import time
 from functools import reduce
@@ -22,7 +22,7 @@ from runs.models import Run
 from runs.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
-"""AES verdicts, those first that something can be done about."""
+"""AES verdicts, actionable ones first."""
 
 
 class TagsFilter(ValuesFilter):
@@ -33,7 +33,7 @@ class TagsFilter(ValuesFilter):
 
 
 class LibraryFilter(ValuesFilter):
-    """The library of the openssl program, or that of ssh."""
+    """Match the library of the openssl program or of ssh."""
 
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
         if not values:
@@ -82,7 +82,7 @@ class NarrowingFilter(ParameterFilterSet):
 
 
 class RunFilter(NarrowingFilter):
-    """The list of runs."""
+    """Filters of the list of runs."""
 
     run_id = ValuesFilter("run_id", item=RunId(), help_text="These runs alone.")
     status = ValuesFilter("status", item=Choice(Run.Status.values))
@@ -94,7 +94,7 @@ class RunFilter(NarrowingFilter):
 
 
 NarrowingForm: Any = NarrowingFilter().get_form_class()
-"""The form of these filters, for others to extend: made as this is read, so no class to mypy."""
+"""Base form with these filters. It is built dynamically, so mypy does not see a class."""
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
-"""Filters that may be repeated; each takes a value's key."""
+"""Repeatable filters, which take keys."""

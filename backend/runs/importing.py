@@ -31,9 +31,9 @@ UNITS = ("MB", "MiB")
 MOST_BYTES = 2**60
 CIPHER_CHARACTERS = 100
 FACTS = {"host": 160, "cpu": 200, "os": 200, "openssl": 200}
-"""Facts that a reader can correct, and their longest text."""
+"""Facts that users can correct -> maximum length."""
 _one_at_a_time = Lock()
-"""Reading holds the interpreter's lock: two texts at once would delay every page of the process."""
+"""Parsing holds the GIL, so two texts at once would delay all requests of the process."""
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
@@ -42,7 +42,7 @@ class NoFigures(ValueError):
 
 
 class RunTaken(Exception):
-    """Report that a run from elsewhere has the run_id of a run of this text."""
+    """A run of another upload has the run_id of a run of this text."""
 
     def __init__(self, run_id: UUID) -> None:
         super().__init__(f"The run {run_id} is stored already, and not by this import.")
@@ -51,7 +51,7 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """Hold a text as received, and the reader's answers by the keys of sections and figures."""
+    """A text as received, with the user's choices by section and result."""
 
     body: bytes
     hints: Hints = field(default_factory=Hints)
@@ -61,7 +61,7 @@ class ImportRequest:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return all but the text, as JSON stores it."""
+        """Return everything except the text, as stored JSON."""
         said = {key: words for key, words in self.corrections.items() if words != Corrections()}
         return {
             "hints": asdict(self.hints),
@@ -72,7 +72,7 @@ class ImportRequest:
 
     @property
     def import_id(self) -> UUID:
-        """Identify the import: the same text with the same answers is the same one."""
+        """Return an id that is equal for the same text and choices."""
         asked = hashlib.sha256(canonical_json(self.asked)).hexdigest()
         return uuid5(NAMESPACE, f"{hashlib.sha256(self.body).hexdigest()} {asked}")
 
@@ -83,12 +83,12 @@ class Understood:
     reading: Reading
     made: Documents
     remarks: tuple[Remark, ...]
-    """All: of the encoding, the reading and the documents."""
+    """All warnings: of encoding, parsing and documents."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """Hold a stored import; `created` is False when it was stored before."""
+    """A stored import; `created` is False if it was stored before."""
 
     import_id: UUID
     runs: tuple[Run, ...]
@@ -97,7 +97,7 @@ class Imported:
 
 
 def understand(request: ImportRequest, now: datetime | None = None) -> Understood:
-    """Read a text without storing it; raise `NotAText` where the bytes are not a text."""
+    """Parse a text without storing it; raise `NotAText` for binary data."""
     text, encoding = received_text(request.body)
     with _one_at_a_time:
         reading = read_text(text, request.hints)
@@ -122,10 +122,10 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
 def store_import(
     request: ImportRequest, *, token: ApiToken | None = None, person: User | None = None
 ) -> Imported:
-    """Store the text and a run for each of its sections, all or nothing.
+    """Store the text and a run per section in one transaction.
 
-    A text whose runs have all been deleted can be imported again.
-    Raise `NoFigures`, `NotAText`, `RunTaken`, or `OtherHost` where the token is bound to a host.
+    A text can be imported again if all its runs are deleted. Raise `NoFigures`, `NotAText`,
+    `RunTaken`, or `OtherHost` if the token is bound to another host.
     """
     now = timezone.now()
     understood = understand(request, now)
@@ -158,7 +158,7 @@ def store_import(
 
 
 def stored_request(import_id: UUID) -> ImportRequest | None:
-    """Rebuild the request of a stored text; None where there is none."""
+    """Rebuild the request of a stored text; None if it does not exist."""
     stored = ImportedText.objects.filter(import_id=import_id).first()
     if stored is None:
         return None

@@ -1,4 +1,4 @@
-"""Preview or store a text that a tool printed (POST imports/)."""
+"""API to preview or store the text output of a tool (POST imports/)."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -36,11 +36,11 @@ from texts.types import Hints
 
 TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")
 LISTED = 1_000
-"""Entries of each list in one response; the counts are always whole."""
+"""Maximum number of entries per list in a response; the counts are complete."""
 
 
 class ImportForm(ParameterForm):
-    """How a text is to be read, and what is true of its sections."""
+    """Parameters that control parsing, and facts of the sections."""
 
     format = Choice(("auto", *FORMATS), help_text="What printed the text. Default: auto.")
     preview = Choice(("0", "1"), help_text="1: return what is understood; store nothing.")
@@ -97,14 +97,14 @@ class PreviewSerializer(UnderstoodSerializer):
 
 
 class ImportedSerializer(StoredRunSerializer, UnderstoodSerializer):
-    """Describe the first run as an upload does, and all of them in `runs`."""
+    """Response of an import: the first run like an upload, and all runs in `runs`."""
 
     import_id = serializers.UUIDField()
     runs = StoredRunSerializer(many=True)
 
 
 class ImportList(ApiView):
-    """Texts that tools printed."""
+    """Import texts."""
 
     parameters = {"POST": ImportForm}
     permission_classes = [MayUpload]
@@ -120,10 +120,10 @@ class ImportList(ApiView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Read a text (plain, at most 2 MiB) and store its results; with preview=1 only read it.
+        """Parse a plain text (at most 2 MiB) and store its results; with preview=1 only parse it.
 
-        The response lists the results that were read but not taken (`uncertain`), and every line
-        that was not recognised. accept=all takes the uncertain results too.
+        The response lists uncertain results, which are stored only with accept=all, and lines that
+        were not recognised.
         """
         query = self.asked.given
         wanted = _import_request(request, query)
@@ -164,7 +164,7 @@ def _preview(wanted: ImportRequest) -> Mapping[str, Any]:
 
 
 def _stored(wanted: ImportRequest, request: Request) -> Response:
-    """Store a text: 202 for a new import, 200 for one that was stored before."""
+    """Store a text and return 202, or 200 if it was stored before."""
     imported = store_import(wanted, token=cast(ApiToken, request.auth))
     runs = [stored_run(run, request) for run in imported.runs]
     return Response(

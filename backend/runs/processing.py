@@ -1,4 +1,4 @@
-"""Turn an accepted run into rows: host, environment, measurements, levels, speed indices."""
+"""Process an accepted run into host, environment, measurements, levels and speed indices."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ from runs.verdicts import judge
 MAX_ATTEMPTS = 5
 
 DERIVED_VERSION = 5
-"""Counted up whenever a document yields other rows than before: `renew_runs` goes by it."""
+"""Version of derived rows. Increase it when processing changes, for `renew_runs`."""
 
 TOOLS = ("ssh", "openssl")
 
@@ -49,9 +49,9 @@ def _locked(run_pk: int) -> Run:
 
 @transaction.atomic
 def derive_run(run_pk: int) -> Run:
-    """Derive every row of an accepted run, or reject it with the reason; leave any other alone.
+    """Derive the rows of an accepted run, or reject it with the reason; ignore other runs.
 
-    Whatever else fails is raised: nothing is stored then, and the run stays accepted.
+    Other errors are raised. Nothing is stored then, and the run stays accepted.
     """
     run = _locked(run_pk)
     if run.status == Run.Status.ACCEPTED:
@@ -61,7 +61,7 @@ def derive_run(run_pk: int) -> Run:
 
 @transaction.atomic
 def renew_run(run_pk: int) -> Run:
-    """Derive the rows of a run again; where its document is no JSON any more they stay."""
+    """Derive the rows of a run again; keep them if its document is damaged."""
     run = _locked(run_pk)
     json.loads(run.document.received)  # `ValueError`: somebody has damaged it since
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):
@@ -175,7 +175,7 @@ def _store_levels(run: Run, measured: Sequence[MeasuredSeries]) -> None:
 
 
 def environment_of(facts: Mapping[str, Any]) -> Environment:
-    """Return the environment that a document's `environment` describes, made where it is new."""
+    """Return the environment of a document, creating it if new."""
     digest = fingerprint(facts)
     environment = Environment.objects.filter(fingerprint=digest).first()
     if environment is not None:
@@ -195,12 +195,12 @@ def environment_of(facts: Mapping[str, Any]) -> Environment:
 
 
 def series_key(series: types.Series) -> str:
-    """Return all fields of a series as one text, the same for equal series only."""
+    """Return a text that is unique to the fields of a series."""
     return json.dumps(series, separators=(",", ":"), ensure_ascii=False)
 
 
 def _series_ids(series: Iterable[types.Series]) -> dict[types.Series, int]:
-    """Return the keys of these series; those never seen before are stored."""
+    """Return the primary keys of these series, creating new ones."""
     wanted = {series_key(configuration): configuration for configuration in series}
     stored = Series.objects.filter(key__in=wanted)
     ids = dict(stored.values_list("key", "pk"))

@@ -1,4 +1,4 @@
-"""Delete old runs, a bounded batch a transaction, so that uploads go on meanwhile."""
+"""Delete old runs in small transactions, so that uploads continue."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,10 +13,10 @@ BATCH_RUNS = 200
 
 
 def old_runs(days: int) -> QuerySet[Run]:
-    """Return processed runs that began so long ago, but each host's latest of an environment.
+    """Return processed runs older than `days`, except each host's latest per environment.
 
-    Published figures stay. The age counts from the newest received run where that is earlier than
-    now: a clock that is ahead makes no run old.
+    Published runs are excluded. Age is counted from the newest received run if that is earlier
+    than now, so that a wrong clock deletes nothing.
     """
     now = timezone.now()
     newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now
@@ -37,7 +37,7 @@ def old_runs(days: int) -> QuerySet[Run]:
 
 
 def prune(days: int) -> Iterator[int]:
-    """Delete old runs with their documents and all that was derived; yield how many, each batch."""
+    """Delete old runs with documents and derived rows; yield the count of each batch."""
     while batch := list(old_runs(days).values_list("pk", flat=True)[:BATCH_RUNS]):
         Run.objects.filter(pk__in=batch).delete()
         yield len(batch)

@@ -1,4 +1,4 @@
-"""The published data set: figures of public pages, each with its page, author and date."""
+"""Published results of public pages, with page, author and date."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a load did: runs stored again, runs unchanged, and figures that name no cipher."""
+    """Counts of a load: stored runs, unchanged runs, and results without a cipher."""
 
     loaded: int
     unchanged: int
@@ -35,12 +35,12 @@ def _published_runs() -> list[dict[str, Any]]:
 
 
 def _date(page: Mapping[str, Any]) -> str | None:
-    """Return midnight of the page's date; None where the page states none."""
+    """Return midnight of the page's date, or None."""
     return f"{page['date']}T00:00:00Z" if page["date"] else None
 
 
 def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the run document of an entry, without figures whose cipher the page does not name."""
+    """Convert an entry to a run document, without results that name no cipher."""
     date = _date(entry["page"])
     return {
         "schema": SCHEMA,
@@ -55,7 +55,7 @@ def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
-    """Store and process one run; False when it is stored already as it is now."""
+    """Store and process a run; return False if it is unchanged."""
     runs = Run.objects.select_related("document")
     stored = runs.filter(run_id=document["run_id"]).first()
     if stored is not None and stored.document.content_digest == content_digest(document):

@@ -1,6 +1,6 @@
-"""Recompute what depends on a run that is removed, hidden, shown again or moved to another host.
+"""Recompute data after a run is deleted, hidden, shown or moved to another host.
 
-That is the latest run of the hosts concerned, and the verdicts of their other runs.
+This updates the latest run of its hosts, and the verdicts of their other runs.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from runs.models import Host, HostWatch, Run
 from runs.verdicts import judge_again
 
 Pair = tuple[int, int]
-"""Primary keys of a host and of an environment."""
+"""Primary keys of host and environment."""
 
 
 def pairs_of(runs: Iterable[Run]) -> set[Pair]:
@@ -22,9 +22,9 @@ def pairs_of(runs: Iterable[Run]) -> set[Pair]:
 
 @transaction.atomic
 def recompute_for(changed: Iterable[Pair]) -> None:
-    """Compute again what is derived from the runs of these hosts in these environments.
+    """Recompute data derived from the runs of these hosts and environments.
 
-    The detector looks for changes again in the background.
+    Change detection runs again in the background.
     """
     pairs = sorted(set(changed))
     hosts = sorted({host for host, _ in pairs})
@@ -38,7 +38,7 @@ def recompute_for(changed: Iterable[Pair]) -> None:
 
 @transaction.atomic
 def delete_runs(runs: Iterable[Run]) -> None:
-    """Remove runs with everything that was derived from them, and their documents."""
+    """Delete runs with documents and derived rows."""
     gone = list(runs)
     changed = pairs_of(gone)
     for run in gone:

@@ -1,4 +1,4 @@
-"""JSON of runs and their measurements."""
+"""Serializers of runs and measurements."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def label(source: str, help_text: str = "") -> serializers.CharField:
 
 
 class RunSummarySerializer(serializers.ModelSerializer[Run]):
-    """One run in a list."""
+    """A run in a list."""
 
     status = serializers.ChoiceField(Run.Status.values)
     # A field named like an attribute of the base class: DRF takes it out of the class.
@@ -45,7 +45,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
-    """One series of a run; rates in bytes per second."""
+    """A measurement; rates in bytes per second."""
 
     tool = serializers.CharField(source="series.tool")
     cipher = serializers.CharField(source="series.cipher")
@@ -77,7 +77,7 @@ class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
 
 
 class SpeedIndexSerializer(serializers.Serializer[Any]):
-    """The run's speed index in one tool."""
+    """Speed index of a run for a tool."""
 
     tool = serializers.CharField()
     index = serializers.FloatField()

@@ -1,7 +1,7 @@
 from django.dispatch import Signal
 
 run_rejected = Signal()
-"""Sent in the transaction that rejects a run, with `run`."""
+"""Sent with `run` in the transaction that rejects it."""
 
 runs_changed = Signal()
-"""Sent in a transaction after which other runs of a host count, or count otherwise."""
+"""Sent in a transaction that changes the visible runs of a host."""

@@ -1,4 +1,4 @@
-"""Celery: each accepted run is processed by a task of its own."""
+"""Celery tasks that process accepted runs and prune old ones."""
 
 import logging
 import time
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 QUEUED_AT_ONCE = 1000
 
 PRUNED_BATCHES = 50
-"""Batches of one task: ten thousand runs, well within the time limit."""
+"""Batches per task, ten thousand runs, well within the time limit."""
 
 
 @shared_task(
@@ -35,8 +35,8 @@ PRUNED_BATCHES = 50
 def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
     """Derive the rows of an accepted run.
 
-    The attempt is committed first, because a document may end the process. A retry after an
-    outage of the database does not count.
+    The attempt is committed first, because a document can kill the process. Retries after a
+    database outage do not count.
     """
     waiting = Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED)
     if not waiting.update(attempts=F("attempts") + int(self.request.retries == 0)):
@@ -50,7 +50,7 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
 
 @shared_task
 def queue_waiting_runs() -> None:
-    """Send the tasks of runs that have waited too long; one that is sent twice does nothing."""
+    """Queue runs that have waited too long. Duplicate tasks do nothing."""
     late = Run.objects.filter(
         status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - settings.REQUEUE_AFTER
     )
@@ -60,7 +60,7 @@ def queue_waiting_runs() -> None:
 
 @shared_task
 def prune_old_runs() -> None:
-    """Delete runs older than CIPHERMARK_KEEP_DAYS; the next call deletes what is left."""
+    """Delete runs older than CIPHERMARK_KEEP_DAYS; the next call continues."""
     if settings.CIPHERMARK_KEEP_DAYS is None:
         return
     deleted = sum(islice(prune(settings.CIPHERMARK_KEEP_DAYS), PRUNED_BATCHES))

@@ -1,4 +1,4 @@
-"""The log of changed runs, which copies of the results follow."""
+"""Database triggers that log changed runs for the analytics copies."""
 
 CHANGES = """
 CREATE TABLE runs_change (
@@ -37,7 +37,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 CREATE TRIGGER note_changed_environments AFTER UPDATE ON runs_environment
 FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 """
-"""Every committed change of a run that counts, or counted, is a row; without a run: everything.
+"""Each committed change of a visible run is a row; a row without a run means all runs.
 
-`compare.engine` says how copies follow them.
+`compare.engine` describes how copies read it.
 """

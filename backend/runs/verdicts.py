@@ -1,7 +1,7 @@
-"""Judge whether hardware AES is used, by a run's own series and those beside it.
+"""Determine the AES verdict of runs.
 
-Published and pasted results often have the masked series in a run of its own. Runs of one host in
-one environment are then judged together: the order in which they arrive changes nothing.
+Published and imported results often have the masked series in a separate run. Runs of a host in the
+same environment are then judged together, independent of their order of arrival.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from runs.models import Measurement, Run
 from runs.models.run import RunQuerySet
 
 SIBLINGS = 20
-"""Latest runs of the same host and environment that a run is judged with."""
+"""Number of latest runs of the same host and environment to combine."""
 
 FIELDS = (
     "acceleration",
@@ -29,7 +29,7 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
     """Set the verdict of a run that is about to be stored.
 
-    One that lacks a half is judged with those beside it, and so are those that lack one.
+    An incomplete run is judged together with other runs, which are updated too.
     """
     if is_complete(measured):
         _set_verdict(run, measured, facts)
@@ -47,10 +47,10 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 
 
 def judge_again(host_pk: int, environment_pk: int) -> None:
-    """Store the verdicts of a host's latest runs in one environment again.
+    """Update the verdicts of a host's latest runs in an environment.
 
-    Call it after one of them was hidden, shown, removed or moved: the others that are not complete
-    may have been judged with it.
+    Call it after a run was hidden, shown, deleted or moved, because incomplete runs may have been
+    judged with it.
     """
     parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))
     together = _united(parts)
@@ -69,7 +69,7 @@ def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[st
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
-    """Return whether a telling cipher was measured with its AES instructions and without."""
+    """Return whether a test cipher was measured with and without AES instructions."""
     modes: dict[str, set[str]] = {}
     for result in measured:
         if result.series.cipher in TELLING:
@@ -78,7 +78,7 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
 
 
 def _united(parts: Iterable[tuple[Run, Sequence[MeasuredSeries]]]) -> list[MeasuredSeries]:
-    """Return each series once, as the run that was made last measured it."""
+    """Return each series once, from the latest run."""
     united: dict[Series, MeasuredSeries] = {}
     for _, measured in sorted(parts, key=_made_at, reverse=True):
         for result in measured:
@@ -92,7 +92,7 @@ def _made_at(part: tuple[Run, object]) -> tuple[str, str]:
 
 
 def _measured(runs: RunQuerySet) -> list[tuple[Run, list[MeasuredSeries]]]:
-    """Return the latest of these runs that count, with the fields about acceleration."""
+    """Return the latest visible runs with their series."""
     counted = runs.counted().order_by("-id")[:SIBLINGS]
     parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {run.pk: (run, []) for run in counted}
     rows = Measurement.objects.filter(

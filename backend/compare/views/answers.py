@@ -1,4 +1,4 @@
-"""The cards above the chart: what the site already knows about its hosts."""
+"""Cards above the chart with findings about the site's hosts."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from runs.models import Host
 
 RECENT = timedelta(days=30)
 UNACCELERATED = ("hidden", "unused")
-"""Verdicts of hosts that could be faster with AES."""
+"""Verdicts of hosts that do not use their AES hardware."""
 
 RECOMMENDED = tuple(
     cipher.name
@@ -27,7 +27,7 @@ RECOMMENDED = tuple(
 
 
 class Card(NamedTuple):
-    """A short answer; `address` leads to the page that shows it in full."""
+    """A finding; `address` leads to its details."""
 
     figure: str
     text: str
@@ -58,7 +58,7 @@ def answers() -> list[Card]:
 
 
 def _slower_hosts() -> int:
-    """Return how many hosts became slower lately and still are."""
+    """Count hosts that recently became slower and still are."""
     status = FleetChange.Status
     return (
         FleetChangeMember.objects.filter(

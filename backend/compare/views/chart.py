@@ -1,4 +1,4 @@
-"""The chart of the compare page: bars, or differences from a reference, with its controls."""
+"""Chart of the compare page, with its controls."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -22,13 +22,13 @@ AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 30, 18, 2, 300
 chart that is not drawn yet."""
 
 TYPICAL_WINDOW = 700
-"""Above `TALLEST` the rows are scrolled inside the height of the reader's window."""
+"""Height in CSS pixels reserved for charts above `TALLEST`, which scroll inside the window."""
 
 PICTURE_GROUPS = 40
-"""Groups of one picture file of a chart; further groups are in further files."""
+"""Maximum number of groups per PNG file."""
 
 MOST_LETTERS = 400
-"""Of what a picture says under its title: filters can be many and long."""
+"""Maximum length of a picture's subtitle, as filters can be long."""
 
 RELATIVE = "relative"
 READING = "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence"
@@ -36,15 +36,15 @@ RELATIVE_READING = (
     "Bar: difference from the reference, grey within the noise or of too few hosts; whisker: 95 % "
     "interval, of six hosts or more"
 )
-"""What the marks of a picture mean."""
+"""Explanation of the marks in a picture."""
 
 
 @dataclass(frozen=True)
 class ChartRequest:
-    """What the reader asked for and what the database said to it.
+    """A query with its results.
 
-    `part` has the groups of the page in view alone; `comparison` all, unless groups are hosts.
-    `address`: of the page, whose table can be sorted.
+    `part` has the groups of the current page. `comparison` has all groups unless groups are hosts.
+    `address`: URL of the page, for links that sort the table.
     """
 
     query: ComparisonQuery
@@ -56,7 +56,7 @@ class ChartRequest:
 
 
 def chart_context(request: ChartRequest) -> dict[str, Any]:
-    """Return chart, table and the controls of both; `groups` is empty if there is nothing."""
+    """Return the context of chart, table and controls; `groups` is empty without results."""
     reference = request.comparison.relative_to
     ciphers = sorted(request.comparison.ciphers, key=cipher_order)
     ranks = request.display.ranks(request.part.comparison, request.part.first - 1)
@@ -77,7 +77,7 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
 
 
 def _columns(request: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return each cipher with its short name and the address with its best groups first."""
+    """Return each cipher with its short name and the URL that sorts by it."""
     names, address = short_names(ciphers), request.address
     return [
         (
@@ -146,7 +146,7 @@ def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
 
 
 def _measured_how(query: ComparisonQuery) -> str:
-    """Describe the series: "method pipeline", "encrypt, 8 KiB blocks, 1 thread"."""
+    """Describe the series, such as "method pipeline" or "encrypt, 8 KiB blocks, 1 thread"."""
     if query.tool == "ssh":
         return f"method {query.method}"
     size = f", {data_size(query.block_size)} blocks" if query.block_size else ""
@@ -154,7 +154,7 @@ def _measured_how(query: ComparisonQuery) -> str:
 
 
 def rows_height(bars: Sequence[int]) -> int:
-    """Return the CSS pixels of groups with so many bars."""
+    """Return the height of groups with these numbers of bars in CSS pixels."""
     rows = HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
     return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
 

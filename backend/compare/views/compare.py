@@ -1,4 +1,4 @@
-"""The compare page, `/`: the view that its address asks for, and the parts around its chart."""
+"""The compare page, `/`."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ from runs.models import Run
 
 TEMPLATE = "compare/compare.html"
 MOST_ARRIVING = 5
-"""Runs that the first steps name while they are being processed."""
+"""Maximum number of unprocessed runs listed in the first steps."""
 
 # Parameters without a control of their own: kept when the form changes, shown so that they can go.
 QUIET = {
@@ -57,7 +57,7 @@ QUIET = {
 }
 DATES = {"since": "Since", "until": "Until"}
 SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
-"""Metrics of the switch: key, label, value of the parameter."""
+"""Metrics of the switch above the chart: key, label, parameter value."""
 
 SWITCHED = frozenset(name for name, _, _ in SWITCH)
 
@@ -65,13 +65,13 @@ OPTIONS = (
     *("method", "block_size", "relative_to", "split_by", "sort", "top", "q"),
     *("since", "until", "scale", "matched"),
 )
-"""Parameters of the controls under "Options"."""
+"""Parameters under "Options"."""
 
 
 @reader_page
 @questions()  # all of it from one state of the data
 def compare_page(request: HttpRequest) -> HttpResponse:
-    """Compare machines; answer 400 in words to a parameter that cannot be."""
+    """Render the comparison; invalid parameters give a 400 with an explanation."""
     form = PageForm(request.GET)
     if faults := form.refused:
         context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
@@ -90,7 +90,7 @@ def compare_page(request: HttpRequest) -> HttpResponse:
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
-    """Return how to measure a machine, until an agent has measured one."""
+    """Return instructions to measure a machine, until an agent has uploaded a run."""
     if not nobody_measured_yet():
         return {}
     latest = list(Run.objects.listed()[:MOST_ARRIVING])
@@ -106,7 +106,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 
 def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
-    """Return the context of a valid query, not split where that makes too many values."""
+    """Return the context of a valid query, without split if it has too many values."""
     query, shown, passed_over = form.query, form.view, form.passed_over
     asked = form.faultless(params)
     covered = coverage(query)
@@ -171,7 +171,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
 
 
 def _addresses(query: ComparisonQuery, address: PageAddress) -> dict[str, Any]:
-    """Return the addresses of the views with one thing changed."""
+    """Return the URLs of views with one parameter changed."""
     return {
         "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
         "default_address": address.changed(cipher=None),
@@ -183,7 +183,7 @@ def _addresses(query: ComparisonQuery, address: PageAddress) -> dict[str, Any]:
 
 
 def _baselines(groups: Sequence[Group]) -> str:
-    """Say which groups rest on one baseline alone: "3DES only, of 2 of 3 groups"."""
+    """Describe groups with a single baseline, such as "3DES only, of 2 of 3 groups"."""
     notes = Counter(filter(None, map(only_baseline, groups)))
     return "; ".join(
         note if count == len(groups) else f"{note}, of {count} of {len(groups)} groups"
@@ -194,7 +194,7 @@ def _baselines(groups: Sequence[Group]) -> str:
 def _ways_back(
     params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
-    """Yield label and address of views without one of the pickers of an empty view."""
+    """Yield label and URL of views without one of the filters of an empty view."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the method {METHODS[0].label}", address.changed(method=None)
     for size in other_sizes:
@@ -207,7 +207,7 @@ def _ways_back(
 def _form_context(
     params: QueryDict, query: ComparisonQuery, shown: GroupView, known: tuple[Facet, ...] = ()
 ) -> dict[str, Any]:
-    """Return the pickers with what is chosen; known tags can group as well."""
+    """Return the controls with their selected values."""
     return {
         "query": query,
         "display": shown,
@@ -240,7 +240,7 @@ def result_context(chart: ChartRequest) -> dict[str, Any]:
 
 
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
-    """Return the filters of runs that select a group, if there are any."""
+    """Return the filters of runs that select a group."""
     by = (name for name in (query.group_by, query.split_by) if name)
     names = ["verdict" if name == "acceleration" else name for name in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
@@ -257,7 +257,7 @@ class Chip:
 
 
 def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
-    """Yield what narrows the view beyond the pickers: parameter, title and value."""
+    """Yield active filters without a control: parameter, title and value."""
     for name, values in query.filters.items():
         yield from ((name, FILTER_TITLES[name], value) for value in values)
     others: Mapping[str, str] = {**DATES, **QUIET}

@@ -1,4 +1,4 @@
-"""The pickers of the compare page: ciphers, which of them at first, filters with their values."""
+"""Cipher and filter controls of the compare page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -60,7 +60,7 @@ def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> Com
 def families(
     measured: Mapping[str, int], chosen: Sequence[str]
 ) -> list[tuple[Family, list[tuple[str, int]]]]:
-    """Return the picker: by family the ciphers that are measured, or chosen, and their hosts."""
+    """Return measured and selected ciphers by family, with numbers of hosts."""
     hosts = dict.fromkeys(chosen, 0) | dict(measured)
     ordered = sorted(hosts, key=cipher_order)
     return [
@@ -70,53 +70,53 @@ def families(
 
 
 FIND = "find-"
-"""Parameters that search in the values of one filter begin so; its key follows."""
+"""Prefix of parameters that search the values of a filter."""
 
 
 def searches(params: QueryDict) -> dict[str, str]:
-    """Return by key of a filter the text that its values are searched for."""
+    """Return key of a filter -> search text."""
     names = (name for name in params if name.startswith(FIND))
     return {name.removeprefix(FIND): search_text(params, name) for name in names}
 
 
 VALUES_AT_FIRST = 8
-"""Values of a filter that are shown without being asked for: those of most machines."""
+"""Number of values shown at first, most frequent first."""
 
 VALUES_AT_MOST = 100
-"""Values shown when more are asked for; whatever is rarer is found by its name."""
+"""Maximum number of values shown; others can be searched."""
 
 MORE = "more"
 
 
 @dataclass(frozen=True)
 class ShownFacet:
-    """A filter with the values in view: the chosen ones, then those of most machines."""
+    """A filter with its visible values: selected ones, then the most frequent."""
 
     facet: Facet
     options: tuple[FacetOption, ...]
     chosen: tuple[str, ...]
     unseen: int
-    """Values that fit the search and are not in view."""
+    """Number of matching values that are not shown."""
     opened: bool
-    """Whether more values are in view than at first."""
+    """Whether the list is expanded."""
     more: str
-    """The address that has more of them in view."""
+    """URL that expands the list."""
 
     @property
     def find_name(self) -> str:
-        """Return the parameter that searches its values."""
+        """Return the name of the search parameter."""
         return f"{FIND}{self.facet.key}"
 
     @property
     def has_search(self) -> bool:
-        """Return whether it has more values than anybody likes to read through."""
+        """Return whether there are enough values for a search field."""
         return self.facet.total > VALUES_AT_FIRST
 
 
 def shown_facets(
     known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]], params: QueryDict
 ) -> list[ShownFacet]:
-    """Return the filters that have values, and chosen tags without a host: the form keeps them."""
+    """Return filters with values, and selected tags without hosts."""
     tags = {facet.tag for facet in known}
     lost = tuple(value for value in chosen.get("tag", ()) if value.partition(":")[0] not in tags)
     shown = [_shown(facet, chosen.get(facet.name, ()), params) for facet in known]

@@ -8,13 +8,13 @@ from cipherspeed.groups import Comparison
 from core.formatting import difference
 
 BY_CHANCE = 0.05
-"""The share of intervals that miss 1 where nothing differs (docs/method.md, section 3)."""
+"""Share of intervals that exclude 1 by chance (docs/method.md, section 3)."""
 
 MOST_PLACES = 4
 LONGEST_NAME = 40
 
 Found = Sequence[tuple[str, float]]
-"""Of each figure its group, of a comparison that is split by one value its split; its ratio."""
+"""Name of group or split, and ratio."""
 
 
 def finding(comparison: Comparison) -> str:

@@ -17,14 +17,14 @@ from core.page_query import PageAddress
 from runs.filters import FILTERS
 
 STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
-"""Groupings by what hardly changes on a host: their groups share no hosts."""
+"""Groupings by stable properties, whose groups share no hosts."""
 
 UNDISTURBED = ("no",)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two groups that have hosts in common, and the address that compares these alone."""
+    """Two groups that share hosts, and the URL that compares them."""
 
     pair: SharedHosts
     address: str
@@ -33,10 +33,10 @@ class Pair:
 def relating_context(
     query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
 ) -> dict[str, Any]:
-    """Return the pickers of split and reference, and pairs of groups that can be matched.
+    """Return the controls of split and reference, and pairs of groups that can be matched.
 
-    `offered`: the pair with the most hosts in both, where still most are in one alone, or where
-    it is asked how the two differ.
+    `offered`: the pair with the most shared hosts, if most hosts are in only one of the two, or if
+    the view compares the two.
     """
     reference = comparison.relative_to
     choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
@@ -62,7 +62,7 @@ def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
 
 
 def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
-    """Return the address of the view with `group_by` and `split_by` exchanged."""
+    """Return the URL with `group_by` and `split_by` exchanged."""
     if query.group_by not in STAYS or query.split_by is None or query.split_by in STAYS:
         return None
     group_by, split_by = query.split_by, query.group_by
@@ -75,10 +75,9 @@ def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
 def _by_what_changes(
     query: ComparisonQuery, address: PageAddress, *, group_by: str, split_by: str
 ) -> str | None:
-    """Return the two groups that most hosts were in, compared for each value of `split_by`.
+    """Return the comparison of the two groups with the most shared hosts, by `split_by`.
 
-    By runs that were not disturbed, where most of these hosts have some. None where no host was
-    in two groups.
+    Limited to undisturbed runs if most of these hosts have some. None if no host is in two groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
     quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
@@ -95,7 +94,7 @@ def _by_what_changes(
 def _matching(
     query: ComparisonQuery, pair: SharedHosts, address: PageAddress, **ways: str | tuple[str, ...]
 ) -> str:
-    """Return the address of these two groups, their common hosts alone."""
+    """Return the URL that compares these two groups on their shared hosts."""
     own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
     reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
     return address.changed(**{**ways, **own}, matched="1", relative_to=reference)
@@ -103,9 +102,9 @@ def _matching(
 
 @reader_page
 def upgrade_cost(request: HttpRequest) -> HttpResponse:
-    """Redirect to what the upgrade of OpenSSL cost most hosts, by CPU.
+    """Redirect to the cost of the OpenSSL upgrade that most hosts made, by CPU.
 
-    In ssh; by openssl itself where no host has measured ssh before and after one.
+    Uses ssh, or openssl if no host measured ssh before and after an upgrade.
     """
     ways = {"group_by": "openssl_series", "split_by": "cpu"}
     addresses = (

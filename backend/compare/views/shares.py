@@ -40,7 +40,7 @@ EXPIRIES = {
 
 
 class ShareForm(forms.Form):
-    """What is create_share_link, with whom, for how long."""
+    """Form of a share."""
 
     name = forms.CharField(max_length=100)
     view = forms.CharField(max_length=4000, required=False, validators=[check_view])
@@ -49,7 +49,7 @@ class ShareForm(forms.Form):
 
 @permission_page("compare.add_share", *FORM)
 def share_list(request: HttpRequest) -> HttpResponse:
-    """List the links; a POST makes one and shows its address this once."""
+    """List the links; a POST creates one and shows its URL once."""
     form = ShareForm(request.POST or None, initial={"view": request.GET.get("view", "")[:4000]})
     made: dict[str, Any] = {}
     if form.is_valid():
@@ -109,7 +109,7 @@ SharedView = Callable[[HttpRequest, Share, PageForm], HttpResponseBase]
 
 
 def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBase]:
-    """Show the view of a share that has not ended, and can still be answered."""
+    """Look up a valid share by its secret, or show that it has ended."""
 
     @never_cache
     @require_safe
@@ -137,7 +137,7 @@ def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBas
 
 @_by_secret
 def share_page(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
-    """Show one comparison view as chart and table alone; on a private site too."""
+    """Show chart and table of a shared comparison, even on a private site."""
     query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)
     viewed = compare_in_view(query, shown)
     part = group_page(viewed, shown, params)

@@ -1,4 +1,4 @@
-"""The groups of a comparison as a table: a page of them, ranked, a column for each cipher."""
+"""Table of a comparison: a page of ranked groups with a column per cipher."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,15 +18,15 @@ MEASURED = "agent"
 
 @dataclass(frozen=True)
 class GroupPage(NumberedPage):
-    """One page of groups and the ways to the others."""
+    """A page of groups with links to other pages."""
 
     comparison: Comparison
-    """The comparison with the groups of this page alone."""
+    """The comparison with only the groups of this page."""
     total: int
-    """Groups before the search."""
+    """Number of groups without search."""
     found: int
     more: tuple[tuple[str, str], ...]
-    """Names and addresses of longer pages."""
+    """Labels and URLs of other page sizes."""
 
 
 def group_page(viewed: InView, display: GroupView, params: QueryDict) -> GroupPage:
@@ -51,7 +51,7 @@ def _more(address: PageAddress, found: int, shown: int) -> tuple[tuple[str, str]
 
 
 def doubt_words(group: Group, cipher: str) -> str:
-    """Return "low confidence", or "1 of 3 low confidence" for several hosts; or nothing."""
+    """Return "low confidence", "1 of 3 low confidence" for several hosts, or an empty string."""
     doubtful, n = group.doubtful.get(cipher, 0), group.values[cipher].n
     if not doubtful:
         return ""
@@ -64,13 +64,13 @@ def counted_hosts(count: int) -> str:
 
 
 def only_baseline(group: Group) -> str:
-    """Return "3DES only" where no figure of the group has an uncertainty."""
+    """Return the only baseline, such as "3DES only", if no value has an uncertainty."""
     families = sorted({family for known in group.families.values() for family in known})
     return "" if group.uncertainty else only(families)
 
 
 def hosts_note(group: Group) -> str:
-    """Return its hosts, how many a figure has at most where that is fewer, its only baseline."""
+    """Describe the number of hosts, a lower maximum per cipher, and the only baseline."""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
     notes = (hosts, "" if most >= group.hosts else f"n ≤ {most}", only_baseline(group))
@@ -78,15 +78,15 @@ def hosts_note(group: Group) -> str:
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Return ids of the groups to mark as measured here; none where all are."""
+    """Return ids of groups measured by agents of this site; empty if all are."""
     here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 
 
 class Cell(NamedTuple):
-    """A figure of the table; `shade`: 0 to `SHADES`, by its share of the cipher's highest.
+    """A value of the table; `shade` is 0 to `SHADES`, relative to the cipher's highest value.
 
-    `only` names the baselines that all, or some, of its hosts rest on alone.
+    `only` names baselines that are the only one of some hosts.
     """
 
     cipher: str
@@ -114,7 +114,7 @@ SHADES = 4
 def table_lines(
     comparison: Comparison, ciphers: Sequence[str], ranks: Mapping[str, str]
 ) -> list[Line]:
-    """Return a row for each group, with a cell for each cipher; None where it has no figure."""
+    """Return a row per group with a cell per cipher; None without a value."""
     here = measured_here(comparison)
     highest = {
         cipher: max(
@@ -158,7 +158,7 @@ def _only(families: Sequence[str], *, some: bool) -> str:
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """A change that some of the groups have and others have not, for some of the ciphers shown."""
+    """A change of the tool that affects some of the groups and ciphers shown."""
 
     change: ToolChange
     ciphers: tuple[str, ...]
@@ -167,10 +167,9 @@ class ToolBreak:
 
 
 def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
-    """Return the changes of `openssl speed` itself that lie between the releases compared.
+    """Return the changes of `openssl speed` between the releases compared.
 
-    Only where the groups are releases: a line of releases, or machines of one CPU, may have been
-    measured on both sides.
+    Only if groups are releases; other groups may contain both sides.
     """
     if comparison.tool != "openssl" or comparison.group_by != "openssl":
         return ()
@@ -179,7 +178,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
-    """Return keys of the groups measured by a tool that changed, where others were not."""
+    """Return keys of groups measured after a change of the tool, if others were not."""
     labels = {label for tool_break in tool_breaks(comparison) for label in tool_break.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 

@@ -1,6 +1,6 @@
 """PostgreSQL and Redis of a data folder, started on demand and stopped by their last user.
 
-The programs come with `requirements.txt`; a machine needs no database, no root and no free port.
+The programs come with `requirements.txt`. They need no root and no free port.
 """
 
 import os
@@ -18,7 +18,7 @@ _shares: dict[Path, Share] = {}
 
 @dataclass(frozen=True)
 class Services:
-    """Where the servers are; empty for one that was not asked for."""
+    """URLs of the servers; empty for a server that was not requested."""
 
     database_url: str
     redis_url: str
@@ -50,7 +50,7 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
 
 
 def release_services(data_dir: Path) -> None:
-    """Give the servers up before this process ends; the last user stops them."""
+    """Stop using the servers before this process ends. The last user stops them."""
     share = _shares.pop(data_dir.resolve(), None)
     if share is not None:
         share.release()
@@ -67,9 +67,9 @@ def servers(data_dir: Path) -> tuple[Server, Server]:
 
 
 def celery_url(redis_url: str) -> str:
-    """Return the URL of the same Redis as Celery spells it.
+    """Return the URL of Redis for Celery.
 
-    Celery, unlike our other client, accepts any certificate unless the URL forbids it.
+    Celery accepts any certificate unless the URL requires verification.
     """
     if redis_url.startswith("rediss://") and "ssl_cert_reqs=" not in redis_url:
         return f"{redis_url}{'&' if '?' in redis_url else '?'}ssl_cert_reqs=required"

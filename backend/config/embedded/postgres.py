@@ -1,7 +1,7 @@
-"""The embedded PostgreSQL: programs from a wheel, data and socket in the data folder.
+"""Embedded PostgreSQL with programs from a wheel, and data and socket in the data folder.
 
-The wheel's own Python front is not used: it takes any process with the id in a stale
-`postmaster.pid` for the server, gives up after ten seconds, and locks one file for all users.
+The wheel's Python interface is not used. It mistakes any process with the id in a stale
+`postmaster.pid` for the server, gives up after ten seconds, and uses one lock file for all users.
 """
 
 import importlib.util
@@ -29,14 +29,14 @@ DATABASE = "ciphermark"
 SUPERUSER = "postgres"
 SOCKET = ".s.PGSQL.5432"
 ACCOUNT = "pgserver"
-"""Whom PostgreSQL runs as when root starts it: it refuses to be root."""
+"""System user for PostgreSQL if root starts it, because it refuses to run as root."""
 
 START_SECONDS = 120
-"""A busy machine replaying its log may need long; giving up sooner would lose the start."""
+"""Start timeout. Replaying the log on a busy machine takes long."""
 
 
 class Account(NamedTuple):
-    """Who runs the server; `switch` has the arguments of `subprocess.run` that change to it."""
+    """User that runs the server; `switch` has the arguments of `subprocess.run` that select it."""
 
     uid: int
     gid: int
@@ -44,7 +44,7 @@ class Account(NamedTuple):
 
 
 def server_account() -> Account:
-    """Return this user, or for root the account `pgserver`, which is made when there is none."""
+    """Return this user, or for root the account `pgserver`, creating it if necessary."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), {})
     try:
@@ -64,7 +64,7 @@ def server_account() -> Account:
 
 
 def programs() -> Path:
-    """Return the wheel's PostgreSQL: the folder with bin/, lib/ and share/."""
+    """Return the folder of the wheel's PostgreSQL with bin/, lib/ and share/."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServiceError(
@@ -75,16 +75,16 @@ def programs() -> Path:
 
 
 class Postgres(Server):
-    """The server of one data folder."""
+    """PostgreSQL of one data folder."""
 
     name = "PostgreSQL"
     place = "postgres"
     program_names = ("postgres",)
     stop_signal = signal.SIGINT
-    """Ends connections, then writes what is in memory to the disk."""
+    """Fast shutdown: close connections, then write memory to disk."""
 
     def ensure_running(self) -> str:
-        """Start the server unless it answers; returns the URL of the application's database."""
+        """Start the server unless it is running; return the URL of the application's database."""
         if not self._answers():
             self.stop()
             self._start()
@@ -95,7 +95,7 @@ class Postgres(Server):
         return f"postgresql://{SUPERUSER}@{quote(str(self.sockets()), safe='')}/{DATABASE}"
 
     def _answers(self) -> bool:
-        """Return whether it runs, once it has replayed its log."""
+        """Wait until it has replayed its log; return whether it runs."""
         deadline = time.monotonic() + START_SECONDS
         while self.process() and (self.sockets() / SOCKET).exists():
             try:

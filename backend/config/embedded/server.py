@@ -1,7 +1,7 @@
-"""What the embedded PostgreSQL and Redis have in common.
+"""Base class of the embedded PostgreSQL and Redis.
 
-A server is recognised by its program and the folder it works in, never by a process id from a
-file: that may be another's by now.
+A server is recognised by its program and working folder instead of a process id from a file, which
+may have been reused.
 """
 
 import contextlib
@@ -20,22 +20,22 @@ STOP_SECONDS = 30.0
 KILL_SECONDS = 5.0
 
 LONGEST_DIRECTORY = 80
-"""Bytes. The kernel allows 107 (103 on macOS) for the whole path of a socket."""
+"""Maximum length in bytes. The kernel allows 107 (103 on macOS) for the path of a socket."""
 
 PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
-"""Paths that mean the same in a URL, a shell and a list separated by commas."""
+"""Paths that need no escaping in URLs, shells and comma-separated lists."""
 
 
 class EmbeddedServiceError(ImproperlyConfigured):
-    """An embedded server cannot be started or used; the message says which, where and why."""
+    """An embedded server cannot be started or used."""
 
 
 class Server:
-    """The server of one data folder, whether it runs or not."""
+    """A server of a data folder, running or not."""
 
     name: ClassVar[str]
     place: ClassVar[str]
-    """What its folder and its log are called."""
+    """Name of its folder and log."""
     program_names: ClassVar[tuple[str, ...]]
     stop_signal: ClassVar[signal.Signals]
 
@@ -44,13 +44,13 @@ class Server:
         self.log = data_dir / "log" / f"{self.place}.log"
 
     def processes(self) -> list[psutil.Process]:
-        """Return all that live, what the server itself has started included."""
+        """Return the live processes of the server, including its children."""
         every = psutil.process_iter(["name", "ppid"])
         named = [process for process in every if process.info["name"] in self.program_names]
         return [process for process in named if self._works_here(process)]
 
     def process(self) -> psutil.Process | None:
-        """Return the server's own, or None when it does not run."""
+        """Return the server's main process, or None if it is not running."""
         processes = self.processes()
         ids = {process.pid for process in processes}
         return next((process for process in processes if process.info["ppid"] not in ids), None)
@@ -111,7 +111,7 @@ class Server:
 
 
 def last_line(log: Path) -> str:
-    """Return the last fault that a server has written, or whatever it wrote last."""
+    """Return the last error in the server's log, or else its last line."""
     text = log.read_text(errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     faults = [line for line in lines if "FATAL" in line or "error" in line.lower()]

@@ -1,7 +1,7 @@
-"""How the processes that use one data folder agree on who stops its servers.
+"""Determine which process stops the servers of a data folder.
 
-Each holds a shared lock on one file. A process that ends and can make its lock exclusive was the
-last, and stops them. The kernel frees the lock of a killed process, so no process waits for it.
+Each process holds a shared lock on a file. A process that ends and can make its lock exclusive is
+the last one and stops the servers. The kernel releases the lock of a killed process.
 """
 
 import atexit
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class Share:
-    """One process's part in using the servers of a data folder."""
+    """Use of the servers of a data folder by this process."""
 
     def __init__(self, data_dir: Path, stop: Callable[[], None]) -> None:
         # Not inherited through exec; a fork shares it, which keeps the servers for the child too.
@@ -25,7 +25,7 @@ class Share:
         atexit.register(self.release)
 
     def release(self) -> None:
-        """Give the share up; stop the servers if no one else has one. Forks leave it alone."""
+        """Release the lock and stop the servers if no other process uses them. Forks do nothing."""
         if self.process_id != os.getpid() or self._descriptor < 0:
             return
         atexit.unregister(self.release)
@@ -42,7 +42,7 @@ class Share:
 
 @contextmanager
 def one_at_a_time(data_dir: Path) -> Iterator[None]:
-    """Hold off the other processes that want to start servers in this data folder."""
+    """Lock the data folder while starting servers."""
     descriptor = os.open(data_dir / "services.starting.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

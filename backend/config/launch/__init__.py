@@ -1,1 +1,1 @@
-"""What `make run` starts, and what every make target needs first."""
+"""Set-up of make targets, and the processes of `make run`."""

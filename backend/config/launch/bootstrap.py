@@ -1,6 +1,6 @@
-"""The first step of every make target: the virtual environment, filled by the hashes of packages.
+"""First step of every make target: create the virtual environment and install pinned packages.
 
-Then this process becomes the target's own program in it. Only the standard library is there.
+The process then executes the target's program in it. Only the standard library is available here.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ BUILT = (
 
 
 def main(target: str) -> None:
-    """Prepare for the target, and become its program."""
+    """Prepare the environment and execute the target's program."""
     own = PROJECT / ".data" / target
     if target in ("run", "clean"):
         own = Path(os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT / ".data").absolute()
@@ -81,7 +81,7 @@ def hold(folder: Path, target: str) -> None:
 
 
 def check_port(text: str) -> None:
-    """Refuse a port that is taken before anything is downloaded."""
+    """Exit if the port is in use, before downloading anything."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         sys.exit(f"PORT={text} is not a port number: it must be between 1 and 65535.")
     with socket.socket() as probe:
@@ -96,7 +96,7 @@ def check_port(text: str) -> None:
 
 
 def make_environment() -> None:
-    """Make `.venv` unless it is there with a Python that suits."""
+    """Create `.venv` unless it exists with a suitable Python."""
     suits = "import pip, sys; sys.exit(not (3, 11, 2) <= sys.version_info[:3] < (3, 15))"
     if (
         PYTHON.exists()
@@ -128,7 +128,7 @@ def fill_environment(requirements: str) -> None:
 
 
 def clean(data: Path) -> None:
-    """Remove what can be built again, and with DATA=1 the data."""
+    """Remove build results, and with DATA=1 the data."""
     for folder in (*BUILT, *([str(data)] if os.environ.get("DATA") == "1" else [])):
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The frontend: installed and built only when something it is made of has changed."""
+"""Install and build the frontend if its sources have changed."""
 
 import hashlib
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ def install(node: Node) -> None:
 
 
 def build(node: Node | None = None) -> None:
-    """Run `npm run build`, unless frontend/dist is of these sources."""
+    """Run `npm run build` unless frontend/dist matches the sources."""
     stamp = FRONTEND / "dist" / ".built-from"
     if is_made(stamp, sources_digest()):
         return
@@ -40,7 +40,7 @@ def sources_digest() -> str:
 
 
 def is_made(stamp: Path, digest: str) -> bool:
-    """Return whether what lies beside the stamp was made of these sources."""
+    """Return whether the stamp contains this digest of the sources."""
     return stamp.exists() and stamp.read_text() == digest
 
 

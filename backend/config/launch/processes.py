@@ -18,7 +18,7 @@ from typing import IO
 import psutil
 
 MARK = "CIPHERMARK_LAUNCHED_FOR"
-"""Environment variable of everything we start; its value is the data folder."""
+"""Environment variable that marks child processes; its value is the data folder."""
 
 SERVERS = ("postgres", "redis-server", "valkey-server")
 """Servers that only their last user may stop (config.embedded), to avoid loss of data."""
@@ -33,7 +33,7 @@ Program = subprocess.Popen[bytes]
 
 
 def start(command: Sequence[str | Path], data_dir: Path, log: IO[bytes] | None = None) -> Program:
-    """Start a program; what it writes goes to the log, or to the terminal."""
+    """Start a program with output to the log or the terminal."""
     return subprocess.Popen(
         command,
         env={**os.environ, MARK: str(data_dir)},
@@ -58,7 +58,7 @@ def _end_with_parent() -> Callable[[], None]:
 
 
 def end(program: Program) -> None:
-    """Ask a program to end, kill it when it does not, and kill what it left in its session."""
+    """Terminate a program, kill it after a timeout, and kill the rest of its session."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         program.terminate()
         program.wait(END_SECONDS)

@@ -1,4 +1,4 @@
-"""Measure this machine with the agent, as its user would, and say how it ranks."""
+"""Measure this machine with the agent and print how it ranks."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from config.launch import processes
 from runs.models import Run
 
 PROCESSING_SECONDS = 60.0
-"""From uploaded to `ready`: normally a second."""
+"""Timeout from upload to `ready`, which normally takes a second."""
 
 NO_SSH = (
     "There is no sshd on this machine, so ssh was not measured: install it (Debian, Ubuntu: "
@@ -25,7 +25,7 @@ NO_SSH = (
 
 
 def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
-    """Measure when asked to or not done yet, then print where to see this machine."""
+    """Measure this machine by `MEASURE`, then print the URL of its results."""
     document = settings.DATA_DIR / "this-machine.json"
     wanted = os.environ.get("MEASURE") or ("0" if _is_known(document) else "1")
     if wanted == "1":
@@ -84,6 +84,6 @@ def _read(document: Path) -> dict[str, Any]:
 
 
 def _is_known(document: Path) -> bool:
-    """Return whether the site has the run that lies there."""
+    """Return whether the site has the run in this file."""
     run_id = _read(document).get("run_id", "")
     return bool(run_id) and Run.objects.filter(run_id=run_id, status=Run.Status.READY).exists()

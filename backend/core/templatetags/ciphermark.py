@@ -1,4 +1,4 @@
-"""Filters and tags of the templates: units, times, names, downloads."""
+"""Template filters and tags for units, times, names and downloads."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ register = template.Library()
 MENU = "compare/parts/downloads_menu.html"
 
 LONG = 72
-"""Characters after which a text in a list is cut or folded."""
+"""Length above which a text in a list is truncated or folded."""
 
 
 def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
@@ -85,13 +85,13 @@ def known(label: str | None) -> SafeString:
 
 @register.filter
 def is_long(text: str) -> bool:
-    """Return whether a fact takes more than about two lines."""
+    """Return whether a fact needs more than about two lines."""
     return len(text) > LONG
 
 
 @register.simple_tag
 def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
-    """Format a time in UTC for people and machines; midnight sharp is a bare date."""
+    """Format a time in UTC as a `time` element; exact midnight becomes a date."""
     if moment is None:
         return unknown
     moment = moment.astimezone(UTC)
@@ -110,7 +110,7 @@ def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
 
 @register.simple_tag
 def history_address(member: FleetChangeMember) -> str:
-    """Return the address of the history of a series that shows the change."""
+    """Return the URL of the history that shows the change."""
     query = urlencode({"series": series_key(member.series)}) if member.series else ""
     host = member.run.host_id
     return f"{reverse('host-page', args=[host])}?{query}#history"
@@ -123,7 +123,7 @@ def many_machines_section(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU)
 def download_menu(**chosen: Any) -> dict[str, Any]:
-    """Offer the measurements of one host (`host=KEY`) or one run (`run_id=ID`)."""
+    """Render downloads of the measurements of a host (`host=KEY`) or run (`run_id=ID`)."""
     return {"measurements": urlencode(chosen)}
 
 
@@ -135,7 +135,7 @@ def list_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
-    """Offer the comparison of the page: its ciphers, block size and order of groups."""
+    """Render downloads of the page's comparison."""
     params, query = context["asked"].copy(), context["query"]
     params["tool"] = query.tool
     params.setlist("cipher", list(query.ciphers))
@@ -150,5 +150,5 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag("core/parts/misspelt.html", takes_context=True)
 def misspelt_notice(context: template.Context) -> dict[str, Any]:
-    """Return ignored parameters that are probably misspelt."""
+    """Render a notice about misspelt parameters."""
     return {"misspelt": misspelt_parameters(context["request"].GET)}

@@ -1,4 +1,4 @@
-"""The API's own pages: its documentation, and 404 below /api/."""
+"""API documentation, and 404 below /api/."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 # Its pictures and folds have style attributes; no text of a user is on this page.
 @method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):
-    """The browsable documentation: a page, which has no template for the answer to OPTIONS."""
+    """The interactive documentation, without a response to OPTIONS."""
 
     template_name = "core/api_docs.html"
     http_method_names = ["get", "head"]
@@ -23,10 +23,10 @@ class DocsView(SpectacularSwaggerSplitView):
 
 @extend_schema(exclude=True)
 class NoSuchAddress(APIView):
-    """Every other address below /api/: a 404 in the API's own format."""
+    """Return 404 in the API's format for unknown paths below /api/."""
 
     permission_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse before anything else, whatever the method."""
+        """Return 404 before other checks."""
         raise NotFound(f"There is nothing at {request.path}; see {reverse('api:docs')}.")

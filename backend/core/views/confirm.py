@@ -1,4 +1,4 @@
-"""The page that asks before a change, and the sentence after it."""
+"""Confirmation page before a change, and message after it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from runs.editing import EditConflict, EditRefused
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a page asks: its heading, what would happen, the button, and where "no" leads.
+    """Texts of a confirmation page: heading, consequences, button, and URL to cancel.
 
-    `said`: what the next page says when it is done; `undo`: the address that takes it back.
+    `said`: message after the change. `undo`: URL that reverts it.
     """
 
     heading: str
@@ -28,13 +28,13 @@ class Confirmation:
     said: str
     undo: str = ""
     name: str | None = None
-    """The present name, where a new one is to be given."""
+    """Current name, if the form asks for a new one."""
 
 
 def confirm(
     request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
 ) -> HttpResponse:
-    """Ask on GET; change on POST and redirect to `done` with a confirmation."""
+    """Ask on GET; on POST make the change and redirect to `done` with a message."""
     refusal, status = "", 200
     if request.method == "POST":
         try:

@@ -1,6 +1,6 @@
-"""The documentation, `/docs/`: for everyone, even where figures need an account.
+"""Documentation at `/docs/`, readable without an account.
 
-The pages of `docs/` are read once, as HTML, in the order of `docs/index.md`.
+The pages of `docs/` are converted to HTML once, in the order of `docs/index.md`.
 """
 
 import posixpath
@@ -24,7 +24,7 @@ from mdit_py_plugins.anchors import anchors_plugin
 INDEX = "index"
 AGENT = "agent"
 BESIDE = {"../agent/README": AGENT}
-"""Pages that lie elsewhere, as links of the folder call them, and their names."""
+"""Link to a page outside the folder -> name of the page."""
 BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
 
 
@@ -49,14 +49,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Library:
-    """All pages by name, and the parts of the index: a title and the names of its pages."""
+    """All pages by name, and the sections of the index with the names of their pages."""
 
     pages: dict[str, Page]
     parts: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _Scrolled(RendererHTML):
-    """Renders wide blocks in boxes that scroll, by the keyboard too."""
+    """Render tables and code in boxes that scroll and accept keyboard focus."""
 
     def table_open(self, *given: Any) -> str:
         return BOX + self.renderToken(*given)
@@ -65,7 +65,7 @@ class _Scrolled(RendererHTML):
         return f"{self.renderToken(*given)}</div>"
 
     def td_open(self, tokens: Sequence[Token], place: int, *given: Any) -> str:
-        """Align by a class: the Content-Security-Policy lets no style in."""
+        """Align by class, because the Content-Security-Policy forbids inline styles."""
         if "right" in str(tokens[place].attrs.pop("style", "")):
             tokens[place].attrSet("class", "number")
         return self.renderToken(tokens, place, *given)
@@ -84,14 +84,14 @@ def _focusable(block: str) -> str:
 
 
 def _markdown() -> MarkdownIt:
-    """Return a reader of CommonMark and tables, without HTML; headings can be linked to."""
+    """Return a parser for CommonMark with tables and heading anchors, without raw HTML."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Scrolled).enable("table")
     return markdown.use(anchors_plugin, max_level=3)
 
 
 @cache
 def library() -> Library:
-    """Read the folder; the pages do not change while the program runs."""
+    """Read all pages once."""
     folder: Path = settings.DOCS_DIR
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
@@ -130,7 +130,7 @@ def _plain(token: Token) -> str:
 
 
 def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the headings of the index, each with the pages that are linked below it."""
+    """Yield the headings of the index with the pages linked below them."""
     title, names = "", list[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
@@ -146,7 +146,7 @@ def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
-    """Give links and pictures of the folder this site's addresses; others become text."""
+    """Convert links and pictures to URLs of this site; other relative links become text."""
     beside = posixpath.dirname(name)
     for token in tokens:
         children = token.children or []

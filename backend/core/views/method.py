@@ -1,4 +1,4 @@
-"""The method, with the levels of the reference profile."""
+"""The page `/method/`."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

@@ -1,4 +1,4 @@
-"""What editors do to hosts: each on a page that says what will happen, then by POST."""
+"""Edit hosts, with a confirmation page before each change."""
 
 from functools import partial
 
@@ -71,7 +71,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
 
 @permission_page("runs.change_host", *FORM)
 def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
-    """Have later uploads under a merged or former identity make a host of their own."""
+    """Stop redirecting uploads of a merged or former identity."""
     alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)
     back = reverse("host-page", args=[alias.host_id])
     confirmation = Confirmation(

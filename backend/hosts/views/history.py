@@ -1,4 +1,4 @@
-"""A host's history on its page: the series to choose from, the chart's marks, the table."""
+"""History section of the host's page: series, chart and table."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ SERIES_FIELDS = (
 
 
 class HistoryChoice(ParameterForm):
-    """What the section of the host's page asks for beside the series."""
+    """Parameters of the section in addition to the series."""
 
     metric = HistoryForm.base_fields["metric"]
     since = HistoryForm.base_fields["since"]
@@ -45,7 +45,7 @@ class HistoryChoice(ParameterForm):
 
 
 def series_key(series: Series) -> str:
-    """Return it in an address: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
+    """Return the URL form: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
     parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
     parts += [series.acceleration] if series.acceleration != "default" else []
     parts += [series.operation] if series.operation != "encrypt" else []
@@ -109,7 +109,7 @@ def history_section(
 
 
 def _default_series(results: Sequence[Series]) -> Series | None:
-    """Return the first of the usual ciphers that was measured, ssh before openssl."""
+    """Return the first measured cipher of the default set, ssh before openssl."""
     plain = [result for result in results if result.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
@@ -129,7 +129,7 @@ def _label(series: Series) -> str:
 
 
 def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
-    """Return the changes, the latest first, each with its entry of `/changes/`, if any."""
+    """Return the changes, latest first, with their entries in `/changes/`."""
     tool, cipher = found.series["tool"], found.series["cipher"]
     members = FleetChangeMember.objects.filter(
         run__in=[change.point.run for change in found.changes],
@@ -157,7 +157,7 @@ def _api_address(found: History) -> str:
 
 
 def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
-    """Return what the chart draws (`HistoryView` in frontend/src/history.ts)."""
+    """Return the chart's data (`HistoryView` in frontend/src/history.ts)."""
     breaks = {change.index for change in found.breaks}
     return {
         "unit": found.unit,
@@ -193,7 +193,7 @@ def _marks(found: History) -> list[dict[str, Any]]:
 
 
 def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
-    """Return notes on the time axis, each read out with the first run that began after it."""
+    """Return the notes of the chart, each with the first run after it for screen readers."""
     times = [point.started_at for point in found.points]
     return [
         {

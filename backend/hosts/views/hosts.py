@@ -1,4 +1,4 @@
-"""Pages: the list of hosts, and one host with what it measured last."""
+"""Pages of the list of hosts and of a host."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -38,13 +38,13 @@ COLUMNS = {
     "-runs": "Runs",
     "-last_run_at": "Latest run",
 }
-"""Ordering by a column, at first -> its heading."""
+"""Initial ordering of a column -> heading."""
 
 NUMBERS = ("speed_index", "runs")
 
 
 class Heading(NamedTuple):
-    """A column's heading: where it leads, and how the list is ordered by it now, if it is."""
+    """Heading of a column, with its link and current order."""
 
     field: str
     label: str
@@ -55,7 +55,7 @@ class Heading(NamedTuple):
 
 @reader_page
 def host_list(request: HttpRequest) -> HttpResponse:
-    """List hosts with their latest environment, AES verdict, its reason and the advice."""
+    """List hosts with their latest environment and AES verdict."""
     params = request.GET
     form = HostForm(params)
     if form.errors:
@@ -88,7 +88,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
 
 
 def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
-    """Yield headings that sort the list, best or first on top; again, the other way round."""
+    """Yield headings that sort the list, and reverse it if it is already sorted by them."""
     for first, label in COLUMNS.items():
         field = first.removeprefix("-")
         is_sorted = ordering.removeprefix("-") == field
@@ -128,7 +128,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
 
 @reader_page
 def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
-    """Lead to the page of the host with this key or number, or of what that was merged into."""
+    """Redirect to the page of the host with this key or number, following merges."""
     host = Host.objects.find(key)
     if host is None or host.latest_run_id is None:
         raise Http404("There is no such host, or it has no run that counts.")

@@ -1,4 +1,4 @@
-"""Notes on a host, made and removed by editors on its page."""
+"""Add and delete notes on the page of a host."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, time
@@ -45,7 +45,7 @@ def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
 
 
 def _noon(request: HttpRequest) -> datetime | None:
-    """Return noon of the day, UTC: between the runs of the day before and the day after."""
+    """Return noon (UTC) of the submitted date."""
     given = request.POST.get("date", "")
     try:
         day = parse_date(given)

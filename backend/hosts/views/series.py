@@ -17,17 +17,17 @@ from core.paging import NumberedPage, numbered_page
 from runs.models import Measurement, Series
 
 SERIES_ON_PAGE = 250
-"""Series of a run on one page: a thorough run has about as many, the largest 5,000."""
+"""Series per page, about as many as in a thorough run. The largest run has 5,000."""
 
 SERIES_UNFOLDED = 60
-"""Up to so many are shown unfolded; of more only the first section is."""
+"""Number of series above which only the first section is expanded."""
 
 TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
 
 
 @dataclass(frozen=True)
 class Section:
-    """Measurements that differ in cipher and block size alone."""
+    """Measurements that differ only in cipher and block size."""
 
     tool: str
     label: str
@@ -44,7 +44,7 @@ class Section:
 
     @property
     def has_negotiated(self) -> bool:
-        """Return whether ssh's log has what was negotiated."""
+        """Return whether negotiated algorithms are known."""
         return any(row.negotiated for row in self.rows)
 
 
@@ -65,7 +65,7 @@ def configuration(series: Series) -> tuple[Any, ...]:
 
 
 def section_label(series: Series) -> str:
-    """Return the configuration in words: "SSH, pipeline, loopback"."""
+    """Describe the configuration, such as "SSH, pipeline, loopback"."""
     words = [TOOL_NAMES.get(series.tool, series.tool)]
     if series.tool == "ssh":
         words += [
@@ -82,7 +82,7 @@ def section_label(series: Series) -> str:
 
 
 def reading_order(series: Series) -> tuple[Any, ...]:
-    """Sort key: by configuration, ciphers in the order of their families."""
+    """Return the sort key: configuration, then cipher family."""
     return (*configuration(series), cipher_order(series.cipher), series.block_size or 0)
 
 
@@ -93,7 +93,7 @@ def _sections(ordered: Iterable[Measurement]) -> tuple[Section, ...]:
 
 @dataclass(frozen=True)
 class SeriesPage(NumberedPage):
-    """Some of the series of a run."""
+    """A page of the series of a run."""
 
     sections: tuple[Section, ...]
     total: int
@@ -123,7 +123,7 @@ def _section(rows: tuple[Measurement, ...]) -> Section:
 
 @dataclass(frozen=True)
 class ToolChart:
-    """A chart of one tool's results: ssh and openssl rates never share an axis."""
+    """Chart of a tool's results. ssh and openssl never share an axis."""
 
     id: str
     name: str
@@ -131,7 +131,7 @@ class ToolChart:
 
     @property
     def height(self) -> int:
-        """Return the room that is kept for it, in CSS pixels."""
+        """Return the reserved height in CSS pixels."""
         return rows_height([len(group["values"]) for group in self.view["comparison"]["groups"]])
 
     @property
@@ -170,7 +170,7 @@ def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
 
 
 def _chart_group(number: int, section: Section) -> dict[str, Any]:
-    """Return one section as a group of the chart; of openssl only the largest block size."""
+    """Convert a section to a group of the chart, for openssl with only the largest block size."""
     sizes = [row.series.block_size for row in section.rows if row.series.block_size]
     largest = max(sizes, default=None)
     rows = [
@@ -199,7 +199,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
 def standing_tables(
     found: Iterable[SeriesStanding],
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
-    """Return a table for each tool and method: its label, the tool, and the rows by cipher."""
+    """Return a table per tool and method: label, tool and rows by cipher."""
 
     def kind(row: SeriesStanding) -> tuple[bool, str, str]:
         series = row.result.series
@@ -213,6 +213,6 @@ def standing_tables(
 
 
 def standing_words(standing: Standing) -> str:
-    """Return the percentile in words; rounded down, so that only the best is faster than all."""
+    """Describe the percentile, rounded down so that only the best host is faster than all."""
     hosts = f"{standing.others} other host{'' if standing.others == 1 else 's'}"
     return f"faster than {math.floor(standing.percentile)} % of {hosts}"

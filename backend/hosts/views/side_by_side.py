@@ -1,4 +1,4 @@
-"""Pages: two to four runs or hosts side by side, compared with one of them, the baseline."""
+"""Compare two to four runs or hosts with one of them, the baseline."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -26,10 +26,10 @@ from runs.models import Host, Measurement, Run, Series
 FEWEST, MOST = 2, 4
 BASELINE = "baseline"
 ROWS = 100
-"""Series on one page, each with a figure of every side."""
+"""Series per page."""
 
 CHOICES = 50
-"""Runs or hosts that are offered to compare with, at most: the latest."""
+"""Maximum number of runs or hosts offered, latest first."""
 
 NAME_LENGTH = 40
 
@@ -45,9 +45,9 @@ class Side:
 
 
 class Cell(NamedTuple):
-    """One side's result of a series, and its ratio to the baseline's.
+    """Result of a series on one side, and its ratio to the baseline.
 
-    That is withheld (None) across a change of the tool.
+    The ratio is None across a change of the tool.
     """
 
     result: Measurement
@@ -56,14 +56,14 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One series: what it is, and what each side has of it."""
+    """A series with the results of all sides."""
 
     series: Series
     cells: list[Cell | None]
 
 
 class Mean(NamedTuple):
-    """The geometric mean of the ratios of one tool's common series, and what they say."""
+    """Geometric mean of the ratios of a tool's common series, and their verdicts."""
 
     ratio: float
     n: int
@@ -72,7 +72,7 @@ class Mean(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One side, and the addresses with it as the baseline and without it."""
+    """A side, with URLs that make it the baseline or remove it."""
 
     label: str
     side: Side
@@ -97,31 +97,31 @@ def host_side(host: Host) -> Side:
 
 @reader_page
 def runs_side_by_side(request: HttpRequest) -> HttpResponse:
-    """Compare runs, the oldest first, which is the baseline."""
+    """Compare runs, oldest first; the oldest is the baseline."""
     return _page(request, "run", request.GET.getlist("run"))
 
 
 @reader_page
 def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
-    """Compare the latest results of hosts, the first in the address as the baseline."""
+    """Compare the latest results of hosts; the first in the URL is the baseline."""
     return _page(request, "host", request.GET.getlist("host"))
 
 
 @reader_page
 def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
-    """Compare two runs, the older one as the baseline."""
+    """Compare two runs; the older one is the baseline."""
     return _page(request, "run", [str(run_id), str(other_id)])
 
 
 @reader_page
 def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
-    """Compare two hosts, the first as the baseline."""
+    """Compare two hosts; the first is the baseline."""
     return _page(request, "host", [str(host_id), str(other_id)])
 
 
 @reader_page
 def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Offer runs to compare with: of the same host, or of hosts found by name."""
+    """Offer runs to compare with, of the same host or of hosts found by name."""
     run = get_object_or_404(Run.objects.listed(), run_id=run_id)
     named = search_text(request.GET)
     hosts = Host.objects.named_like(named) if named else [run.host_id]
@@ -139,7 +139,7 @@ def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
 
 
 def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
-    """Return other hosts, those whose name contains `named`, the latest added first."""
+    """Return other hosts whose name contains `named`, latest added first."""
     return Host.objects.listed().exclude(pk=host.pk).named_like(named)[:CHOICES]
 
 
@@ -159,7 +159,7 @@ def _page(request: HttpRequest, kind: str, keys: Sequence[str]) -> HttpResponse:
 
 
 def _runs(keys: Sequence[str]) -> dict[str, Side]:
-    """Return the runs that are not hidden, the oldest first, undated ones last."""
+    """Return visible runs, oldest first and undated last."""
     try:
         runs = Run.objects.listed().filter(run_id__in=map(UUID, keys))
     except ValueError:
@@ -215,7 +215,7 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
 
 
 def labels_of(sides: Sequence[Side]) -> list[str]:
-    """Return headings: name and date, with time and run id only where needed to differ."""
+    """Return headings of name and date, with time and run id if needed to distinguish them."""
     labels: list[str] = []
     for pattern in ("%Y-%m-%d", "%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M UTC, run {run}"):
         labels = [
@@ -234,7 +234,7 @@ def _date(side: Side, pattern: str) -> str:
 
 
 def _rows(sides: Sequence[Side], across: bool) -> list[Row]:
-    """Return the series that at least two sides have, in reading order."""
+    """Return the series with results on at least two sides, in display order."""
     results = [{result.series_id: result for result in side.results} for side in sides]
     shared = Counter(key for of_side in results for key in of_side)
     rows = []
@@ -279,7 +279,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
-    """Return the changes of the tool between the baseline and others, and the figures of each."""
+    """Return the changes of the tool between the baseline and others, with counts of results."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
     return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

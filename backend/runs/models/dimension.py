@@ -1,7 +1,4 @@
-"""What can change on a host and affects speed: environments.
-
-Their facts with a key and a label are what comparisons group and filter by.
-"""
+"""Environments of hosts, and the dimensions by which comparisons group and filter."""
 
 from django.db import models
 
@@ -17,14 +14,14 @@ DIMENSIONS = (
     "openssh",
     "virtualization",
 )
-"""The fields of `cipherspeed.environment.Dimensions`, each a foreign key of `Environment`."""
+"""Fields of `cipherspeed.environment.Dimensions`, each a foreign key of `Environment`."""
 
 OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
-"""Dimensions of the library -> the foreign key that ssh has its own value in, if it has one."""
+"""Dimension of the library -> foreign key with ssh's own value, if it differs."""
 
 
 class DimensionValue(models.Model):
-    """One value of one dimension, such as the CPU "Intel Core i7-3770"."""
+    """A value of a dimension, such as the CPU "Intel Core i7-3770"."""
 
     dimension = models.CharField(max_length=20)
     key = models.CharField(max_length=200)
@@ -40,9 +37,9 @@ class DimensionValue(models.Model):
 
 
 class Environment(models.Model):
-    """A distinct environment, recognised by the fingerprint of its stable facts.
+    """An environment, identified by the fingerprint of its stable facts.
 
-    The facts themselves stay in each run's document: readings among them differ from run to run.
+    The facts themselves are in each run's document, because some are readings.
     """
 
     fingerprint = models.CharField(max_length=64, unique=True)
@@ -95,5 +92,5 @@ class Environment(models.Model):
         return self.library("ssh")
 
     def library(self, tool: str) -> DimensionValue:
-        """Return the library that this tool's figures were measured with."""
+        """Return the library that the tool used."""
         return (self.ssh_library if tool == "ssh" else None) or self.openssl

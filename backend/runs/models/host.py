@@ -1,4 +1,4 @@
-"""Hosts: machines, and what they are recognised by."""
+"""Hosts and their identities."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,10 +15,10 @@ from runs.signals import runs_changed
 ATTEMPTS = 20
 
 MOST_NAMED = 5
-"""Hosts named in an error about an unclear name."""
+"""Maximum number of hosts listed for an ambiguous name."""
 
 SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
-"""Of the environment of a host or run in a list."""
+"""Environment facts shown in lists of hosts and runs."""
 
 
 def is_number(text: str) -> bool:
@@ -26,19 +26,19 @@ def is_number(text: str) -> bool:
 
 
 class HostQuerySet(models.QuerySet["Host"]):
-    """How hosts are recognised, found and named."""
+    """Query hosts by identity, key and name."""
 
     def known_as(
         self, machine_id: str | None, name: str, *, published: bool = False
     ) -> "Host | None":
-        """Return the host that documents with this machine id and name belong to."""
+        """Return the host with this machine id and name, following aliases."""
         identity = _identity(machine_id, name, published)
         own = self.filter(**identity).first()
         aliases = HostAlias.objects.filter(**identity, followed=True)
         return own or self.filter(aliases__in=aliases).first()
 
     def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
-        """Return the host of such documents, stored if it is new, locked until the commit."""
+        """Return the host with this machine id and name, locked and created if new."""
         for _ in range(ATTEMPTS):
             known = self.select_for_update(of=("self",), no_key=True).known_as(
                 machine_id, name, published=published
@@ -53,7 +53,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         raise IntegrityError(f"no free slug for the host {name!r}")
 
     def free_slug(self, name: str) -> str:
-        """Return a slug that leads to no host yet; never digits alone, which would be a number."""
+        """Return an unused slug that does not consist only of digits."""
         wanted = slug(name)
         if is_number(wanted):
             wanted = f"host-{wanted}"
@@ -67,9 +67,9 @@ class HostQuerySet(models.QuerySet["Host"]):
         return next(free for free in (wanted, *numbered) if free not in taken)
 
     def by_reference(self, references: Iterable[str], *, exact: bool = False) -> "dict[str, Host]":
-        """Return the host of each key, number or, unless `exact`, unique beginning of a name.
+        """Return the host of each key, number or, unless `exact`, unique prefix of a name.
 
-        A key takes precedence over a number, and a merged host's leads to what it became.
+        Keys take precedence over numbers. Merged hosts are followed.
         """
         wanted = [reference for reference in references if reference and "\x00" not in reference]
         numbers = [int(text) for text in wanted if is_number(text)]
@@ -91,30 +91,30 @@ class HostQuerySet(models.QuerySet["Host"]):
         return {text: known[text] for text in wanted if text in known}
 
     def beginning_with(self, text: str) -> "list[Host]":
-        """Return the host of this name, else the first hosts whose name or key begins so."""
+        """Return the host with this name, else the first hosts with this prefix of name or key."""
         named = list(self.filter(name__iexact=text)[:2])
         begins = Q(name__istartswith=text) | Q(slug__istartswith=text)
         return named if len(named) == 1 else list(self.filter(begins)[:MOST_NAMED])
 
     def find(self, reference: str) -> "Host | None":
-        """Return the host with this key, number or name, or the only one that begins so."""
+        """Return the host with this key, number, name or unique prefix."""
         return self.by_reference([reference]).get(reference)
 
     def missing(self, reference: str) -> str:
-        """Return the error about a reference that `find` has no host for."""
+        """Return the error message for a reference that `find` cannot resolve."""
         several = self.beginning_with(reference) if "\x00" not in reference else []
         keys = ", ".join(host.slug for host in several)
         sentence = f"There is no host {reference[:50]!r}"
         return f"{sentence}, and several begin so: {keys}." if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
-        """Return the keys of these hosts, none twice; what leads to no host stays as it is."""
+        """Return the distinct current keys of these hosts, keeping unknown references."""
         wanted = tuple(references)
         hosts = self.by_reference(wanted)
         return tuple(dict.fromkeys(hosts[key].slug if key in hosts else key for key in wanted))
 
     def named_like(self, text: str) -> Self:
-        """Return the hosts that have or had a name with this text."""
+        """Return hosts whose current or former name contains this text."""
         aliases = HostAlias.objects.filter(host=OuterRef("pk"), name__icontains=text)
         return self.filter(Q(name__icontains=text) | Exists(aliases)) if text else self
 
@@ -122,16 +122,16 @@ class HostQuerySet(models.QuerySet["Host"]):
         return self.filter(latest_run__isnull=False)
 
     def with_run_count(self) -> Self:
-        """Annotate `run_count`: the runs that count."""
+        """Annotate `run_count`, the number of visible runs."""
         from runs.models.run import Run  # which refers to hosts
 
         runs = Run.objects.counted().filter(host=OuterRef("pk")).order_by().values("host")
         return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
 
     def listed(self) -> Self:
-        """Return hosts that have a run that counts, with all that lists show of them.
+        """Return hosts with a visible run, with everything that lists show.
 
-        `twin`: another host with the same machine id: the machine under another name, or a clone.
+        `twin`: another host with the same machine id, renamed or a clone.
         """
         others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
         twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")
@@ -151,7 +151,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return [hosts[pk] for pk in ids if pk in hosts]
 
     def refresh_latest_run(self) -> None:
-        """Store again which run of these hosts is the latest."""
+        """Update the latest run of these hosts."""
         from runs.models.run import Run  # which refers to hosts
 
         latest = Run.objects.counted().filter(host=OuterRef("pk")).latest_first()
@@ -159,7 +159,7 @@ class HostQuerySet(models.QuerySet["Host"]):
 
 
 def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, Any]:
-    """Return the fields that no other host or alias has like this."""
+    """Return the fields that identify a host or alias."""
     return {
         "machine_id": None if published else machine_id or None,
         "name": name,
@@ -168,10 +168,10 @@ def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, A
 
 
 class Host(models.Model):
-    """A machine whose runs belong together.
+    """A machine.
 
-    It is recognised by its machine id and name; without an id by its name. Published hosts stand
-    apart: an uploaded run can never join the history of a machine that somebody else wrote about.
+    It is identified by machine id and name, or by its name if it has no id. Published hosts are
+    separate, so that uploads never join the history of a published machine.
     """
 
     name = models.CharField(max_length=200)
@@ -202,22 +202,22 @@ class Host(models.Model):
         return self.name
 
     def followed_aliases(self) -> "list[HostAlias]":
-        """Return what else uploads come under."""
+        """Return aliases whose uploads belong to this host."""
         return [alias for alias in self.aliases.all() if alias.followed]
 
     @property
     def has_advice(self) -> bool:
-        """Return whether something can be done for its AES speed."""
+        """Return whether there is advice to improve its AES speed."""
         return bool(not self.published and self.latest_run and self.latest_run.acceleration_advice)
 
     @property
     def former_names(self) -> list[str]:
-        """Return other names under which its runs came or come."""
+        """Return other names of the host, past and present."""
         return sorted({alias.name for alias in self.aliases.all()} - {self.name})
 
 
 class HostAlias(models.Model):
-    """Another machine id and name of a host: of one that was merged into it, or its former name."""
+    """Another identity of a host: of a merged host, or a former name."""
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
@@ -249,7 +249,7 @@ class HostAlias(models.Model):
 
 
 class HostWatchQuerySet(models.QuerySet["HostWatch"]):
-    """Hosts that are watched for changes."""
+    """Query hosts for change detection."""
 
     def mark_due(self, hosts: Iterable[int]) -> None:
         """Queue these hosts for change detection, because their runs changed."""
@@ -264,7 +264,7 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
 
 
 class HostWatch(models.Model):
-    """Whether changes of a host are to be looked for, and from when on it is silent."""
+    """State of change detection for a host: whether it is due, and when it becomes silent."""
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
     due_at = models.DateTimeField(null=True, help_text="Since when; null: looked at.")

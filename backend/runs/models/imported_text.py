@@ -1,4 +1,4 @@
-"""Store texts that people pasted or sent."""
+"""Imported texts."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from accounts.models.token import ApiToken
 
 
 class ImportedText(models.Model):
-    """Hold a text verbatim and the reader's answers; its runs are made of both."""
+    """A text as received and the user's choices, from which its runs are derived."""
 
     import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
     body = models.BinaryField(help_text="The bytes exactly as received.")

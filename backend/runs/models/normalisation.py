@@ -6,7 +6,7 @@ from runs.models.run import Run
 
 
 class BaselineLevel(models.Model):
-    """Level b(f) of one baseline family in one run and tool, bytes per second."""
+    """Level b(f) of a baseline family in a run and tool, in bytes per second."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="baseline_levels")
     tool = models.CharField(max_length=10)
@@ -20,7 +20,7 @@ class BaselineLevel(models.Model):
 
 
 class RunSpeedIndex(models.Model):
-    """Speed index of one run and tool."""
+    """Speed index of a run and tool."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="speed_indices")
     tool = models.CharField(max_length=10)

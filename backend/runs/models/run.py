@@ -1,4 +1,4 @@
-"""One agent execution, its document kept verbatim."""
+"""Runs and their documents."""
 
 import json
 import logging
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COUNTED = "r.status = 'ready' AND NOT r.hidden"
-"""SQL of a run (r): hidden and rejected runs never count; nor do implausible figures, which have no
-median."""
+"""SQL condition of visible runs (r). Implausible results have no median and never count."""
 
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
-"""SQL: whether something disturbed a run (r), as the filter spells it."""
+"""SQL expression of the filter `disturbed` for a run (r)."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
-"""When a run began; where that is unknown, when it arrived. Lists go by it (`runs_by_time`)."""
+"""Start of a run, or its upload if undated. Lists are sorted by it (`runs_by_time`)."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Which runs are shown and count, and their order."""
+    """Query and sort visible runs."""
 
     def shown(self) -> Self:
         return self.filter(hidden=False)
@@ -44,7 +43,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read everything within the block from one moment, whatever is stored meanwhile."""
+        """Read everything in the block from one database snapshot."""
         if connection.in_atomic_block:  # the transaction has its snapshot already
             yield
             return
@@ -54,11 +53,11 @@ class RunQuerySet(models.QuerySet["Run"]):
             yield
 
     def latest_first(self) -> Self:
-        """Order by start, newest first and undated last; of equal times by the latest stored."""
+        """Sort by start, newest first and undated last, then by time of storage."""
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return the shown runs with all that lists show, the latest received first."""
+        """Return visible runs with everything that lists show, latest received first."""
         measurements: Any = self.model.measurements.rel.related_model
         series = (
             measurements.objects.filter(run=OuterRef("pk"))
@@ -74,7 +73,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def recent_of(self, host: Host) -> Self:
-        """Return the listed runs of a host that were measured last."""
+        """Return the latest runs of a host for lists."""
         return self.listed().filter(host=host).order_by("-moment", "-pk")[:20]
 
     def detailed(self) -> Self:
@@ -84,7 +83,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """A run: accepted once its document is stored, then ready or rejected with the reason."""
+    """A run. It is accepted once its document is stored, then ready or rejected with a reason."""
 
     class Status(models.TextChoices):
         ACCEPTED = "accepted"
@@ -157,7 +156,7 @@ class Run(models.Model):
 
     @property
     def name(self) -> str:
-        """Return the name of its host; until that is known, as the document has it."""
+        """Return the name of the host, or the document's name until it is processed."""
         return self.host.name if self.host else self.host_name
 
     @property
@@ -170,7 +169,7 @@ class Run(models.Model):
 
 
 class RunDocument(models.Model):
-    """The document exactly as received (after any transfer compression was undone)."""
+    """The document as received, after decompression."""
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
     body = models.BinaryField()
@@ -184,10 +183,7 @@ class RunDocument(models.Model):
 
     @cached_property
     def parsed(self) -> Mapping[str, Any]:
-        """Return its JSON; an unreadable document counts as empty, with a warning in the log.
-
-        Uploads of those are refused: it was damaged in the database since.
-        """
+        """Parse the document; a damaged one counts as empty, with a warning in the log."""
         try:
             document: Mapping[str, Any] = json.loads(self.received)
         except ValueError as error:
@@ -197,6 +193,6 @@ class RunDocument(models.Model):
 
     @property
     def environment(self) -> Mapping[str, Any]:
-        """Return its `environment`."""
+        """Return the `environment` of the document."""
         stated: Mapping[str, Any] = self.parsed["environment"]
         return stated

@@ -1,4 +1,4 @@
-"""What was measured, stored once, and the results of runs; the tries stay in the documents."""
+"""Series, and measurements of runs. The tries are in the documents."""
 
 from typing import Any, Self
 
@@ -21,13 +21,13 @@ SHOWN_BY = (
     "target_kind",
     "target_name",
 )
-"""The order in which measurements of a tool are shown."""
+"""Display order of measurements."""
 
 
 class Series(models.Model):
-    """One configuration that a tool was measured in; fields as in `cipherspeed.types.Series`.
+    """A configuration of a tool, with the fields of `cipherspeed.types.Series`.
 
-    Rows are never changed or deleted, so a known number stays valid.
+    Rows are never changed or deleted, so ids can be cached.
     """
 
     id = models.AutoField(primary_key=True)
@@ -55,7 +55,7 @@ class Series(models.Model):
 
     @property
     def is_comparable(self) -> bool:
-        """Return whether hosts are compared by it: nothing turned off, added or on the way."""
+        """Return whether the series counts in percentiles of hosts (default configuration)."""
         if self.acceleration != "default":
             return False
         if self.tool == "openssl":
@@ -70,7 +70,7 @@ class Series(models.Model):
 
 
 class Negotiated(models.Model):
-    """What ssh agreed on besides the cipher; an empty text is unknown."""
+    """Algorithms negotiated by ssh besides the cipher; an empty text is unknown."""
 
     id = models.AutoField(primary_key=True)
     mac = models.CharField(max_length=100, blank=True)
@@ -87,9 +87,9 @@ class Negotiated(models.Model):
 
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
     def shown(self, *, tries: bool = False) -> Self:
-        """Return them with their series and runs; with the runs' documents for the tries.
+        """Fetch series and runs, and documents for the tries.
 
-        A run is one object for all its measurements.
+        Measurements of a run share one object.
         """
         runs = Run.objects.select_related("environment__openssl", "environment__ssh_library")
         further = ["speed_indices", *(["document"] if tries else [])]
@@ -157,12 +157,12 @@ class Measurement(models.Model):
 
     @property
     def openssl(self) -> str:
-        """Return the release of the library that the tool used."""
+        """Return the release of the tool's library."""
         environment = self.run.environment
         return environment.library(self.series.tool).label if environment else ""
 
     @property
     def samples(self) -> list[dict[str, Any]]:
-        """Return the tries, which are in the run's document."""
+        """Return the tries from the run's document."""
         measured: list[dict[str, Any]] = self.run.document.parsed["measurements"]
         return measured[self.position]["samples"] if measured else []

@@ -1,4 +1,4 @@
-"""What editors do to runs: each on a page that says what will happen, then by POST."""
+"""Edit runs, with a confirmation page before each change."""
 
 from functools import partial
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The environment of a run as labelled lines; what is not known is left out."""
+"""Known facts of a run's environment with labels."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -19,14 +19,14 @@ from django.http.request import UnreadablePostError
 from texts.received import MAX_BYTES
 
 FORM_BYTES = 2 * MAX_BYTES
-"""Of all texts of one form."""
+"""Maximum size of all texts in a form."""
 REQUEST_BYTES = 4 * FORM_BYTES
-"""A request that says it is larger is not read at all."""
+"""Requests with a larger Content-Length are not read."""
 DRAIN_CHUNK = 64 * 1024
 
 
 class FormRefused(Exception):
-    """Refuse a form; the message says why. `run_id` names a run in the way."""
+    """A form was refused; `run_id` is a conflicting run."""
 
     def __init__(self, reason: str, status: int = 400, run_id: UUID | None = None) -> None:
         super().__init__(reason)
@@ -34,7 +34,7 @@ class FormRefused(Exception):
 
 
 class NoFiles(FileUploadHandler):
-    """Skip the files of every other form."""
+    """Discard uploaded files of other forms."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         raise SkipFile
@@ -45,7 +45,7 @@ class NoFiles(FileUploadHandler):
 
 
 class BoundedFiles(MemoryFileUploadHandler):
-    """Keep what can be read of each file, in memory; its `size` is what was sent."""
+    """Keep files in memory up to the limit; `size` is the size sent."""
 
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
         self.activated = True
@@ -78,7 +78,7 @@ def receive_form(request: HttpRequest) -> None:
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
-    """Drain the request: a browser reads no answer before it has sent everything."""
+    """Read the whole request, because browsers read no response before."""
     try:
         while request.read(DRAIN_CHUNK):
             pass

@@ -1,4 +1,4 @@
-"""Runs: the list with its filters, and one run with everything that is known of it."""
+"""Pages of the list of runs and of a run."""
 
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 
 def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Return filters without a field of their own: name, title, value, the address without it."""
+    """Return active filters without a control: name, title, value, and URL without it."""
     address = PageAddress(first_page(params, CURSOR))
     return [
         (name, FILTER_TITLES[name], value, address.without(name, value))
@@ -59,7 +59,7 @@ def _chips(params: QueryDict, given: dict[str, Any]) -> list[tuple[str, str, str
 
 @reader_page
 def run_page(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show a run: every series with every try, conditions, environment, provenance."""
+    """Show a run with series, tries, conditions, environment and provenance."""
     run = get_object_or_404(Run.objects.detailed(), run_id=run_id)
     measurements = list(run.measurements.shown(tries=True))
     context = {

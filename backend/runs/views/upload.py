@@ -1,4 +1,4 @@
-"""Receive what people paste or drop, preview it, save what they select."""
+"""Upload page: preview pasted and dropped texts, and save selected results."""
 
 import json
 from collections import Counter
@@ -36,13 +36,13 @@ from texts.types import Hints
 
 NAME_LENGTH = 200
 MOST_TEXTS, MOST_FIELDS = 50, 5_000
-"""Texts of a form are previewed until there are so many, or they need so many fields."""
+"""Maximum number of texts and fields in a preview."""
 HOSTS_IN_LINK = 20
 Answer = Callable[[HttpRequest], HttpResponse]
 
 
 class Unread(NamedTuple):
-    """Name a text that is no part of the preview, and the problem."""
+    """A text that cannot be previewed, with the reason."""
 
     name: str
     problem: str
@@ -109,7 +109,7 @@ def _save(request: HttpRequest) -> HttpResponse:
 
 
 def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> list[str]:
-    """Store all or nothing of what is selected; return the ids of imports and runs."""
+    """Store all selected results in one transaction; return the ids of imports and runs."""
     chosen = [preview for preview in previews if preview.chosen]
     if not chosen:
         raise FormRefused("Select at least one result.")
@@ -132,7 +132,7 @@ def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> l
 
 
 def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
-    """Yield name, bytes and fault of each text: of a preview sent again, or else a new one."""
+    """Yield name, bytes and error of each text in the form."""
     names = request.POST.getlist("name")
     for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
         yield name[:NAME_LENGTH], unpack(packed), ""
@@ -196,7 +196,7 @@ def _page(
     shown: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the preview, or the form where there is nothing to select."""
+    """Render the preview, or the form if there is nothing to select."""
     previews = [item for item in items if not isinstance(item, Unread) and item.packed]
     has_results = any(isinstance(each, DocumentPreview) or each.sections for each in previews)
     texts = [preview.understood.text for preview in previews if isinstance(preview, TextPreview)]
@@ -214,7 +214,7 @@ def _page(
 
 
 def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
-    """Show what was saved: the runs, and their figures in the chart."""
+    """Show the saved runs, with a link to their comparison."""
     try:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:

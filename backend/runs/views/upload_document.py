@@ -1,4 +1,4 @@
-"""Preview a run document of the agent, and store it as it is."""
+"""Preview and store a run document of the agent."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -30,13 +30,13 @@ OF_SERIES = (
 
 
 def is_run_document(body: bytes) -> bool:
-    """Tell whether a text means to be a run document, valid or not."""
+    """Return whether a text looks like a run document, valid or not."""
     start = body[:1024].removeprefix(UTF8_BOM).lstrip()
     return start.startswith(b"{") and (b"ciphermark/run" in body or b'"measurements"' in body)
 
 
 class DocumentPreview:
-    """Show a run document as received; `faults` where it is not valid."""
+    """Preview of a run document; `faults` lists its errors."""
 
     fields = 1
 
@@ -67,7 +67,7 @@ class DocumentPreview:
 
     @property
     def rows(self) -> list[Row]:
-        """Return the medians of the measurements, as many as are shown."""
+        """Return the medians of the measurements, up to the display limit."""
         measurements = self.document.measurements if self.document else ()
         return [Row(figures) for figures in grouped(map(_median, measurements))][:ROWS_SHOWN]
 
@@ -90,7 +90,7 @@ class DocumentPreview:
         return frozenset({"document"} if self.is_ticked else ())
 
     def save(self, person: User) -> UUID:
-        """Raise `RunConflict` where another run has this run_id."""
+        """Store the document; raise `RunConflict` if another run has its run_id."""
         accepted = accept_run(self.body, self.raw, source=Run.Source.AGENT)
         if accepted.created:
             record_upload([accepted.run], person)

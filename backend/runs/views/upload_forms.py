@@ -1,4 +1,4 @@
-"""Ask how to read a text, and what is true of its sections."""
+"""Forms for parse options and facts of sections."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -23,12 +23,12 @@ FORMAT_LABELS = {
 }
 UNIT_LABELS = {"MB": "1 000 000 bytes", "MiB": "1 048 576 bytes (MiB)"}
 SECTIONS_OFFERED = 30
-"""Nearest earlier sections that a section can be joined to; joins may follow one another."""
+"""Maximum number of earlier sections offered to join."""
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class OptionsForm(forms.Form):
-    """Ask for what a text may not say; the fields are those of `Hints`."""
+    """Form of parse options, with the fields of `Hints`."""
 
     format = forms.ChoiceField(
         choices=[("", "Detect"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
@@ -59,7 +59,7 @@ class OptionsForm(forms.Form):
 
 
 class SectionForm(forms.Form):
-    """Show a section's machine, which the reader corrects, and its rows."""
+    """Form of a section's host and rows."""
 
     host = forms.CharField(label="Host (required)", required=False)
     cpu = forms.CharField(label="CPU", required=False)
@@ -74,7 +74,7 @@ class SectionForm(forms.Form):
         initial: Mapping[str, str | None],
         **options: Any,
     ) -> None:
-        """Take names of sections to join (`earlier`) and stored answers (`initial`)."""
+        """Initialise with sections to join (`earlier`) and stored choices (`initial`)."""
         self.section = section
         self.label = section.label or f"from line {section.line}"
         self.stated = _stated(section)
@@ -116,7 +116,7 @@ def _check_printable(text: str) -> None:
 
 
 def _stated(section: Section) -> dict[str, str]:
-    """Return what the text says, as the fields can hold it."""
+    """Return the facts of the text, truncated to the fields."""
     environment = section.environment
     facts = {
         "host": section.host,

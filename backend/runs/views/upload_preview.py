@@ -1,4 +1,4 @@
-"""Preview a text: its sections with their rows, and what the reader selects and corrects."""
+"""Preview of a text with its sections, rows, selection and corrections."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -16,18 +16,18 @@ from texts.documents import MAX_RUNS, Corrections, Take, is_taken, section_keys
 from texts.types import Figure, Remark
 
 MOST_ROWS = 5_000
-"""Rows of a text; in each section the certain figures beyond them share one tick box."""
+"""Maximum number of rows per text. Further certain results of a section share one checkbox."""
 NEAREST = 10
 """Number of lines to show if no result was recognised."""
 
 
 class TextPreview:
-    """Show a text as read; with `data`, as the reader answered its preview."""
+    """Preview of a text, with the user's choices in `data`."""
 
     problem = ""
 
     def __init__(self, name: str, number: int, request: ImportRequest, data: QueryDict) -> None:
-        """Raise `NotAText` where the bytes are not a text."""
+        """Parse the text; raise `NotAText` for binary data."""
         self.name, self.number, self.request, self.data = name, number, request, data
         self.packed, self.take = pack(request.body), f"{number}-take"
         self.understood = understand(request)
@@ -85,7 +85,7 @@ class TextPreview:
 
     @cached_property
     def ticked(self) -> Take:
-        """Return what is ticked: as the reader left it, else as requested."""
+        """Return the selection of the user, or the default."""
         if "save" not in self.data:
             return self.request.take
         boxes = self.data.getlist(self.take)
@@ -93,12 +93,12 @@ class TextPreview:
 
     @cached_property
     def chosen(self) -> frozenset[str]:
-        """Return the keys of figures that are shown and ticked."""
+        """Return the keys of visible, selected results."""
         shown = (figure for form in self.sections.values() for figure in form.section.figures)
         return frozenset(figure.key for figure in shown if is_taken(figure, self.ticked))
 
     def is_valid(self) -> bool:
-        """Check the fields; each machine that results are taken of needs a name."""
+        """Validate the fields. Each host with selected results needs a name."""
         forms = self.sections
         if [key for key, form in forms.items() if not form.is_valid()]:
             return False
@@ -111,12 +111,12 @@ class TextPreview:
         return not any(form.errors for form in forms.values())
 
     def _root(self, key: str) -> str:
-        """Follow joins to the section that names the machine; they lead to earlier ones."""
+        """Follow joins to the section that names the host."""
         earlier = self.sections[key].cleaned_data.get("same_as")
         return self._root(earlier) if earlier else key
 
     def answered(self) -> ImportRequest:
-        """Return the import that the reader asks for; call `is_valid` first."""
+        """Return the requested import. Call `is_valid` first."""
         figures = list(self.understood.reading.figures())
         certain = frozenset(figure.key for figure in figures if not figure.uncertain)
         take: Take = "all" if len(self.chosen) == len(figures) else self.chosen

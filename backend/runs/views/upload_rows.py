@@ -1,4 +1,4 @@
-"""Make the rows of a preview: the figures of one line, with the line."""
+"""Rows of a preview: results of a line, with the line."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,22 +8,22 @@ from typing import NamedTuple
 from texts.types import Figure
 
 LINE_LENGTH = 160
-"""Characters shown of a line."""
+"""Maximum length of a displayed line."""
 RANGES_SHOWN = 100
 SEARCHED = 5_000
-"""Characters between two rows of a line that lost its breaks."""
+"""Maximum distance in characters between results of a line without breaks."""
 CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if code != 9} | {127: 0x2421}
-"""Shows a control character (a terminal's escapes, NUL) as its picture."""
+"""Control character -> visible symbol."""
 
 
 class Row(NamedTuple):
-    """Hold figures of one line that share cipher, setting and certainty."""
+    """Results of a line with the same cipher, setting and certainty."""
 
     figures: Sequence[Figure]
     line: str = ""
     ticked: bool = False
     assumed: Sequence[str] = ()
-    """What is not assumed for the whole section."""
+    """Assumptions that differ from the section's."""
 
     @property
     def first(self) -> Figure:
@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
     @property
     def keys(self) -> str:
-        """Return the value of the row's tick box."""
+        """Return the value of the row's checkbox."""
         return ",".join(figure.key for figure in self.figures)
 
     @property
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
-    """Group figures, in the order of the text, into those of one row."""
+    """Group results into rows, in the order of the text."""
     ordered = sorted(figures, key=lambda figure: (figure.line, figure.place))
     return [
         list(group)
@@ -51,7 +51,7 @@ def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
 
 
 def setting(figure: Figure) -> str:
-    """Describe what differs from the usual measurement; empty for nothing."""
+    """Describe differences from the default configuration; empty for none."""
     target = f"to {figure.target_name or 'another host'}" if figure.target_kind == "remote" else ""
     words = (
         "decrypt" if figure.operation == "decrypt" else "",
@@ -65,7 +65,7 @@ def setting(figure: Figure) -> str:
 
 
 def place_of(cipher: str, line: str, after: int) -> int:
-    """Find a cipher in a line that lost its breaks: where a number follows it, else anywhere."""
+    """Find a cipher in a line without breaks, preferably before a number."""
     name = r"\W?".join(re.split(r"\W", cipher)[:2])
     for follows in (r"[\w@. -]{0,16}?\W{0,9}\d", ""):
         if found := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
@@ -74,7 +74,7 @@ def place_of(cipher: str, line: str, after: int) -> int:
 
 
 def shorten(line: str, place: int = 0) -> str:
-    """Cut a long line in its middle, or around the place where that would be cut off."""
+    """Shorten a long line in the middle, keeping the text around `place`."""
     if len(line) > LINE_LENGTH:
         head, tail = LINE_LENGTH * 2 // 3, LINE_LENGTH // 3
         start = max(0, place - tail // 2)
@@ -85,7 +85,7 @@ def shorten(line: str, place: int = 0) -> str:
 
 
 def line_ranges(numbers: Sequence[int]) -> str:
-    """Write ascending line numbers as ranges: "1–4, 9"."""
+    """Format ascending line numbers as ranges, such as "1–4, 9"."""
     ranges: list[list[int]] = []
     for number in numbers:
         if ranges and number <= ranges[-1][1] + 1:

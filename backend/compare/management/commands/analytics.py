@@ -11,7 +11,7 @@ from core.site_command import SiteCommand
 
 
 class Command(SiteCommand):
-    """Have what answers comparisons read everything from PostgreSQL again."""
+    """Rebuild ClickHouse, or the copies of all web processes."""
 
     help = "Build the copies of all processes, or ClickHouse's tables, again from PostgreSQL."
 

@@ -18,12 +18,11 @@ from core.site_command import SiteCommand
 
 
 class Command(SiteCommand):
-    """Write everything to one file, while the site runs."""
+    """Back up the database to a file while the site runs."""
 
     help = "Write the whole database, documents included, to one file by pg_dump."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take a file, and what becomes of the older ones."""
         parser.add_argument(
             "file",
             nargs="?",
@@ -44,7 +43,7 @@ class Command(SiteCommand):
         )
 
     def handle(self, *, file: str, keep: int | None, verify: bool, **_: Any) -> None:
-        """Write, verify, remove old ones."""
+        """Write the backup, verify it, remove old ones."""
         try:
             if file == "-":
                 write_to_stdout()

@@ -14,20 +14,19 @@ from runs.models import Run
 
 
 class Command(SiteCommand):
-    """Bring a site back from the file that `backup` wrote."""
+    """Restore the database from a backup."""
 
     help = "Bring the database back from FILE (- for standard input), all of it or nothing."
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the file, and whether what is there may go."""
         parser.add_argument("file", help="What `backup` wrote; - for standard input.")
         parser.add_argument(
             "--replace", action="store_true", help="Also when the database has runs of its own."
         )
 
     def handle(self, *, file: str, replace: bool, **_: Any) -> None:
-        """Restore, and bring it up to this version."""
+        """Restore the backup and migrate it to this version."""
         if not replace and _has_runs():
             raise CommandError("This database has runs; --replace throws away what is in it.")
         path = None if file == "-" else Path(file)
@@ -43,6 +42,6 @@ class Command(SiteCommand):
 
 
 def _has_runs() -> bool:
-    """Return whether there is more than the published runs of a fresh start."""
+    """Return whether the database has other than published runs."""
     there = Run._meta.db_table in connection.introspection.table_names()
     return there and Run.objects.exclude(source=Run.Source.PUBLISHED).exists()

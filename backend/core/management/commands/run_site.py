@@ -1,4 +1,4 @@
-"""manage.py run_site: the whole site on this machine, which is what `make run` starts."""
+"""Run the whole site on this machine, for `make run`."""
 
 import json
 import logging
@@ -25,10 +25,10 @@ from config.launch import frontend, processes, this_machine
 from core.site_command import SiteCommand
 
 READY_SECONDS = 90.0
-"""Long enough for a small machine under load; normally two or three."""
+"""Start timeout for a small machine under load; normally two or three seconds."""
 
 SERVER_SECONDS = 5.0
-"""For a Redis that does not answer."""
+"""Timeout of requests to the embedded servers."""
 
 CELERY = ("-m", "celery", "-A", "config.celery")
 # There is no other worker to look for, which would take a second.
@@ -43,7 +43,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         *("--bind", "127.0.0.1:{port}", "--workers", "2", "--graceful-timeout", "5"),
     ),
 }
-"""What runs as long as the site, and the arguments of Python that start it."""
+"""Processes of the site -> Python arguments that start them."""
 
 
 class Command(SiteCommand):
@@ -52,7 +52,7 @@ class Command(SiteCommand):
     help = "Start the whole site on 127.0.0.1:PORT and measure this machine once."
 
     def handle(self, **_: Any) -> None:
-        """Run until a part ends, or somebody ends us."""
+        """Run until a process ends or a signal arrives."""
         self.parts: dict[str, processes.Program] = {}
         # The settings have started them, unless they name others.
         embedded = {server.name: server.process() for server in servers(settings.DATA_DIR)}
@@ -104,7 +104,7 @@ class Command(SiteCommand):
             stamp.write_text(digest)
 
     def _make_administrator(self) -> None:
-        """Make one with a password that only the owner of the data folder can read."""
+        """Create the administrator with a password in a file readable only by its owner."""
         if User.objects.filter(is_superuser=True).exists():
             return
         password, path = secrets.token_urlsafe(12), _password_file()
@@ -133,7 +133,7 @@ class Command(SiteCommand):
             print(f"Sign in at {url}accounts/login/ as admin; {where}\n", flush=True)
 
     def _watch(self) -> None:
-        """Raise as soon as a part or an embedded server has ended."""
+        """Raise if a process or embedded server has ended."""
         for name, part in self.parts.items():
             if part.poll() is not None:
                 sys.exit(
@@ -160,7 +160,7 @@ class Command(SiteCommand):
 
 
 def _not_ready(url: str) -> str:
-    """Return what /readyz says while the site is not ready."""
+    """Return the response of /readyz while the site is not ready."""
     try:
         with urllib.request.urlopen(f"{url}readyz", timeout=5):
             return ""

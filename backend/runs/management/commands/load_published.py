@@ -1,4 +1,4 @@
-"""manage.py load_published: published figures loaded (`runs.published`)."""
+"""Run as `manage.py load_published`."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Command(SiteCommand):
     help = "Load the published figures (five public pages of 2013 to 2015). Safe to repeat."
 
     def handle(self, **_: Any) -> None:
-        """Load and say what was done."""
+        """Load the data set and print counts."""
         done = load_published()
         self.stdout.write(
             f"Published figures: {done.loaded} run{pluralize(done.loaded)} loaded,"

@@ -1,4 +1,4 @@
-"""manage.py load_runs FILE..."""
+"""Run as `manage.py load_runs FILE...`."""
 
 import gzip
 import sys
@@ -24,7 +24,7 @@ FAULTS_NAMED = 3
 
 
 class Refused(Exception):
-    """The line cannot be stored; the message says why."""
+    """A line cannot be stored; the message says why."""
 
 
 class Command(SiteCommand):
@@ -66,7 +66,7 @@ class Command(SiteCommand):
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Yield each line, unpacked; of a line that is too long only its beginning."""
+    """Yield each decompressed line, truncated if it is too long."""
     most = settings.RUN_DOCUMENT_MAX_BYTES + 2
     with sys.stdin.buffer if name == "-" else open(name, "rb") as raw:
         is_packed = raw.peek(2).startswith(b"\x1f\x8b")  # type: ignore[union-attr]
@@ -80,7 +80,7 @@ def _lines(name: str) -> Iterator[bytes]:
 
 @transaction.atomic
 def load_run(line: bytes) -> bool:
-    """Store and process the run of a document; False where it is stored already."""
+    """Store and process a document; return False if it is already stored."""
     body = line.rstrip(b"\r\n")
     if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
         raise Refused(f"the document is larger than {settings.RUN_DOCUMENT_MAX_BYTES} bytes")
