@@ -29,7 +29,7 @@ def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test],
                     raise
 
         signature = inspect.signature(test)
-        left = [one for name, one in signature.parameters.items() if name not in known]
+        left = [parameter for name, parameter in signature.parameters.items() if name not in known]
         vars(of_all)["__signature__"] = signature.replace(parameters=left)
         return of_all
 

@@ -68,7 +68,7 @@ openssl_series = st.builds(
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A run of one of few hosts and environments, at one of few moments or undated."""
     series = draw(st.lists(st.one_of(ssh_series(), openssl_series), min_size=1, max_size=5))
-    once = {repr({**one, "samples": None}): one for one in series}
+    once = {repr({**plain, "samples": None}): plain for plain in series}
     started = START + timedelta(days=draw(st.integers(0, 9)))
     stated = environment(model=draw(st.sampled_from(("AMD EPYC 9R14", "Intel Xeon E5-2680"))))
     stated["openssl"]["version_text"] = draw(st.sampled_from(LIBRARIES))

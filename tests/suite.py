@@ -27,7 +27,7 @@ OF_THE_DEVELOPER = ("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_", "PYTHOND
 PURE = ("tests/cipherspeed", "tests/texts")
 COSTS = ("tests/agent/test_cpu_seconds.py", "tests/texts/test_cost.py")
 """What ssh and parsing cost: nothing else may run meanwhile."""
-WITHOUT_COSTS = tuple(f"--ignore={one}" for one in COSTS)
+WITHOUT_COSTS = tuple(f"--ignore={cost}" for cost in COSTS)
 QUICK = ("accounts", "api", "changes", "compare", "config", "core", "hosts", "pages", "runs")
 """Folders of tests that `make check` runs when they, or what they test, have changed."""
 FIRST_START = "tests/launch/test_make_run.py::" + (
@@ -82,7 +82,7 @@ AGENT = pytest("agent", "tests/agent", *WITHOUT_COSTS, "-n2", "--dist=loadfile")
 EVERYTHING_ELSE = pytest(
     "tests",
     "tests",
-    *(f"--ignore={one}" for one in (*PURE, *COSTS)),
+    *(f"--ignore={cost}" for cost in (*PURE, *COSTS)),
     "-n3",  # on two cores: they wait much
     "--dist=loadfile",
     "--no-loadscope-reorder",  # the long ones are collected first
@@ -101,7 +101,7 @@ def quick_tests() -> Part:
             ("ls-files", "--others", "--exclude-standard"),
         )
     ]
-    paths = [Path(line).parts for one in listed for line in one.stdout.splitlines()]
+    paths = [Path(line).parts for path in listed for line in path.stdout.splitlines()]
     changed = {path[1] for path in paths if len(path) > 2 and path[0] in ("backend", "tests")}
     folders = [f"tests/{name}" for name in QUICK if name in changed]
     words = (*PURE, *folders, *WITHOUT_COSTS)
@@ -122,7 +122,11 @@ def steps(name: str) -> list[list[list[Part]]]:
 
 def environment() -> dict[str, str]:
     """Return the environment of every part."""
-    kept = {one: text for one, text in os.environ.items() if not one.startswith(OF_THE_DEVELOPER)}
+    kept = {
+        variable: text
+        for variable, text in os.environ.items()
+        if not variable.startswith(OF_THE_DEVELOPER)
+    }
     return {**kept, "CIPHERMARK_DATA_DIR": str(FOLDER), "PYTHONPATH": ""}
 
 
@@ -171,18 +175,26 @@ def run_lane(lane: Sequence[Part], variables: dict[str, str]) -> list[Outcome]:
 def report(outcomes: Sequence[Outcome], seconds: float) -> int:
     """Print the table and what failed; return 0 when nothing did."""
     rows = [("part", "result", "seconds", "CPU", "")]
-    for one in outcomes:
-        last = (one.output.strip().splitlines() or [""])[-1].strip("= ")
-        result = "passed" if one.passed else "FAILED"
-        rows.append((one.name, result, f"{one.seconds:.0f}", f"{one.cpu_seconds:.0f}", last[:60]))
-    cpu = sum(one.cpu_seconds for one in outcomes)
-    failed = [one for one in outcomes if not one.passed]
+    for outcome in outcomes:
+        last = (outcome.output.strip().splitlines() or [""])[-1].strip("= ")
+        result = "passed" if outcome.passed else "FAILED"
+        rows.append(
+            (
+                outcome.name,
+                result,
+                f"{outcome.seconds:.0f}",
+                f"{outcome.cpu_seconds:.0f}",
+                last[:60],
+            )
+        )
+    cpu = sum(outcome.cpu_seconds for outcome in outcomes)
+    failed = [outcome for outcome in outcomes if not outcome.passed]
     rows.append(("all", "FAILED" if failed else "passed", f"{seconds:.0f}", f"{cpu:.0f}", ""))
     for name, result, wall, used, last in rows:
         print(f"{name:<24}{result:<8}{wall:>8}{used:>6}  {last}".rstrip())
-    for one in failed:
-        last_lines = "\n".join(one.output.splitlines()[-FAILURE_LINES:])
-        print(f"\n=== {one.name} failed ===\n{last_lines}")
+    for outcome in failed:
+        last_lines = "\n".join(outcome.output.splitlines()[-FAILURE_LINES:])
+        print(f"\n=== {outcome.name} failed ===\n{last_lines}")
     return 1 if failed else 0
 
 

@@ -92,7 +92,7 @@ def test_the_agent_imports_the_standard_library_and_itself_one_way() -> None:
     graph: dict[str, set[str]] = {}
     for path in AGENT_MODULES:
         names = set(imported(path))
-        assert {one.split(".")[0] for one in names} <= {
+        assert {name.split(".")[0] for name in names} <= {
             "ciphermark_agent",
             *sys.stdlib_module_names,
         }

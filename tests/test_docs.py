@@ -41,7 +41,7 @@ def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "/") -> li
 
 def api_addresses() -> list[str]:
     all_of_them = addresses(get_resolver().url_patterns)
-    return [one for one in all_of_them if one.startswith("/api/")] + [
+    return [page for page in all_of_them if page.startswith("/api/")] + [
         "/healthz",
         "/readyz",
         "/metrics",

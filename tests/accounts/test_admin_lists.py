@@ -34,6 +34,8 @@ def test_no_list_answers_500(model: type[Model], administrator: Client) -> None:
     administrator.raise_request_exception = False
     url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     failed = [
-        one for one in addresses(model) if administrator.get(url, dict([one])).status_code >= 500
+        address
+        for address in addresses(model)
+        if administrator.get(url, dict([address])).status_code >= 500
     ]
     assert failed == []

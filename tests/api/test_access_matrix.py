@@ -226,13 +226,13 @@ def routes(
     patterns: list[URLPattern | URLResolver], prefix: str = "/", space: str = ""
 ) -> Iterator[Route]:
     """Every address that the URL configuration knows."""
-    for one in patterns:
-        text = str(one.pattern)
-        if isinstance(one, URLResolver):
-            inner = f"{one.namespace}:" if one.namespace else space
-            yield from routes(one.url_patterns, prefix + text, inner)
+    for pattern in patterns:
+        text = str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            inner = f"{pattern.namespace}:" if pattern.namespace else space
+            yield from routes(pattern.url_patterns, prefix + text, inner)
         else:
-            name = one.name or ("*" if "(?P<url>" in text else "/")
+            name = pattern.name or ("*" if "(?P<url>" in text else "/")
             yield Route(f"{space}{name}", prefix + text)
 
 

@@ -71,7 +71,9 @@ def test_what_is_no_json_is_refused_unread(kind: str) -> None:
 
 @each("name", (*FILTERS, "cipher"))
 def test_a_list_of_many_values_is_refused_with_the_limit(reader: ApiClient, name: str) -> None:
-    status, detail = said(reader.get(URL, {name: [f"k:{one}" for one in range(MAX_VALUES + 1)]}))
+    status, detail = said(
+        reader.get(URL, {name: [f"k:{number}" for number in range(MAX_VALUES + 1)]})
+    )
     assert status == 400
     assert f"At most {MAX_VALUES} values" in detail
 

@@ -10,7 +10,9 @@ URL = "/api/v1/ciphers/"
 
 def cipher(answer: dict[str, Any], name: str, tool: str = "ssh") -> dict[str, Any]:
     found: dict[str, Any]
-    (found,) = (one for one in answer["results"] if (one["tool"], one["name"]) == (tool, name))
+    (found,) = (
+        result for result in answer["results"] if (result["tool"], result["name"]) == (tool, name)
+    )
     return found
 
 
@@ -19,7 +21,11 @@ def test_every_cipher_is_there_with_its_kind_and_status(reader: ApiClient) -> No
     assert len(answer["results"]) == len(cipher_catalogue().ciphers)
     assert (answer["next"], answer["previous"]) == (None, None)
     assert answer["rules_version"] == cipher_catalogue().rules_version
-    assert [one["name"] for one in answer["policies"]] == ["modern", "compatible", "everything"]
+    assert [policy["name"] for policy in answer["policies"]] == [
+        "modern",
+        "compatible",
+        "everything",
+    ]
     triple = cipher(answer, "3des-cbc")
     assert (triple["mode"], triple["block_bits"], triple["aead"]) == ("cbc", 64, False)
     assert (triple["status"], triple["reference"]) == ("broken", "CVE-2016-2183")
@@ -29,7 +35,7 @@ def test_every_cipher_is_there_with_its_kind_and_status(reader: ApiClient) -> No
 
 def test_it_says_which_openssh_has_a_cipher_and_which_weaknesses_count(reader: ApiClient) -> None:
     answer = reader.get(URL, {"tool": "ssh"}).json()
-    assert {one["tool"] for one in answer["results"]} == {"ssh"}
+    assert {result["tool"] for result in answer["results"]} == {"ssh"}
     chacha = cipher(answer, "chacha20-poly1305@openssh.com")
     assert chacha["openssh"]["present"] == {"since": "6.5", "until": None}
     assert chacha["block_bits"] is None

@@ -44,7 +44,7 @@ def test_the_published_i7_2635qm_stands_at_its_figure(reader: ApiClient) -> None
     answer = compare(
         reader, tool="ssh", group_by="cpu", metric="throughput", cipher="aes128-gcm@openssh.com"
     )
-    group = next(one for one in answer["groups"] if one["key"] == "intel-core-i7-2635qm")
+    group = next(group for group in answer["groups"] if group["key"] == "intel-core-i7-2635qm")
     assert group == {
         "key": "intel-core-i7-2635qm",
         "label": "Intel Core i7-2635QM",
@@ -110,7 +110,7 @@ def test_a_host_votes_with_the_environment_of_its_latest_run_that_was_asked_for(
     def voted(**asked: Any) -> dict[str, float]:
         groups = compare(reader, **asked)["groups"]
         return {
-            cipher: value["median"] for one in groups for cipher, value in one["values"].items()
+            cipher: value["median"] for group in groups for cipher, value in group["values"].items()
         }
 
     assert voted() == {"aes128-ctr": 1e8, "aes256-ctr": 8e7}

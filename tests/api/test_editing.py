@@ -158,9 +158,9 @@ def test_a_host_is_found_by_its_number_and_by_its_key(editor: Client, store_run:
         assert editor.get(f"/api/v1/hosts/{named}/").json()["host"] == "nas"
         assert editor.get(f"/api/v1/trends/?host={named}&{series}").json()["host_id"] == host
         advice = editor.get(f"/api/v1/recommendation/?host={named}").json()
-        assert [one["host"] for one in advice["hosts"]] == ["nas"]
+        assert [host["host"] for host in advice["hosts"]] == ["nas"]
         runs = editor.get(f"/api/v1/runs/?host={named}").json()["results"]
-        assert [one["host_name"] for one in runs] == ["nas"]
+        assert [run["host_name"] for run in runs] == ["nas"]
         assert change(editor, "post", "notes/", text="x", host=str(named)).status_code == 201
         assert change(editor, "patch", f"hosts/{named}/", name="nas").json()["id"] == host
     for nobody in (10**9, "nobody", "a%00b"):

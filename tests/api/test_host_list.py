@@ -31,7 +31,7 @@ def four(store_run: StoreRun) -> None:
 def listed(client: ApiClient, **query: Any) -> list[str]:
     answer = client.get(URL, query)
     assert answer.status_code == 200, answer.content
-    return [one["name"] for one in answer.json()["results"]]
+    return [result["name"] for result in answer.json()["results"]]
 
 
 @pytest.mark.usefixtures("four")
@@ -53,7 +53,7 @@ def test_hosts_are_ordered_by_speed_index_the_unknown_last_either_way(
     store_run(machine("silent"))
     assert listed(reader, ordering="-speed_index") == ["fast", "middle", "slow", "silent"]
     assert listed(reader, ordering="speed_index") == ["slow", "middle", "fast", "silent"]
-    rows = {one["name"]: one for one in reader.get(URL).json()["results"]}
+    rows = {result["name"]: result for result in reader.get(URL).json()["results"]}
     assert rows["fast"]["speed_index"] == pytest.approx(2 * rows["middle"]["speed_index"])
     assert rows["fast"]["speed_index_tool"] == "ssh"
     assert rows["silent"]["speed_index"] is rows["silent"]["speed_index_tool"] is None

@@ -31,7 +31,7 @@ def test_a_host_shows_the_latest_value_of_every_series_it_measured(
     )
     store_run(run_document(ssh_measurement("aes128-ctr", 3e8), **LATE))
     answer = reader.get(f"{URL}{run.host_id}/").json()
-    assert {one["cipher"]: one["median"] for one in answer["results"]} == {
+    assert {result["cipher"]: result["median"] for result in answer["results"]} == {
         "aes128-ctr": 3e8,
         "aes256-ctr": 2e8,
     }

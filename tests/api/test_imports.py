@@ -46,12 +46,14 @@ def preview(client: Client, text: str | bytes, **query: Any) -> Any:
 
 
 def ciphers(answer: Any) -> list[str]:
-    return [one["cipher"] for doc in answer["documents"] for one in doc["measurements"]]
+    return [
+        measurement["cipher"] for doc in answer["documents"] for measurement in doc["measurements"]
+    ]
 
 
 def samples_of(answer: Any) -> list[dict[str, Any]]:
-    measured = (one for doc in answer["documents"] for one in doc["measurements"])
-    return [sample for one in measured for sample in one["samples"]]
+    measured = (measurement for doc in answer["documents"] for measurement in doc["measurements"])
+    return [sample for measurement in measured for sample in measurement["samples"]]
 
 
 def error_of(client: Client, text: str | bytes, status: int, **query: Any) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def test_the_same_text_again_is_not_counted_twice(uploader: ApiClient) -> None:
     assert (again["import_id"], again["runs"]) == (first["import_id"], first["runs"])
     assert Run.objects.count() == ImportedText.objects.count() == 1
     others = [send(uploader, LOOP + FAST), send(uploader, LOOP + FAST, accept="all")]
-    assert len({first["run_id"], *(one["run_id"] for one in others)}) == 3
+    assert len({first["run_id"], *(other["run_id"] for other in others)}) == 3
     Run.objects.all().delete()
     assert send(uploader, LOOP + FAST, host="nas")["runs"] == first["runs"]
 
@@ -188,7 +190,7 @@ def test_a_bad_parameter_is_named(uploader: ApiClient, name: str, value: str) ->
 
 def test_requests_come_in_several_forms(uploader: ApiClient) -> None:
     answer = preview(uploader, "Größe: mégaoctets\n".encode("latin-1") + LOOP.encode())
-    assert "encoding" in {one["code"] for one in answer["warnings"]}
+    assert "encoding" in {remark["code"] for remark in answer["warnings"]}
     send(uploader, gzip.compress(LOOP.encode()), headers={"content-encoding": "gzip"})
     assert bytes(ImportedText.objects.get().body) == LOOP.encode()
     form = "application/x-www-form-urlencoded"
@@ -199,4 +201,4 @@ def test_a_rate_that_no_number_holds_is_listed_and_never_stored(uploader: ApiCli
     text = LOOP + "aes256-ctr: 1e400 MB/s\naes192-ctr: 1e308 GB/s\n"
     answer = preview(uploader, text, accept="all")
     assert ciphers(answer) == ["aes128-ctr", "3des-cbc"]
-    assert [one["line"] for one in answer["unrecognised"]] == [3, 4]
+    assert [remark["line"] for remark in answer["unrecognised"]] == [3, 4]

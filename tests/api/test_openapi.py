@@ -64,13 +64,16 @@ def test_nothing_is_said_in_the_words_of_openapi_3_0(reader: ApiClient) -> None:
 def test_parameters_are_those_that_the_address_reads(reader: ApiClient) -> None:
     paths = reader.get("/api/v1/openapi.json").json()["paths"]
     of = {
-        path: {one["name"]: one["schema"] for one in paths[f"/api/v1/{path}"]["get"]["parameters"]}
+        path: {
+            parameter["name"]: parameter["schema"]
+            for parameter in paths[f"/api/v1/{path}"]["get"]["parameters"]
+        }
         for path in ("comparison/", "exports/comparison.csv", "exports/comparison.xlsx", "runs/")
     }
     for_files = {"q", "top", "page", "scale"}
     assert of["exports/comparison.xlsx"].keys() - of["comparison/"].keys() == for_files
     assert of["exports/comparison.csv"].keys() - of["exports/comparison.xlsx"].keys() == {"excel"}
-    moment = {"anyOf": [{"type": "string", "format": one} for one in ("date", "date-time")]}
+    moment = {"anyOf": [{"type": "string", "format": kind} for kind in ("date", "date-time")]}
     for path, name in ((path, name) for path in of for name in ("since", "until")):
         assert of[path][name] == moment
     assert of["runs/"]["status"]["items"]["enum"] == ["accepted", "ready", "rejected"]

@@ -123,10 +123,10 @@ ALSO = (
 def test_more_machines_runs_and_series_take_no_more_statements(
     admin_client: Client, run: Run, store_run: StoreRun
 ) -> None:
-    addresses = [one.format(run=run) for one in (*API, *PAGES, *ALSO)]
+    addresses = [address.format(run=run) for address in (*API, *PAGES, *ALSO)]
 
     def ask() -> dict[str, int]:
-        return {one: statements(admin_client, one) for one in addresses}
+        return {address: statements(admin_client, address) for address in addresses}
 
     store_run(run_document(ssh_measurement(GCM, 1e8), host={"name": "m0"}))
     ask()

@@ -49,7 +49,7 @@ def names(answer: dict[str, Any]) -> list[str]:
 
 
 def why(answer: dict[str, Any]) -> dict[str, str]:
-    return {one["cipher"]: one["reason"] for one in answer["unranked"]}
+    return {entry["cipher"]: entry["reason"] for entry in answer["unranked"]}
 
 
 def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
@@ -81,7 +81,7 @@ def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
     assert why(answer)["aes128-ctr"].endswith("excludes it because it is rated acceptable")
     assert why(answer)[GCM128] == "not measured on nas"
     assert answer["hosts"][0]["client"] == OPENSSH
-    assert [one["run_id"] for one in answer["runs"]] == [str(run.run_id)]
+    assert [run["run_id"] for run in answer["runs"]] == [str(run.run_id)]
     assert answer["measured"] == f"run {str(run.run_id)[:8]} of 2025-11-21, ssh pipeline"
     assert answer["rules_version"] in answer["ssh_config"]
     assert answer["ssh_config"].endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
@@ -98,7 +98,7 @@ def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: 
         GCM256: 640e6,
         CHACHA: 300e6,
     }
-    assert [one["run_id"] for one in answer["runs"]] == [str(second.run_id), str(first.run_id)]
+    assert [run["run_id"] for run in answer["runs"]] == [str(second.run_id), str(first.run_id)]
     earlier = reader.get(URL, {"host": "nas", "until": "2025-11-21"}).json()
     assert names(earlier) == [CHACHA, GCM256]
     assert "9.8" in earlier["hosts"][0]["client"]
@@ -160,7 +160,7 @@ def test_a_pair_is_as_fast_as_its_slower_end_and_its_link(
     assert (first["fills"], second["fills"]) == (["1 GbE", "2.5 GbE"], ["1 GbE"])
     assert [one["median"] for one in first["measured"]] == [500e6, 900e6]
     assert answer["today"]["gain"]["ratio"] == pytest.approx(500 / 130)
-    assert [one["host"] for one in answer["hosts"]] == ["laptop", "server"]
+    assert [host["host"] for host in answer["hosts"]] == ["laptop", "server"]
     for link in ("1GbE", "1 gbe", "1000000000"):
         slow = reader.get(URL, {**pair, "link": link}).json()
         assert (slow["link"], slow["order"][0]["limited_by"]) == (1e9, "link")
@@ -204,10 +204,10 @@ def test_a_group_has_one_order_and_each_host_its_loss(
     assert losses == {"one": 0.0, "two": 0.0, "arm": 0.5}
     assert answer["left_out"] == ["mute"]
     rack = reader.get(URL, {"tag": "rack:b2", "policy": "compatible"}).json()
-    assert [one["host"] for one in rack["hosts"]] == ["one", "two"]
+    assert [host["host"] for host in rack["hosts"]] == ["one", "two"]
     assert "ciphers for 2 hosts (tag rack:b2)" in rack["ssh_config"]
     both = reader.get(URL, {"os": "debian-gnu-linux", "tag": "rack:c1"}).json()
-    assert [one["host"] for one in both["hosts"]] == ["arm"]
+    assert [host["host"] for host in both["hosts"]] == ["arm"]
 
 
 def test_a_group_is_of_hosts_whose_latest_run_passes_the_filters(
@@ -234,7 +234,7 @@ def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
     for machine_id in ("a" * 64, "b" * 64):
         store_run(usual(host={"name": "nas", "machine_id": machine_id}))
     answer = reader.get(URL, {"tag": "rack:b2"}).json()
-    assert [one["name"] for one in answer["hosts"]] == ["nas", "nas-2"]
+    assert [host["name"] for host in answer["hosts"]] == ["nas", "nas-2"]
 
 
 REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
@@ -276,4 +276,6 @@ def test_hidden_runs_say_nothing(reader: ApiClient, store_run: StoreRun) -> None
     store_run(usual("other"))
     set_hidden(run.pk, True, COMMAND)
     assert reader.get(URL, {"host": "nas"}).status_code == 404
-    assert [one["host"] for one in reader.get(URL, {"tag": "rack:b2"}).json()["hosts"]] == ["other"]
+    assert [host["host"] for host in reader.get(URL, {"tag": "rack:b2"}).json()["hosts"]] == [
+        "other"
+    ]

@@ -20,8 +20,10 @@ def listed(text: str) -> str:
 
 def everything(version: str, name: str = "nas") -> dict[str, Any]:
     """A host that measured every cipher there is, whatever its OpenSSH has of them."""
-    ciphers = [one for one in cipher_catalogue().ciphers if one.tool == "ssh"]
-    there = [one for one in ciphers if one.openssh and one.openssh.present.until is None]
+    ciphers = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
+    there = [
+        cipher for cipher in ciphers if cipher.openssh and cipher.openssh.present.until is None
+    ]
     measured = (series(one.name, 100 + place) for place, one in enumerate(there))
     return machine(name, *measured, environment=facts(version, None))
 

@@ -22,7 +22,7 @@ def asked(reader: ApiClient, **query: Any) -> dict[str, Any]:
 def refused(reader: ApiClient, **query: Any) -> dict[str, str]:
     response = reader.get(URL, {"tool": "openssl", "group_by": "openssl_series", **query})
     assert response.status_code == 400, response.content
-    return {one["attr"].partition(".")[0]: one["detail"] for one in response.json()["errors"]}
+    return {error["attr"].partition(".")[0]: error["detail"] for error in response.json()["errors"]}
 
 
 @pytest.fixture

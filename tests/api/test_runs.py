@@ -35,7 +35,7 @@ def test_a_ready_run_has_statistics_and_normalised_values(
     answer = reader.get(f"{URL}{run.run_id}/").json()
     assert answer["status"] == "ready"
     assert answer["measurement_count"] == 3
-    found = {one["cipher"]: one for one in answer["measurements"]}
+    found = {measurement["cipher"]: measurement for measurement in answer["measurements"]}
     ctr = found["aes128-ctr"]
     assert (ctr["median"], ctr["minimum"], ctr["maximum"], ctr["n"]) == (150e6, 100e6, 200e6, 3)
     assert ctr["noisy"]

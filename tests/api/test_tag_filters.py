@@ -36,8 +36,8 @@ def fleet(store_run: StoreRun) -> None:
 def expected(asked: Iterable[str]) -> list[str]:
     """The hosts that have, of each key asked for, one of its values."""
     wanted: dict[str, set[str]] = {}
-    for one in asked:
-        key, value = one.split(":")
+    for query in asked:
+        key, value = query.split(":")
         wanted.setdefault(key, set()).add(value)
     return [
         name
@@ -66,4 +66,4 @@ def test_every_place_with_a_tag_filter_narrows_by_key_and_widens_by_value(
         rows = csv_rows(reader.get("/api/v1/exports/measurements.csv", {"tag": asked}))
         assert sorted({row["host"] for row in rows}) == hosts, asked
         advised = reader.get("/api/v1/recommendation/", {"tag": asked}).json()
-        assert sorted(one["host"] for one in advised["hosts"]) == hosts, asked
+        assert sorted(host["host"] for host in advised["hosts"]) == hosts, asked

@@ -26,7 +26,7 @@ READING = (
 
 def faults(response: Any) -> dict[str, tuple[str, str]]:
     assert response.status_code == 400, response.content
-    return {one["attr"]: (one["code"], one["detail"]) for one in response.json()["errors"]}
+    return {error["attr"]: (error["code"], error["detail"]) for error in response.json()["errors"]}
 
 
 @each("path", READING)

@@ -220,8 +220,11 @@ def processing(_size: str) -> Iterator[Figure]:
 
     with fleet.nothing_stays(), fleet.connect(autocommit=True) as database:
         for _ in range(1 + ROUNDS):
-            stored = [create_run(one, json.loads(one), source="agent") for one in documents(20)]
-            waiting.append([one.run.pk for one in stored])
+            stored = [
+                create_run(document, json.loads(document), source="agent")
+                for document in documents(20)
+            ]
+            waiting.append([run.run.pk for run in stored])
         value, floor = (20 / seconds for seconds in in_turn(process, write))
     yield Figure("processing, one worker", "runs/s", value, floor, ">= 30/s", value >= 30)
 
@@ -288,7 +291,7 @@ def files(port: int) -> Iterator[Figure]:
     latest = f"r.source = 'agent' AND r.started_at >= '{since}'"
     kinds = {"csv": ({"tag": "rack:r03"}, "r.tags ->> 'rack' = 'r03'", 60_000)}
     kinds["xlsx"] = ({"source": "agent", "since": since.isoformat()}, latest, 8_000)
-    web = next(one for one in psutil.Process().children() if "gunicorn" in one.cmdline())
+    web = next(child for child in psutil.Process().children() if "gunicorn" in child.cmdline())
     for kind, (asked, chosen, least) in kinds.items():
         path = f"/api/v1/exports/measurements.{kind}?{urlencode(asked)}"
         of_runs = f"FROM runs_measurement m JOIN runs_run r ON r.id = m.run_id WHERE {chosen}"
@@ -313,13 +316,15 @@ def files(port: int) -> Iterator[Figure]:
 def show(figures: Sequence[Figure]) -> None:
     """Print a table, and write the file of results."""
     names = ("name", "value", "floor", "ratio", "bar", "ok")
-    results = [{name: getattr(one, name) for name in names} for one in figures]
+    results = [{name: getattr(figure, name) for name in names} for figure in figures]
     (PROJECT / ".data" / "bench.json").write_text(json.dumps(results, indent=1))
     rows = [("", "value", "floor", "", "ratio", "bar", "")]
-    for one in figures:
-        floor, ratio = (f"{number:.4g}" if number else "" for number in (one.floor, one.ratio))
-        ok = "yes" if one.ok else "NO"
-        rows.append((one.name, f"{one.value:.4g}", floor, one.unit, ratio, one.bar, ok))
+    for figure in figures:
+        floor, ratio = (
+            f"{number:.4g}" if number else "" for number in (figure.floor, figure.ratio)
+        )
+        ok = "yes" if figure.ok else "NO"
+        rows.append((figure.name, f"{figure.value:.4g}", floor, figure.unit, ratio, figure.bar, ok))
     for row in rows:
         print("{:<40}{:>9}{:>10} {:<7}{:>7}  {:<20}{}".format(*row))
 
@@ -343,7 +348,7 @@ def main(words: Sequence[str]) -> int:
             print(f"{figure.name}: {figure.value:.4g} {figure.unit}", flush=True)
             figures.append(figure)
     show(figures)
-    missed = sum(not one.ok for one in figures)
+    missed = sum(not figure.ok for figure in figures)
     print(f"{missed} of {len(figures)} bars missed, {time.monotonic() - begun:.0f} s ({size})")
     return 1 if missed and size != "tiny" else 0
 

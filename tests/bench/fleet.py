@@ -198,11 +198,15 @@ def copy_rows(model: type[Model], rows: Iterable[dict[str, Any]]) -> None:
 
 def models_of_a_run() -> list[type[Model]]:
     """Return those whose rows follow from what one run measured."""
-    related = [one.related_model for one in Run._meta.related_objects if one.field.name == "run"]
+    related = [
+        relation.related_model
+        for relation in Run._meta.related_objects
+        if relation.field.name == "run"
+    ]
     return [
         model
         for model in related
-        if isinstance(model, type) and "host" not in {one.name for one in model._meta.fields}
+        if isinstance(model, type) and "host" not in {field.name for field in model._meta.fields}
     ]
 
 
@@ -215,9 +219,9 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
             for pair in pairs:
                 copy.write_row(pair)
         for model in models_of_a_run():
-            fields = [one.attname for one in model._meta.concrete_fields]
+            fields = [field.attname for field in model._meta.concrete_fields]
             names = sql.SQL(",").join(
-                [sql.Identifier(one) for one in fields if one not in ("id", "run_id")]
+                [sql.Identifier(field) for field in fields if field not in ("id", "run_id")]
             )
             words = {"table": sql.Identifier(model._meta.db_table), "names": names}
             out = sql.SQL(

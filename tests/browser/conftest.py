@@ -121,7 +121,7 @@ def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
             return page
 
         yield open_address
-    assert [one for one in faults if not any(known in one for known in tolerated)] == []
+    assert [fault for fault in faults if not any(known in fault for known in tolerated)] == []
 
 
 def _watch(page: Page, site: LiveSite, faults: list[str]) -> None:
@@ -172,7 +172,7 @@ def open_state(lasting_pages: dict[bool, LastingPage]) -> Iterator[OpenPage]:
         return page
 
     yield open_address
-    found = [one for _, faults in lasting_pages.values() for one in faults]
+    found = [fault for _, faults in lasting_pages.values() for fault in faults]
     assert [one for one in found if not any(known in one for known in tolerated)] == []
 
 

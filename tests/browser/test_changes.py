@@ -40,7 +40,9 @@ def upgraded(site: LiveSite) -> int:
             runs.append(upload(site, document, token))
     ids = [int(processed(site, run)["host_id"]) for run in runs]
     address = "/api/v1/changes/?tag=fleet:upgraded&direction=slower&direction=faster"
-    assert within(60, lambda: [one["hosts"] for one in site.get(address)["results"]] == [3, 3])
+    assert within(
+        60, lambda: [result["hosts"] for result in site.get(address)["results"]] == [3, 3]
+    )
     return ids[0]
 
 

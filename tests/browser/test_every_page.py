@@ -119,8 +119,8 @@ def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
     cloned = clones(site)
-    hosts = [one["host"] for one in site.get("/api/v1/hosts/?page_size=4")["results"]]
-    runs = [one["run_id"] for one in site.get("/api/v1/runs/?page_size=2")["results"]]
+    hosts = [result["host"] for result in site.get("/api/v1/hosts/?page_size=4")["results"]]
+    runs = [result["run_id"] for result in site.get("/api/v1/runs/?page_size=2")["results"]]
     return {
         "hosts side by side": f"/hosts/diff/?{urlencode({'host': hosts}, doseq=True)}",
         "runs side by side": f"/runs/diff/?{urlencode({'run': [*runs, run_id]}, doseq=True)}",
@@ -193,7 +193,7 @@ def test_nothing_in_the_head_of_a_page_lies_on_anything_else(
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(NEXT_FRAME)
         links = page.locator(".site-header a:visible, .site-header button:visible").all()
-        boxes = [box for one in links if (box := one.bounding_box())]
+        boxes = [box for link in links if (box := link.bounding_box())]
         rows = sorted((round(box["y"] / 20), box["x"], box["width"]) for box in boxes)
         for (row, left, wide), (next_row, next_left, _) in pairwise(rows):
             assert row != next_row or left + wide <= next_left + 1

@@ -67,7 +67,7 @@ def test_the_newest_change_comes_first(changed_host: Host, reader: ApiClient) ->
         )
         member.pk, member.change = None, other
         member.save()
-    times = [one["last_at"] for one in listed(reader)]
+    times = [entry["last_at"] for entry in listed(reader)]
     assert (times, len(times)) == (sorted(times, reverse=True), 3)
 
 
@@ -146,7 +146,7 @@ def test_notes_are_about_a_host(changed_host: Host, editor: Client, store_run: S
         ("nas", "BIOS update"),
     ]
     of_host = editor.get("/api/v1/notes/?host=nas&since=2025-03-01&until=2025-04-01").json()
-    assert [one["host"] for one in of_host["results"]] == ["nas"]
+    assert [result["host"] for result in of_host["results"]] == ["nas"]
     assert AuditEntry.objects.filter(action="note.add").count() == 2
 
 

@@ -56,11 +56,11 @@ def test_a_known_year_of_60_hosts_has_its_changes_and_hardly_any_other(
     look()
     by_id = {host.machine_id: host for host in fleet.hosts}
     members = list(Member.objects.select_related("change", "run__host"))
-    of_host = {one: by_id[str(one.run.machine_id)] for one in members}
-    true = {one for one in members if is_true(one, of_host[one])}
-    false = {(one.change_id, of_host[one].number) for one in members if one not in true}
-    slower = {of_host[one].number for one in true if one.change.direction == "slower"}
-    lost = {of_host[one].number for one in true if one.change.direction == "lost"}
+    of_host = {member: by_id[str(member.run.machine_id)] for member in members}
+    true = {member for member in members if is_true(member, of_host[member])}
+    false = {(member.change_id, of_host[member].number) for member in members if member not in true}
+    slower = {of_host[change].number for change in true if change.change.direction == "slower"}
+    lost = {of_host[change].number for change in true if change.change.direction == "lost"}
     costly = {host.number for host in fleet.hosts if host.costs}
     series = 22 * len(fleet.hosts)
     with capsys.disabled():
@@ -159,7 +159,7 @@ def test_a_host_that_joins_a_decided_entry_makes_it_new_again(at_level: Store) -
     (entry,) = entries()
     decide(entry, {"status": "ignored", "note": "known"}, COMMAND)
     at_level(5, 0.8, NEW, host={"name": "a"})
-    assert [one.status for one in entries()] == ["ignored"]
+    assert [entry.status for entry in entries()] == ["ignored"]
     changed("b")
     (entry,) = entries()
     assert (entry.status, entry.note, entry.members.count()) == ("new", "known", 2)
@@ -196,11 +196,11 @@ def test_losing_aes_is_one_entry(store_run: StoreRun) -> None:
     assert entry.difference == "CPU flags: lost aes"
     verdict, *modes = entry.members.order_by("family", "tool")
     assert (verdict.before, verdict.after, verdict.ratio) == ("hardware", "hidden", None)
-    assert [(one.tool, one.family) for one in modes] == [
+    assert [(mode.tool, mode.family) for mode in modes] == [
         ("openssl", "aes-cbc"),
         *((tool, f"aes-{mode}") for mode in ("ctr", "gcm") for tool in ("openssl", "ssh")),
     ]
-    assert all(one.ratio == pytest.approx(0.25, rel=0.1) for one in modes)
+    assert all(mode.ratio == pytest.approx(0.25, rel=0.1) for mode in modes)
 
 
 def test_a_disturbed_run_neither_starts_nor_confirms_nor_sizes_a_change(at_level: Store) -> None:
@@ -303,7 +303,7 @@ def test_a_host_is_silent_after_three_of_its_usual_gaps(at_level: Store) -> None
     assert entry.last_at == FIRST_DAY + timedelta(days=14)
     find_silent(timezone.now())
     again = at_level(20)
-    assert [one.fixed_at for one in entries()] == [again.started_at]
+    assert [entry.fixed_at for entry in entries()] == [again.started_at]
 
 
 def test_a_host_whose_runs_come_late_was_not_silent(at_level: Store) -> None:

@@ -50,9 +50,9 @@ def test_what_is_found_again_or_long_ago_is_not_sent(days: Days, hook: Receiver)
     channel_to(hook.url)
     days("old", first=0)
     days()
-    HostWatch.objects.mark_due([one.pk for one in Host.objects.all()])
+    HostWatch.objects.mark_due([host.pk for host in Host.objects.all()])
     assert find_due()
-    assert [one.title for one in Notification.objects.all()] == ["nas: slower"]
+    assert [notification.title for notification in Notification.objects.all()] == ["nas: slower"]
 
 
 def test_hosts_that_change_alike_are_one_message(days: Days, hook: Receiver) -> None:
@@ -161,9 +161,9 @@ def test_a_host_that_sends_again_within_the_hour_was_not_silent(days: Days, hook
     days(first=LATELY)
     Notification.objects.filter(topic="silent").update(due_at=timezone.now())
     send_all()
-    assert {(one.topic, one.state) for one in Notification.objects.all()} >= {
-        ("silent", "withdrawn")
-    }
+    assert {
+        (notification.topic, notification.state) for notification in Notification.objects.all()
+    } >= {("silent", "withdrawn")}
 
 
 def test_a_failed_message_is_tried_again_later_and_later_and_given_up_in_the_end(
@@ -215,8 +215,8 @@ def test_a_digest_waits_for_the_morning_and_is_one_message(days: Days, hook: Rec
     send_all()
     assert hook.received == []
     due = Notification.objects.values_list("due_at", flat=True)
-    assert {(one.hour, one.minute) for one in due} == {(6, 0)}
-    assert all(timezone.now() < one <= timezone.now() + timedelta(days=1) for one in due)
+    assert {(moment.hour, moment.minute) for moment in due} == {(6, 0)}
+    assert all(timezone.now() < moment <= timezone.now() + timedelta(days=1) for moment in due)
     Notification.objects.update(due_at=timezone.now())
     send_all()
     (message,) = hook.received

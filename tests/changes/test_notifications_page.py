@@ -34,8 +34,8 @@ def test_a_channel_is_added_tested_changed_and_deleted_and_its_secrets_stay_unse
     assert not NotificationChannel.objects.exists()
     entries = AuditEntry.objects.filter(object_kind="channel").order_by("id")
     done = ["channel.create", "channel.change", "channel.test", "channel.delete"]
-    assert [one.action for one in entries] == done
-    noted = str([(one.before, one.after) for one in entries])
+    assert [entry.action for entry in entries] == done
+    noted = str([(entry.before, entry.after) for entry in entries])
     assert "'service': 'json'" in noted
     assert "secret" not in noted + shown + page(administrator, "/notifications/")
 

@@ -122,7 +122,7 @@ def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: 
     assert "BIOS &lt;update&gt;" in html
     found = re.search(r'id="history-view"[^>]*>(.*?)</script>', html, re.S)
     assert found
-    (mark,) = (one for one in json.loads(found[1])["marks"] if one["kind"] == "note")
+    (mark,) = (mark for mark in json.loads(found[1])["marks"] if mark["kind"] == "note")
     assert (mark["label"], mark["index"]) == ("BIOS <update>", 4)
     note = Note.objects.get()
     editor.post(f"/notes/{note.pk}/delete/")

@@ -25,7 +25,7 @@ def host(*rates: Rate, name: str = "nas", **facts: Any) -> MeasuredHost:
 
 def advised(*hosts: MeasuredHost, policy: str = "modern") -> Recommendation:
     """Recommend to one host, or to a group."""
-    return recommend([(one, one) for one in hosts], cipher_catalogue().policies[policy])
+    return recommend([(host, host) for host in hosts], cipher_catalogue().policies[policy])
 
 
 def between(

@@ -64,7 +64,9 @@ def published_hosts() -> dict[str, tuple[list[MeasuredSeries], dict[str, Any]]]:
     for run in PUBLISHED:
         host = f"{run['host']}, {run['environment']['os']['name']}"
         facts[host] = run["environment"]
-        series[host] += [measured(one) for one in run["measurements"] if one["cipher"]]
+        series[host] += [
+            measured(measurement) for measurement in run["measurements"] if measurement["cipher"]
+        ]
     return {host: (series[host], facts[host]) for host in facts}
 
 
@@ -163,7 +165,7 @@ def test_speed_alone_proves_it_where_software_could_not_reach_it() -> None:
     assert "3.8 times what software AES reaches on a machine of this speed (375 MB/s" in (
         found.evidence
     )
-    fast = [one._replace(median=one.median * 4) for one in BASELINES]
+    fast = [baseline._replace(median=baseline.median * 4) for baseline in BASELINES]
     found = acceleration_verdict([*fast, openssl("aes-128-cbc", 4 * 1418)])
     assert "3.8 times what software AES reaches on a machine of this speed (1,500 MB/s" in (
         found.evidence
@@ -192,7 +194,7 @@ def test_ssh_speed_is_judged_where_openssl_was_not_measured() -> None:
 
 
 def test_a_machine_four_times_as_fast_in_everything_has_no_aes_by_that() -> None:
-    fast = [one._replace(median=one.median * 4) for one in BASELINES]
+    fast = [baseline._replace(median=baseline.median * 4) for baseline in BASELINES]
     found = acceleration_verdict(
         [*fast, openssl("aes-128-cbc", 1418)], environment(NO_AES, cpu={"model_id": 0x1A})
     )
@@ -300,7 +302,7 @@ def test_without_proof_nothing_is_claimed(run: list[MeasuredSeries]) -> None:
 @given(st.floats(min_value=0.01, max_value=100), st.floats(min_value=10, max_value=5000))
 def test_a_faster_machine_gets_the_same_verdict(factor: float, aes: float) -> None:
     run = [*BASELINES, openssl("aes-128-cbc", aes)]
-    faster = [one._replace(median=one.median * factor) for one in run]
+    faster = [measurement._replace(median=measurement.median * factor) for measurement in run]
     plain, scaled = acceleration_verdict(run), acceleration_verdict(faster)
     if abs((aes / 375) - 1.5) > 1e-3:
         assert scaled.verdict == plain.verdict

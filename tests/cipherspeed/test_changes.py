@@ -136,7 +136,10 @@ def test_a_lasting_step_of_ten_percent_is_found_with_date_and_size(
 
 @given(st.lists(st.integers(1, 10**6), max_size=20))
 def test_the_unit_does_not_matter(history: list[int]) -> None:
-    plain, scaled = steps([float(one) for one in history]), steps([one * 1024.0 for one in history])
+    plain, scaled = (
+        steps([float(speed) for speed in history]),
+        steps([speed * 1024.0 for speed in history]),
+    )
     assert [step.index for step in scaled] == [step.index for step in plain]
 
 

@@ -16,7 +16,7 @@ def changed(section: str, **members: Any) -> dict[str, Any]:
 
 
 def words(before: dict[str, Any], after: dict[str, Any], **how: Any) -> list[str]:
-    return [one.words for one in environment_difference(before, after, **how)]
+    return [difference.words for difference in environment_difference(before, after, **how)]
 
 
 @each(
@@ -102,7 +102,7 @@ def test_between_hosts_the_cpu_comes_first() -> None:
     names = [name for name, _ in differing_facts([environment(), everything_else()], hosts=True)]
     assert names[0] == "CPU"
     parts = ("CPU", "CPU flags", "virtualisation", "OpenSSL", "OS", "kernel", "OpenSSH client")
-    assert [one for one in names if one in parts] == list(parts)
+    assert [name for name in names if name in parts] == list(parts)
 
 
 def test_between_runs_of_a_host_its_software_comes_first() -> None:
@@ -129,8 +129,8 @@ def test_the_library_of_each_tool_is_told_once(
     before: tuple[str, str | None], after: tuple[str, str | None], said: tuple[str | None, ...]
 ) -> None:
     texts = [
-        with_libraries(*(text and f"OpenSSL {text} 1 Jan 2026" for text in one))
-        for one in (before, after)
+        with_libraries(*(text and f"OpenSSL {text} 1 Jan 2026" for text in environment))
+        for environment in (before, after)
     ]
     program = f"OpenSSL {before[0]} → OpenSSL {after[0]}"
     ssh = f"OpenSSL {before[1] or before[0]} → OpenSSL {after[1]}"

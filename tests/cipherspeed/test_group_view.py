@@ -80,7 +80,7 @@ def test_parts_of_a_group_that_is_split_stay_together_and_have_no_rank() -> None
     parts = [group("x", 5, split="1"), group("y", 9, split="1"), group("x", 10, split="2")]
     view = GroupView("cipher:aes")
     found = view.found(compared(*parts, split_by="os"))
-    assert [one.id for one in found.groups] == ["x 1", "x 2", "y 1"]
+    assert [group.id for group in found.groups] == ["x 1", "x 2", "y 1"]
     assert view.ranks(found) == {}
 
 

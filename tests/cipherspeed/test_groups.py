@@ -11,7 +11,7 @@ values = st.lists(st.floats(min_value=1, max_value=1e11), min_size=1, max_size=6
 
 
 def compared(*votes: Vote, metric: str = "throughput") -> Comparison:
-    machines = {(one.group_key, one.split_key): 1 for one in votes}
+    machines = {(vote.group_key, vote.split_key): 1 for vote in votes}
     groups = groups_of(votes, machines)
     return comparison_of(groups, tool="ssh", group_by="openssl", metric=metric)
 

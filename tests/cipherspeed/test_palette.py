@@ -124,6 +124,6 @@ def test_every_colour_stands_out_from_the_page(theme: str) -> None:
 @each("eye", EYES)
 def test_common_families_stay_apart_for_every_eye(theme: str, eye: str) -> None:
     known = colours(theme)
-    for one, other in itertools.combinations(COMMON, 2):
-        apart = math.dist(seen(known[f"{one}-2"], eye), seen(known[f"{other}-2"], eye))
-        assert apart >= 0.075, (one, other)
+    for first, second in itertools.combinations(COMMON, 2):
+        apart = math.dist(seen(known[f"{first}-2"], eye), seen(known[f"{second}-2"], eye))
+        assert apart >= 0.075, (first, second)

@@ -49,7 +49,7 @@ def names(result: Recommendation) -> list[str]:
 
 
 def why_not(result: Recommendation) -> dict[str, str]:
-    return {one.cipher: one.reason for one in result.excluded}
+    return {entry.cipher: entry.reason for entry in result.excluded}
 
 
 @each(
@@ -178,7 +178,7 @@ def test_what_has_no_place_says_why() -> None:
     assert (
         not {GCM128, "blowfish-cbc", "aes192-ctr"} & reasons.keys()
     )  # OpenSSH 9.9 has no blowfish
-    assert [one.cipher for one in result.faster] == ["aes128-ctr", "aes256-ctr"]
+    assert [candidate.cipher for candidate in result.faster] == ["aes128-ctr", "aes256-ctr"]
     first, near = result.faster
     assert first.over_first
     assert near.over_first
@@ -208,11 +208,14 @@ def test_nothing_measured_gives_no_order() -> None:
 
 def test_the_slower_end_of_a_pair_sets_the_pace() -> None:
     result = between(DESKTOP, NAS)
-    assert [(one.cipher, one.speed.median, one.limited_by) for one in result.order] == [
+    assert [
+        (candidate.cipher, candidate.speed.median, candidate.limited_by)
+        for candidate in result.order
+    ] == [
         (CHACHA, 120e6, "server"),
         (GCM128, 60e6, "server"),
     ]
-    assert [one.median for one in result.order[0].rates] == [280e6, 120e6]
+    assert [rate.median for rate in result.order[0].rates] == [280e6, 120e6]
     assert result.order[0].fills == ("1 GbE",)
     assert result.gain is not None
     assert (result.gain.over, result.gain.ratio) == (GCM128, 2)
@@ -225,8 +228,8 @@ def test_where_the_link_limits_all_the_safer_goes_first() -> None:
     rates = (rate(GCM128, 900), rate(GCM256, 200), rate(CHACHA, 280))
     result = between(host(*rates), host(*rates, name="desktop"), link=1e9)
     assert names(result) == [CHACHA, GCM256, GCM128]
-    assert {one.limited_by for one in result.order} == {"link"}
-    assert {one.speed.median for one in result.order} == {link_payload(1e9)}
+    assert {candidate.limited_by for candidate in result.order} == {"link"}
+    assert {candidate.speed.median for candidate in result.order} == {link_payload(1e9)}
 
 
 def test_the_status_between_two_depends_on_both() -> None:
@@ -251,7 +254,7 @@ def test_what_a_safer_cipher_costs_is_said_with_its_reason() -> None:
     why = "the modern policy excludes because of Terrapin (OpenSSH 9.2 on old)"
     assert place.slower_than_default == place.reason == f"{costs} {why}"
     allowed = between(laptop, host(*rates, name="new"), "compatible").order
-    assert [(one.cipher, one.slower_than_default) for one in allowed] == [
+    assert [(cipher.cipher, cipher.slower_than_default) for cipher in allowed] == [
         (CHACHA, None),
         (GCM128, None),
         ("aes128-ctr", None),
@@ -270,7 +273,7 @@ def test_one_order_for_a_group_by_hand() -> None:
     Geometric means: GCM sqrt(0.5) = 0.7071, chacha sqrt(0.3111) = 0.5578.
     """
     for result in (advised(NAS, DESKTOP), advised(DESKTOP, NAS)):
-        shares = [(one.cipher, round(one.share or 0, 4)) for one in result.order]
+        shares = [(candidate.cipher, round(candidate.share or 0, 4)) for candidate in result.order]
         assert shares == [(GCM128, 0.7071), (CHACHA, 0.5578)]
         losses = {loss.host.name: (loss.own_best, round(loss.loss, 4)) for loss in result.losses}
         assert losses == {"nas": (CHACHA, 0.5), "desktop": (GCM128, 0)}
@@ -308,7 +311,7 @@ def test_a_group_is_as_safe_as_its_least_safe_member() -> None:
 
 @given(st.floats(0.01, 100))
 def test_a_faster_host_has_no_more_say_in_its_group(factor: float) -> None:
-    scaled = host(*(rate(one.cipher, one.median / 1e6 * factor) for one in NAS.rates))
+    scaled = host(*(rate(known.cipher, known.median / 1e6 * factor) for known in NAS.rates))
     result = advised(scaled, DESKTOP)
     assert names(result) == [GCM128, CHACHA]
     assert result.order[0].share == pytest.approx(0.7071, abs=1e-4)
@@ -345,7 +348,7 @@ def test_neither_the_order_nor_the_unit_of_rates_matters(
     machine: MeasuredHost, policy: str, chance: Random, power: int
 ) -> None:
     expected = names(advised(machine, policy=policy))
-    shuffled = [replace(one, median=one.median * 2.0**power) for one in machine.rates]
+    shuffled = [replace(known, median=known.median * 2.0**power) for known in machine.rates]
     chance.shuffle(shuffled)
     assert names(advised(replace(machine, rates=tuple(shuffled)), policy=policy)) == expected
 
@@ -357,8 +360,8 @@ def test_every_cipher_is_ranked_safest_first_or_says_why_not(
     result = advised(machine, policy=policy)
     ranks = [STATUSES.index(place.assessment.status) for place in result.order]
     assert ranks == sorted(ranks)
-    assert {STATUSES[one] for one in ranks} <= set(CATALOGUE.policies[policy].statuses)
-    measured = {one.cipher for one in machine.rates}
+    assert {STATUSES[rank] for rank in ranks} <= set(CATALOGUE.policies[policy].statuses)
+    measured = {known.cipher for known in machine.rates}
     assert set(names(result)) | why_not(result).keys() >= measured
     assert not set(names(result)) & why_not(result).keys()
 
@@ -368,10 +371,10 @@ def test_a_slower_cipher_never_changes_the_first(machine: MeasuredHost, slower: 
     """Slower than the first beyond the noise, and of no safer status."""
     before = advised(machine, policy="everything")
     assume(before.order)
-    assume(slower.cipher not in {one.cipher for one in machine.rates})
+    assume(slower.cipher not in {known.cipher for known in machine.rates})
     slower = replace(slower, median=before.order[0].speed.low / 1.06)
     after = advised(replace(machine, rates=(*machine.rates, slower)), policy="everything")
-    status = {one.cipher: one.assessment.status for one in after.order}
+    status = {candidate.cipher: candidate.assessment.status for candidate in after.order}
     worst = STATUSES.index(before.order[0].assessment.status)
     assume(STATUSES.index(status.get(slower.cipher, "broken")) >= worst)
     assert after.order[0].cipher == before.order[0].cipher
@@ -381,5 +384,5 @@ def test_a_slower_cipher_never_changes_the_first(machine: MeasuredHost, slower: 
 def test_a_tie_never_costs_more_than_a_tenth(machine: MeasuredHost) -> None:
     order = advised(machine).order
     if order:
-        best = max(one.speed.median for one in order)
+        best = max(candidate.speed.median for candidate in order)
         assert order[0].speed.median >= best * 0.95 / 1.05

@@ -118,7 +118,7 @@ def test_lines_for_two_are_about_one_server(
     def ciphers(server: str) -> list[str]:
         command = [ssh, "-G", "-F", str(file), "-p", "22", "--", server]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return [one for one in done.stdout.splitlines() if one.startswith("ciphers ")]
+        return [line for line in done.stdout.splitlines() if line.startswith("ciphers ")]
 
     text = ssh_config(ORDER, (), names)
     assert settings(text) == [f"Host {patterns}", f"Ciphers {GCM128}"]

@@ -59,7 +59,7 @@ def test_a_history_breaks_where_openssl_speed_changed() -> None:
     (found,) = find_breaks([OLD, OLD, NEW, NEW], GCM)
     assert (found.index, found.before, found.after) == (2, OLD, NEW)
     assert "3.0.15 and OpenSSL 3.0.19" in found.words
-    assert [one.index for one in find_breaks([NEW, OLD, NEW], GCM)] == [1, 2]
+    assert [change.index for change in find_breaks([NEW, OLD, NEW], GCM)] == [1, 2]
     assert list(find_breaks([OLD, NEW], "chacha20-poly1305")) == []
 
 

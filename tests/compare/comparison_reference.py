@@ -101,35 +101,40 @@ def votes_in_python(query: ComparisonQuery) -> Asked:
     hosts: defaultdict[GroupKey, set[int]] = defaultdict(set)
     of_host: defaultdict[tuple[GroupKey, int], list[Counted]] = defaultdict(list)
     of_any_size, of_this_size = set(), set()
-    for one in counted_results(query):
-        key, host = (group_of(query, one.run)[0], split_of(query, one.run)[0]), one.run.host_id
+    for result in counted_results(query):
+        key, host = (
+            (group_of(query, result.run)[0], split_of(query, result.run)[0]),
+            result.run.host_id,
+        )
         assert host is not None
         hosts[key].add(host)
-        series = one.row.series
+        series = result.row.series
         if query.ciphers and series.cipher not in query.ciphers:
             continue
         of_any_size.add(host)
         if query.tool == "openssl" and series.block_size != query.block_size:
             continue
         of_this_size.add(host)
-        of_host[key, host].append(one)
-    votes = [_vote(query, one) for results in of_host.values() for one in chosen(query, results)]
+        of_host[key, host].append(result)
+    votes = [
+        _vote(query, result) for results in of_host.values() for result in chosen(query, results)
+    ]
     return Asked(votes, hosts, len(of_any_size - of_this_size))
 
 
 def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
     """Return those by which one host votes in one group."""
     ciphers: defaultdict[Run, set[str]] = defaultdict(set)
-    for one in results:
-        ciphers[one.run].add(one.row.series.cipher)
+    for result in results:
+        ciphers[result.run].add(result.row.series.cipher)
     order = {run: run_order(run, len(found)) for run, found in ciphers.items()}
     environment = environment_seen(query.tool, max(order, key=order.__getitem__))
     best: dict[str, Counted] = {}
-    for one in results:
-        if environment_seen(query.tool, one.run) == environment:
-            best[one.row.series.cipher] = max(
-                best.get(one.row.series.cipher, one),
-                one,
+    for result in results:
+        if environment_seen(query.tool, result.run) == environment:
+            best[result.row.series.cipher] = max(
+                best.get(result.row.series.cipher, result),
+                result,
                 key=lambda found: (order[found.run], found.within_run),
             )
     return list(best.values())
@@ -160,8 +165,8 @@ def _scatters(metric: str, row: Measurement) -> bool:
 def compare_in_python(query: ComparisonQuery) -> Comparison:
     """Compare as the program does, but for changes of the tool."""
     votes, hosts, no_block_size = votes_in_python(query)
-    without = {one.host_id for one in votes} - {
-        one.host_id for one in votes if one.value is not None
+    without = {vote.host_id for vote in votes} - {
+        vote.host_id for vote in votes if vote.value is not None
     }
     if query.matched:
         votes = matched_votes(votes)
@@ -181,7 +186,7 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
         tool=query.tool,
         group_by=query.group_by,
         metric=query.metric,
-        hosts=len({one.host_id for one in votes if one.value is not None}),
+        hosts=len({vote.host_id for vote in votes if vote.value is not None}),
         no_baseline=len(without),
         no_block_size=no_block_size,
         split_by=query.split_by,
@@ -268,17 +273,19 @@ def matched_votes(votes: list[Vote]) -> list[Vote]:
 
     What is of unknown group is in none that could be asked for.
     """
-    valued = [one for one in votes if one.value is not None and one.group_key != UNKNOWN_KEY]
-    groups = {one.group_key for one in valued}
+    valued = [vote for vote in votes if vote.value is not None and vote.group_key != UNKNOWN_KEY]
+    groups = {vote.group_key for vote in valued}
     found: defaultdict[tuple[int, str, str], set[str]] = defaultdict(set)
-    for one in valued:
-        found[one.host_id, one.cipher, one.split_key].add(one.group_key)
-    return [one for one in valued if found[one.host_id, one.cipher, one.split_key] == groups]
+    for vote in valued:
+        found[vote.host_id, vote.cipher, vote.split_key].add(vote.group_key)
+    return [vote for vote in valued if found[vote.host_id, vote.cipher, vote.split_key] == groups]
 
 
 def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[Group]:
     """The groups with the ratios of their hosts to the same hosts in the reference's group."""
-    values = {(one.group_key, one.split_key, one.host_id, one.cipher): one.value for one in votes}
+    values = {
+        (vote.group_key, vote.split_key, vote.host_id, vote.cipher): vote.value for vote in votes
+    }
     ratios: defaultdict[tuple[str, str, str], list[float]] = defaultdict(list)
     for (key, split, host, cipher), value in values.items():
         base = values.get((reference, split, host, cipher))
@@ -302,7 +309,9 @@ def without_tool_changes(comparison: Comparison) -> Comparison:
     groups = tuple(
         replace(
             group,
-            ratios={name: one._replace(tool_changed=False) for name, one in group.ratios.items()},
+            ratios={
+                name: ratio._replace(tool_changed=False) for name, ratio in group.ratios.items()
+            },
         )
         for group in comparison.groups
     )

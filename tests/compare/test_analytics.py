@@ -62,7 +62,7 @@ def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> 
     """A page has the groups, and says the numbers, that the whole comparison has."""
     shown = compare_in_view(query, view)
     assert replace(shown, comparison=expected.comparison) == expected, (query, view)
-    without_groups = (replace(one.comparison, groups=()) for one in (shown, expected))
+    without_groups = (replace(side.comparison, groups=()) for side in (shown, expected))
     assert next(without_groups) == next(without_groups), (query, view)
 
 

@@ -37,8 +37,8 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
     for document, source in fleet:
         store_run(document, source)
     with questions():  # of one state of the data, which is brought here once
-        for one in asked:
-            assert_its_votes_are_behind(replace(one.plain, metric="throughput"))
+        for query in asked:
+            assert_its_votes_are_behind(replace(query.plain, metric="throughput"))
 
 
 def assert_its_votes_are_behind(query: ComparisonQuery) -> None:
@@ -77,11 +77,12 @@ def test_a_host_has_the_latest_result_of_every_series(
     runs = counted_runs()
     for host in Host.objects.filter(published=False):
         best: dict[int, Counted] = {}
-        for one in results_of(host, runs):
-            key = one.row.series_id
-            best[key] = max(best.get(key, one), one, key=lambda found: found.order)
+        for result in results_of(host, runs):
+            key = result.row.series_id
+            best[key] = max(best.get(key, result), result, key=lambda found: found.order)
         expected = {
-            (one.run.run_id, one.row.series.cipher, one.row.median) for one in best.values()
+            (result.run.run_id, result.row.series.cipher, result.row.median)
+            for result in best.values()
         }
         for found in (Measurement.objects.latest_of(host.pk).shown(), latest_results(host.pk)):
             assert {(one.run.run_id, one.series.cipher, one.median) for one in found} == expected
@@ -113,8 +114,8 @@ def standing_in_python(host: Host, result: Measurement, runs: list[Run]) -> Stan
             ):
                 continue
             best[other] = max(best.get(other, one), one, key=lambda found: found.order)
-    own, others = result.median or 0, [one.row.median or 0 for one in best.values()]
-    return standing(sum(one < own for one in others), others.count(own), len(others))
+    own, others = result.median or 0, [result.row.median or 0 for result in best.values()]
+    return standing(sum(other < own for other in others), others.count(own), len(others))
 
 
 @EXAMPLES
@@ -130,7 +131,7 @@ def test_a_host_stands_among_the_latest_results_of_all_others(
             latest = list(Measurement.objects.latest_of(host.pk).shown())
             found = standings(host.pk, latest)
             assert {one.result.series.cipher for one in found} == {
-                one.series.cipher for one in latest if one.series.is_comparable
+                result.series.cipher for result in latest if result.series.is_comparable
             }
             for one in found:
                 assert one.standing == standing_in_python(host, one.result, runs)

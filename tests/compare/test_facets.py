@@ -59,7 +59,7 @@ CHOSEN: tuple[Mapping[str, tuple[str, ...]], ...] = (
 def with_only(query: ComparisonQuery, facet: Facet, key: str) -> ComparisonQuery:
     """The query with this value chosen and no other of the facet."""
     others = query.filters.get("tag", ()) if facet.tag else ()
-    kept = (one for one in others if not one.startswith(f"{facet.tag}:"))
+    kept = (other for other in others if not other.startswith(f"{facet.tag}:"))
     filters = {**query.filters, facet.name: (*kept, key)}
     return ComparisonQuery(group_by="host", filters=filters)
 
@@ -68,7 +68,7 @@ def with_only(query: ComparisonQuery, facet: Facet, key: str) -> ComparisonQuery
 def test_chosen_values_keep_their_names_though_nothing_has_them_together() -> None:
     chosen = {"cpu": ("chip-1",), "host": ("h3",), "openssl": ("openssl-3.0.9",)}
     query = ComparisonQuery(filters={**chosen, "verdict": ("unknown",), "disturbed": ("yes",)})
-    labels = {one.key: one.label for facet in facets(query) for one in facet.options}
+    labels = {option.key: option.label for facet in facets(query) for option in facet.options}
     names = ("Chip 1", "h3", "OpenSSL 3.0.9", "Unknown", "Yes")
     keys = (*(key for (key,) in chosen.values()), "unknown", "yes")
     assert tuple(labels[key] for key in keys) == names

@@ -120,9 +120,14 @@ def test_the_figures_are_those_of_the_api_to_the_last_digit(reader: ApiClient) -
     for row in rows(reader, tool="ssh"):
         run = reader.get(f"/api/v1/runs/{row['run_id']}/").json()
         same = [
-            one
-            for one in run["measurements"]
-            if (one["tool"], one["cipher"], one["method"], one["mac"] or "")
+            measurement
+            for measurement in run["measurements"]
+            if (
+                measurement["tool"],
+                measurement["cipher"],
+                measurement["method"],
+                measurement["mac"] or "",
+            )
             == (row["tool"], row["cipher"], row["method"], row["mac"])
         ]
         for column, name in (
@@ -130,7 +135,7 @@ def test_the_figures_are_those_of_the_api_to_the_last_digit(reader: ApiClient) -
             ("normalised_bytes_per_second", "normalised"),
         ):
             figure = float(row[column]) if row[column] else None
-            assert figure in [one[name] for one in same], (row["run_id"], row["cipher"], column)
+            assert figure in [row[name] for row in same], (row["run_id"], row["cipher"], column)
 
 
 def test_awkward_text_and_any_number_come_back_as_they_were(

@@ -66,7 +66,7 @@ def assert_openssl_pays_7_percent_on_half_of_the_cpus_and_nothing_on_the_others(
     beyond = [ratio.beyond_noise for (cpu, _), ratio in ratios.items() if cpu in OTHERS]
     assert sum(map(bool, beyond)) <= 0.05 * len(beyond)
     costly = [ratio.ratio for (cpu, _), ratio in ratios.items() if cpu in COSTLY]
-    assert all(abs(one - COST) < 0.025 for one in costly), costly
+    assert all(abs(group - COST) < 0.025 for group in costly), costly
 
 
 def assert_ssh_pays_for_its_library_and_not_for_its_own_code() -> None:

@@ -190,7 +190,7 @@ def test_text_from_outside_is_text(
         chart = parts.read("xl/charts/chart1.xml").decode()
     references = re.findall(r"<c:f>(.*?)</c:f>", chart)
     assert references
-    assert all(one.startswith("'Chart data'!$") for one in references)
+    assert all(reference.startswith("'Chart data'!$") for reference in references)
 
 
 def test_the_chart_follows_the_view(reader: ApiClient, store_run: StoreRun) -> None:

@@ -40,15 +40,15 @@ def test_a_run_is_followed_from_the_request_to_the_worker(site: LiveSite) -> Non
     run_id, answered = upload(site, "proxy-7f3a:1")
     assert answered == "proxy-7f3a:1"
     site.wait_until_ready(run_id)
-    (request,) = [one for one in lines(site, "web") if one.get("request_id") == "proxy-7f3a:1"]
+    (request,) = [line for line in lines(site, "web") if line.get("request_id") == "proxy-7f3a:1"]
     assert (request["method"], request["path"], request["status"]) == (
         "POST",
         "/api/v1/runs/?n=1",
         202,
     )
     assert (request["client"], request["run_id"]) == ("203.0.113.9", run_id)
-    processed = [one for one in lines(site, "worker") if one.get("run_id") == run_id]
-    assert [one["logger"] for one in processed] == ["runs.tasks"]
+    processed = [line for line in lines(site, "worker") if line.get("run_id") == run_id]
+    assert [line["logger"] for line in processed] == ["runs.tasks"]
     assert f"run {run_id} is ready after" in processed[0]["message"]
     assert processed[0]["task"] == "runs.tasks.process_run"
 

@@ -43,7 +43,7 @@ def test_somebody_signs_in_and_out_and_neither_code_nor_secret_is_in_the_log(
     page.get_by_placeholder("sub").fill("u-1")
     page.get_by_role("button", name="Authorize").click()
     page.wait_for_url(wanted)
-    assert {one.get("path") for one in page.context.cookies()} >= {f"{PATH}/"}
+    assert {cookie.get("path") for cookie in page.context.cookies()} >= {f"{PATH}/"}
     page.locator("#account-menu > summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.goto(wanted)

@@ -37,7 +37,7 @@ def test_a_history_lists_the_runs_oldest_first_with_what_is_known_of_each(
     busy = [{"code": "busy", "detail": "12 %"}]
     early = store_run(run_of_day(2, ssh_measurement(GCM, 1e8, 2e8, 3e8), conditions=busy))
     found = ask(reader, SSH)
-    assert [one["run_id"] for one in found["points"]] == [str(early.run_id), str(late.run_id)]
+    assert [point["run_id"] for point in found["points"]] == [str(early.run_id), str(late.run_id)]
     first, last = found["points"]
     assert (first["median"], first["n"], first["noisy"]) == (2e8, 3, True)
     assert first["spread"] == pytest.approx(0.7413)
@@ -67,7 +67,7 @@ def test_a_change_is_told_with_what_changed_in_the_environment(
     assert change["ratio"] == pytest.approx(0.7525)
     assert change["threshold"] == pytest.approx(0.0593, rel=1e-2)
     assert "24.8 % slower than the median of 3 runs before" in change["words"]
-    assert [one["words"] for one in change["environment_changes"]] == [
+    assert [difference["words"] for difference in change["environment_changes"]] == [
         "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.0.15"
     ]
 
@@ -146,7 +146,7 @@ def test_one_history_is_one_series(reader: ApiClient, store_run: StoreRun) -> No
         (7e8, {"mac": "hmac-sha2-256"}),
     )
     for rate, more in expected:
-        assert [one["median"] for one in ask(reader, SSH, **more)["points"]] == [rate], more
+        assert [point["median"] for point in ask(reader, SSH, **more)["points"]] == [rate], more
     assert ask(reader, SSH, target_kind="remote")["points"] == []
 
 
@@ -156,7 +156,7 @@ def test_a_history_is_cut_to_its_latest_runs_and_says_so(
     monkeypatch.setattr("hosts.history.LATEST_POINTS", 2)
     store_days(store_run, 1e8, 2e8, 3e8)
     found = ask(reader, SSH)
-    assert [one["median"] for one in found["points"]] == [2e8, 3e8]
+    assert [point["median"] for point in found["points"]] == [2e8, 3e8]
     assert found["cut"] is True
 
 
@@ -180,7 +180,7 @@ def test_a_wrong_parameter_is_named(
 ) -> None:
     store_run(run_of_day(0))
     answer = ask(reader, {**SSH, **wrong}, expect=400)
-    assert [one["attr"] for one in answer["errors"]] == [attr]
+    assert [error["attr"] for error in answer["errors"]] == [attr]
 
 
 def test_an_unknown_host_is_a_404_and_a_series_it_has_not_is_empty(

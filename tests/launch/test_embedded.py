@@ -94,11 +94,11 @@ def test_both_servers_answer_at_the_urls_and_stop_with_their_only_user(data_dir:
     assert database == "ciphermark"
     assert version.startswith("18")
     assert redis.Redis.from_url(services.redis_url).ping()
-    assert all(one.process() for one in servers(data_dir))
+    assert all(server.process() for server in servers(data_dir))
     assert start_services(data_dir) == services
     release_services(data_dir)
     assert servers_of(data_dir) == set()
-    assert not any(one.process() for one in servers(data_dir))
+    assert not any(server.process() for server in servers(data_dir))
     log = (data_dir / "log" / "postgres.log").read_text()
     assert "does not exist" not in log, "it is asked as a user that it has"
 

@@ -36,7 +36,7 @@ def test_the_published_figures_stand_in_table_and_chart(member: Client) -> None:
     html = page(member, "/", cipher=GCM)
     assert table_values(html)[I7] == {GCM: 328370000.0}
     assert "328 MB/s" in text_of(html)
-    group = next(one for one in chart(html)["comparison"]["groups"] if one["key"] == I7)
+    group = next(group for group in chart(html)["comparison"]["groups"] if group["key"] == I7)
     assert group["values"][GCM]["median"] == 328370000.0
 
 
@@ -85,7 +85,7 @@ def test_what_is_often_asked_is_one_click_away(member: Client, store_run: StoreR
         store_run(machine(name, ssh_measurement(GCM, 400e6)))
     html = page(member, "/")
     (asked,) = re.findall(r'<p class="asks.*?</p>', html)
-    addresses = [unescape(one) for one in re.findall(r'href="([^"]*)"', asked)]
+    addresses = [unescape(match) for match in re.findall(r'href="([^"]*)"', asked)]
     assert len(addresses) == 2
     answers = [member.get(address, follow=True) for address in addresses]
     assert {answer.status_code for answer in answers} == {200}
@@ -137,7 +137,7 @@ def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
 
 def test_at_most_six_ciphers_are_shown_unasked(member: Client, store_run: StoreRun) -> None:
     names = ("camellia-128", "camellia-192", "camellia-256", "cast5", "idea", "rc2", "seed", "sm4")
-    store_run(machine("a", *(openssl_measurement(f"{one}-cbc", 1e8) for one in names)))
+    store_run(machine("a", *(openssl_measurement(f"{name}-cbc", 1e8) for name in names)))
     (values,) = table_values(page(member, "/", tool="openssl")).values()
     assert len(values) == 6
 
@@ -215,7 +215,7 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
     member: Client, reader: ApiClient, store_run: StoreRun, host: bool
 ) -> None:
     for name, version, rate in (("old", "OpenSSL 3.0.15", 1e9), ("new", "OpenSSL 3.0.16", 1.2e8)):
-        measured = (openssl_measurement(one, rate) for one in ("aes-128-gcm", "aes-128-cbc"))
+        measured = (openssl_measurement(cipher, rate) for cipher in ("aes-128-gcm", "aes-128-cbc"))
         store_run(run_document(*measured, host={"name": name}, environment=with_openssl(version)))
     reference = "host:old" if host else "openssl-3.0.15"
     asked: dict[str, Any] = {"tool": "openssl", "group_by": "openssl", "relative_to": reference}

@@ -172,7 +172,7 @@ def workbook_dangers(body: bytes) -> list[str]:
     """Formulas with a name in them."""
     with zipfile.ZipFile(BytesIO(body)) as book:
         sheets = [book.read(name).decode() for name in book.namelist() if "worksheets" in name]
-    return [one for sheet in sheets for one in re.findall(r"<f>[^<]*", sheet) if MARK in one]
+    return [match for sheet in sheets for match in re.findall(r"<f>[^<]*", sheet) if MARK in match]
 
 
 def test_no_name_becomes_code_on_any_address(person: Client) -> None:

@@ -64,7 +64,7 @@ def test_a_host_that_measured_3des_alone_says_so_in_chart_table_and_files(
     (row,) = csv_rows(reader.get("/api/v1/exports/comparison.csv", ASKED))
     assert (row["uncertainty_factor"], row["single_baseline"]) == ("", "3DES only")
     rows = csv_rows(reader.get("/api/v1/exports/measurements.csv", {"cipher": GCM}))
-    assert [one["single_baseline"] for one in rows] == ["3DES only"]
+    assert [row["single_baseline"] for row in rows] == ["3DES only"]
     (group,) = reader.get("/api/v1/comparison/", ASKED).json()["groups"]
     assert group["single_baseline"] == {GCM: ["3des"]}
     assert "Speed index, openssl 2.0000, 3DES only" in text_of(page(member, f"/runs/{run.run_id}/"))
@@ -95,7 +95,9 @@ def test_excluded_hosts_are_not_among_those_that_the_header_counts(
 def test_levels_of_small_blocks_are_not_compared_with_the_profile(
     member: Client, store_run: StoreRun
 ) -> None:
-    measured = [openssl_measurement(one, 1e9, block_size=1024) for one in (GCM, "des-ede3-cbc")]
+    measured = [
+        openssl_measurement(cipher, 1e9, block_size=1024) for cipher in (GCM, "des-ede3-cbc")
+    ]
     store_run(run_document(*measured, ssh_measurement("3des-cbc", 2e7)))
     assert "Excluded: no baseline: 1 host." in text_of(
         page(member, "/", **ASKED, block_size="1024")

@@ -213,7 +213,11 @@ def test_an_answer_that_is_wrong_signs_nobody_in(
     assert (status, "could not be verified" in said) == (403, True)
     assert client.get("/runs/").status_code == 302
     assert not User.objects.exists()
-    (line,) = [one for one in caplog.messages if one.startswith("An answer of 127.0.0.1 is ref")]
+    (line,) = [
+        message
+        for message in caplog.messages
+        if message.startswith("An answer of 127.0.0.1 is ref")
+    ]
     assert reason in line
     assert CLIENT_SECRET not in line
 

@@ -54,7 +54,7 @@ def test_an_editor_sees_and_revokes_his_own_tokens_alone() -> None:
     other, mine = ApiToken.objects.order_by("id")
     assert editor.post(f"/tokens/{other.pk}/revoke/").status_code == 404
     assert editor.post(f"/tokens/{mine.pk}/revoke/").status_code == 302
-    assert [one.is_valid for one in ApiToken.objects.order_by("id")] == [True, False]
+    assert [token.is_valid for token in ApiToken.objects.order_by("id")] == [True, False]
     assert "somebody else's" in text_of(
         page(signed_in("administrator", "administrator"), "/tokens/")
     )

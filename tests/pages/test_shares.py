@@ -36,7 +36,10 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
     assert 'id="chart-view"' in html
     assert "1 group, 1 host, method pipeline" in text_of(html)
     links = set(re.findall(r'(?:href|action)="([^"#]*)"', html))
-    assert {one for one in links if not one.startswith("/static/")} <= {"", f"{path}comparison.csv"}
+    assert {link for link in links if not link.startswith("/static/")} <= {
+        "",
+        f"{path}comparison.csv",
+    }
     csv = stranger.get(f"{path}comparison.csv").getvalue()
     assert b"aes128-gcm@openssh.com" in csv
     for elsewhere in ("/", "/hosts/", "/api/v1/comparison/"):

@@ -92,7 +92,7 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
     ((0, "No host is chosen"), (1, "Only one host is chosen"), (5, "5 hosts are chosen")),
 )
 def test_too_few_or_too_many_are_refused_in_words(member: Client, count: int, said: str) -> None:
-    html = page(member, "/hosts/diff/", expect=400, host=[f"h{one}" for one in range(count)])
+    html = page(member, "/hosts/diff/", expect=400, host=[f"h{number}" for number in range(count)])
     assert f"{said}: choose 2 to 4." in text_of(html)
 
 

@@ -136,7 +136,7 @@ def test_worker_and_beat_write_no_secret_either() -> None:
         assert setup_logging.send(sender=None), "Celery would set its own logging up"
         assert root.handlers
         for handler in root.handlers:
-            assert any(isinstance(one, RedactSecrets) for one in handler.filters)
+            assert any(isinstance(log_filter, RedactSecrets) for log_filter in handler.filters)
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
@@ -154,4 +154,4 @@ def test_expired_sessions_are_deleted_each_day(settings: Settings) -> None:
         expiry = timezone.now() + timedelta(days=days)
         Session.objects.create(session_key=f"key{days}", session_data="", expire_date=expiry)
     import_string(settings.CELERY_BEAT_SCHEDULE["clear-sessions"]["task"])()
-    assert [one.session_key for one in Session.objects.all()] == ["key1"]
+    assert [session.session_key for session in Session.objects.all()] == ["key1"]

@@ -75,8 +75,8 @@ def test_the_order_of_arrival_changes_no_verdict_that_speed_proves(store_run: St
     found = []
     for order in ((plain, masked), (masked, plain)):
         Run.objects.all().delete()
-        for one in order:
-            store_run(one)
+        for candidate in order:
+            store_run(candidate)
         found.append(verdicts())
     assert found[0] == found[1]
     assert {verdict for verdict, _ in found[0]} == {"hardware"}

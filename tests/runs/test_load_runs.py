@@ -39,7 +39,9 @@ def test_a_file_with_faults_loads_all_but_those(tmp_path: Path) -> None:
         call_command("load_runs", str(plain), str(packed), stdout=summary, stderr=said)
     assert ended.value.code == 1
     refused = said.getvalue().splitlines()
-    assert [one.split(": ")[0] for one in refused] == [f"{plain}:{at}" for at in (3, 4, 5, 7, 8)]
+    assert [refusal.split(": ")[0] for refusal in refused] == [
+        f"{plain}:{at}" for at in (3, 4, 5, 7, 8)
+    ]
     for words, sentence in zip(
         (
             "Expecting property name",

@@ -32,7 +32,12 @@ def test_every_named_figure_is_stored_at_its_rate() -> None:
     assert {run.provenance["page"]["title"] for run in Run.objects.all()} == {
         entry["page"]["title"] for entry in FIGURES
     }
-    named = [one for entry in FIGURES for one in entry["measurements"] if one["cipher"]]
+    named = [
+        measurement
+        for entry in FIGURES
+        for measurement in entry["measurements"]
+        if measurement["cipher"]
+    ]
     assert Measurement.objects.count() == len(named) == 107
     assert not Measurement.objects.filter(implausible=True).exists()
 

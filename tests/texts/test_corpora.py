@@ -49,7 +49,8 @@ def test_whole_pages_give_every_figure_unasked(path: Path) -> None:
         (figure.cipher, figure.block_size, figure.acceleration) for figure in figures
     ) == (
         Counter(
-            (one["cipher"], one["block_size"], one["acceleration"]) for one in expected["figures"]
+            (figure["cipher"], figure["block_size"], figure["acceleration"])
+            for figure in expected["figures"]
         )
     )
 

@@ -34,12 +34,17 @@ def valid(made: Documents) -> Documents:
     """Check the documents as imports, whose samples may be rates alone."""
     for document in made.documents:
         timed = [
-            {**one, "samples": [{"bytes": 1, "seconds": 1.0, **try_} for try_ in one["samples"]]}
-            for one in document["measurements"]
+            {
+                **measurement,
+                "samples": [
+                    {"bytes": 1, "seconds": 1.0, **try_} for try_ in measurement["samples"]
+                ],
+            }
+            for measurement in document["measurements"]
         ]
         assert validate_run_document(document | {"measurements": timed}) == []
         parse_run_document(document)
-    assert len({one["run_id"] for one in made.documents}) == len(made.keys)
+    assert len({document["run_id"] for document in made.documents}) == len(made.keys)
     return made
 
 
@@ -48,7 +53,9 @@ def names(made: Documents) -> list[str]:
 
 
 def ciphers(made: Documents) -> list[list[str]]:
-    return [[one["cipher"] for one in doc["measurements"]] for doc in made.documents]
+    return [
+        [measurement["cipher"] for measurement in doc["measurements"]] for doc in made.documents
+    ]
 
 
 def codes(made: Documents) -> list[tuple[int, str]]:
@@ -103,8 +110,12 @@ TWO = (
 def test_what_is_taken_makes_documents(take: Any, expected: dict[str, list[str]]) -> None:
     made, whole = documents(*TWO, take=take), documents(*TWO, take="all")
     assert dict(zip(made.keys, ciphers(made), strict=True)) == expected
-    run_ids = dict(zip(whole.keys, (one["run_id"] for one in whole.documents), strict=True))
-    assert [one["run_id"] for one in made.documents] == [run_ids[key] for key in made.keys]
+    run_ids = dict(
+        zip(whole.keys, (document["run_id"] for document in whole.documents), strict=True)
+    )
+    assert [document["run_id"] for document in made.documents] == [
+        run_ids[key] for key in made.keys
+    ]
 
 
 STATED: dict[str, Any] = {
@@ -193,7 +204,11 @@ SERIES = [figure(n, "rc4", block_size=n) for n in range(1, MAX_MEASUREMENTS + 3)
 @each(
     ("whole", "more", "line"),
     (
-        ([section(one) for one in SERIES[:200]], [section(one) for one in SERIES[:202]], 201),
+        (
+            [section(series) for series in SERIES[:200]],
+            [section(series) for series in SERIES[:202]],
+            201,
+        ),
         ([section(*TRIES[:-2])], [section(*TRIES)], MAX_SAMPLES + 1),
         ([section(*SERIES[:-2])], [section(*SERIES)], MAX_MEASUREMENTS + 1),
     ),
