@@ -58,7 +58,7 @@ def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
 
     Members and other groups are kept.
     """
-    # The settings read the names of the roles, before there are models.
+    # Imported here because the settings read the role names before models are loaded.
     from django.contrib.auth.models import Group, Permission
 
     known = {

@@ -94,7 +94,7 @@ def _look(watch: HostWatch) -> None:
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
     latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")
     runs = list(reversed(latest[:LATEST_RUNS]))
-    # Of more runs the first of these have none before them here.
+    # If there are more runs, the first of these lack their predecessors.
     since = _at(runs[WINDOW]) if len(runs) == LATEST_RUNS else datetime.min.replace(tzinfo=UTC)
     calm = [run for run in runs if not run.conditions]
     parts = [part for part in (*_speeds(calm), *_verdicts(calm)) if part.member.at >= since]
@@ -272,7 +272,7 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
     ).exclude(status=FleetChange.Status.FIXED)
     own = Member.stored.filter(run__host=member.run.host_id)
-    # Hosts of whose environment nothing differs have nothing in common.
+    # Hosts without an environment difference are not joined.
     shared = bool(difference) or alike["kind"] == Kind.SILENT
     hidden = own.filter(change=OuterRef("pk"), run__hidden=True)
     entry = near.filter(Q(fixed_at=None) if shared else Exists(hidden)).first()

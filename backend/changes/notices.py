@@ -42,7 +42,7 @@ def _notice(
         facts = (run.rejection[:LONGEST_REASON], f"Received {_utc(run.received_at)}")
         return _made(row, facts, reverse("run-page", args=[run.run_id]))
     change = entries.get(row.change_key)
-    # Somebody has looked already, or the host is back.
+    # An editor has set a status, or the host is back.
     looked = change is None or change.status != FleetChange.Status.NEW
     if change is None or looked or (change.kind == FleetChange.Kind.SILENT and change.fixed_at):
         return None

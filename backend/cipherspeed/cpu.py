@@ -171,7 +171,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
     """Return the microarchitecture of an ARM core, such as "cortex_a53"."""
     name = cpu_name(cpu) or ""
     maker, _, core = name.partition(" ")
-    core = core.split(" + ")[0]  # of several kinds the fastest
+    core = core.split(" + ")[0]  # the fastest of several core types
     parts = {known: part for part, known in cpu_tables().arm_parts.get(maker, {}).items()}
     if core not in parts:
         return None
@@ -210,7 +210,7 @@ def _by_flags(cpu: Mapping[str, Any]) -> str | None:
     flags = frozenset(cpu.get("flags") or ())
     if family is None or not flags:
         return None
-    # archspec writes dotted names as Linux writes underscored ones, or the other way round.
+    # archspec and Linux differ in dots and underscores.
     flags |= {flag.replace("_", ".") for flag in flags} | {flag.replace(".", "_") for flag in flags}
     vendor = cpu.get("vendor") or ""
     fitting = [target for target in TARGETS.values() if _fits(target, vendor, flags, family)]

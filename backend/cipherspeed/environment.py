@@ -125,7 +125,7 @@ def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
             **{name: cpu.get(name) for name in ("cores", "threads", "governor")},
         },
         "os": {name: system.get(name) for name in ("id", "name", "version", "kernel")},
-        # Not the server: a run without sshd does not know it, and is no other environment.
+        # Without the server, because runs without sshd lack it but have the same environment.
         "openssh": {"client": environment["openssh"].get("client")},
         "virtualization": environment.get("virtualization"),
     }

@@ -60,7 +60,7 @@ class GroupView:
 
         groups = [group for group in comparison.groups if self.finds(group.label)]
         places = dict[str, tuple[bool, float]]()
-        for group in groups:  # parts of a group that is split stay beside each other
+        for group in groups:  # keep the parts of a split group together
             place = own(group)
             places[group.key] = min(place, places.get(group.key, place))
         groups.sort(key=lambda group: places[group.key])

@@ -60,7 +60,7 @@ _TOO_DEEP = f"nested too deeply: at most {MAX_DEPTH} objects and arrays in each 
 
 def _number(read: Callable[[str], float]) -> Callable[[str], Any]:
     def number(text: str) -> Any:
-        # Python itself refuses to spell integers of more than 4,300 digits.
+        # Python refuses to format integers with more than 4,300 digits.
         if not math.isfinite(float(text)):
             return _Refused(f"the number {text[:30]}... is too large")
         return read(text)

@@ -19,7 +19,7 @@ class Family:
     pattern: str
 
 
-# In the order in which pickers and charts list them; the first that matches counts.
+# In display order; the first match counts.
 FAMILIES = (
     Family("aes-gcm", "AES-GCM", r"^(id-)?aes-?\d+-gcm|^aead_aes"),
     Family("chacha20", "ChaCha20", r"chacha"),

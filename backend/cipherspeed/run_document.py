@@ -42,7 +42,7 @@ def _series(raw: Mapping[str, Any]) -> Series:
             tool="openssl",
             cipher=raw["cipher"],
             operation=said("operation", "encrypt"),
-            block_size=int(raw["block_size"]),  # JSON has one kind of number: 16384.0 is the same
+            block_size=int(raw["block_size"]),  # JSON does not distinguish 16384.0
             threads=int(said("threads", 1)),
             acceleration=acceleration,
         )

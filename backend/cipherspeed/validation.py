@@ -75,7 +75,7 @@ def _fault(error: jsonschema_rs.ValidationError, place: Path) -> Fault:
     if detail.startswith(QUOTED):
         detail = _quoted(error.instance) + detail.removeprefix(QUOTED)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
-        # The rule sits on the object; the reader looks for the field.
+        # The rule belongs to the object, but the error should name the field.
         path.append(str(error.kind.property))
         detail = "This field is required."
     if len(detail) > MAX_DETAIL:

@@ -72,7 +72,7 @@ KEYS = {
 """Table -> columns of its sorting key."""
 
 TABLES = (*OF_RUNS, *SHARED)
-# Before the names of tables: another version of the program, which has others, keeps its own.
+# Prefix of table names, so that each version of the program has its own tables.
 OF_PROGRAM = f"ciphermark_{crc32(repr(TABLES).encode())}_"
 
 STATE = f"{OF_PROGRAM}state"
@@ -85,7 +85,9 @@ LAST_STATE = f"""
 SELECT snapshot, database, dateDiff('second', at, now()) FROM {STATE}
 ORDER BY at DESC, version DESC LIMIT 1
 """  # noqa: S608 - constants
-STATE_SECONDS = 3600  # then it is written again though nothing changed: an old one is of no use
+STATE_SECONDS = (
+    3600  # rewrite the state after this time even without changes, before it becomes useless
+)
 
 
 def follow(rebuild: bool = False) -> None:
@@ -196,7 +198,7 @@ def client() -> Iterator[Client]:
                 settings=SETTINGS,
                 connect_timeout=2,
                 send_receive_timeout=60,
-                form_encode_query_params=True,  # two hundred names are too long for an address
+                form_encode_query_params=True,  # two hundred names are too long for a URL
             )
         yield _own.client
     except DatabaseError as error:
@@ -246,7 +248,7 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
     for select in list(tree.find_all(exp.Select)):
         _unnest_in_step(select)
     for cte in tree.find_all(exp.CTE):
-        cte.set("materialized", True)  # or it is computed again wherever it is named
+        cte.set("materialized", True)  # otherwise each reference recomputes it
     names = {table.name for table in TABLES}
     for table in list(tree.find_all(exp.Table)):
         if table.name in names:

@@ -139,7 +139,7 @@ def _without_baseline(ask: Ask, query: ComparisonQuery) -> int:
     """Count the hosts that vote but have no value."""
     if query.metric not in NEEDS_BASELINE:
         return 0
-    every = votes(ask, replace(query, matched=False))  # matched ones all have a value
+    every = votes(ask, replace(query, matched=False))  # votes of matched hosts all have a value
     by_host = f"SELECT host FROM {every} GROUP BY host HAVING count(value) = 0"  # noqa: S608
     return int(ask(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
 

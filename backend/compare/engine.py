@@ -145,7 +145,7 @@ def read_all() -> Copy:
     begun = time.monotonic()
     duck = _empty()
     seen = _fill(duck)
-    # The results of a series beside each other: a question reads only its own series.
+    # Cluster results by series, so that a query reads only its own series.
     duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
     duck.execute("DROP TABLE result")
     duck.execute("ALTER TABLE sorted RENAME TO result")
@@ -156,7 +156,7 @@ def read_all() -> Copy:
 
 def _empty() -> Duck:
     """Create an in-memory database without access to files and extensions."""
-    # What does not fit into memory is on the disk meanwhile, and questions are slower.
+    # Data beyond the memory limit spills to disk, which slows queries down.
     spilled = f"{tempfile.gettempdir()}/ciphermark-analytics-{uuid4().hex}"
     memory = settings.CIPHERMARK_ANALYTICS_MEMORY
     duck = duckdb.connect(
@@ -231,7 +231,7 @@ class Engine:
 
     def _cursor(self) -> Duck:
         """Begin a transaction on the data that PostgreSQL has committed by now."""
-        if _has_written():  # which others must not see
+        if _has_written():  # uncommitted data must not reach the shared copy
             own = _begun(_scratch())
             _fill(own)
             return own  # it is never committed
@@ -260,7 +260,7 @@ class Engine:
                 try:
                     copy.read_again(cursor, seen, runs)
                 except duckdb.OutOfMemoryException:
-                    self.forget()  # it would fail again; read again, everything is packed
+                    self.forget()  # rebuild, as the next update would fail again
                     raise
         copy.followed_at = now
         return True
@@ -270,7 +270,7 @@ def _begun(duck: Duck) -> Duck:
     """Return a cursor in a new transaction."""
     cursor = duck.cursor()
     cursor.begin()
-    cursor.execute("SELECT 1 FROM run LIMIT 0")  # it begins with its first statement
+    cursor.execute("SELECT 1 FROM run LIMIT 0")  # a transaction begins with its first statement
     return cursor
 
 
@@ -318,7 +318,7 @@ def questions() -> Iterator[Ask]:
         yield outer
         return
     if settings.CIPHERMARK_ANALYTICS_URL:
-        from compare.clickhouse import questions as of_this_site  # most sites have none
+        from compare.clickhouse import questions as of_this_site  # imported only if configured
     else:
         of_this_site = ENGINE.questions
     with of_this_site() as ask:

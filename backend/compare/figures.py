@@ -96,7 +96,7 @@ def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, 
         return "r.verdict", {}
     if group_by == "host":
         return "r.host", {}
-    if group_by not in DIMENSIONS:  # the last guard before a name becomes SQL
+    if group_by not in DIMENSIONS:  # final check before a name becomes SQL
         raise LookupError(f"{group_by!r} is no dimension")
     return f"e.{group_by}", {}
 

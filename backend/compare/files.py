@@ -367,6 +367,6 @@ def csv_response(lines: Generator[str], name: str) -> StreamingHttpResponse:
 
 
 def _pieces(lines: Generator[str]) -> Iterator[str]:
-    with closing(lines):  # what they are read from ends with a reader who goes away, too
+    with closing(lines):  # also closes the database cursor if the client disconnects
         while piece := "".join(islice(lines, LINES_AT_ONCE)):
             yield piece

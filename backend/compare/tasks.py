@@ -43,12 +43,12 @@ def _queue() -> None:
 )
 def follow_in_clickhouse(self: "Task[Any, Any]") -> None:
     """Write the changes since the last update."""
-    from compare.clickhouse import follow  # most sites have none
+    from compare.clickhouse import follow  # imported only if configured
 
     cache.delete(QUEUED)
     try:
         follow()
-    except AnalyticsUnavailable as error:  # another process does it, or it is away
+    except AnalyticsUnavailable as error:  # another process is updating it, or it is unavailable
         logger.info("%s", error)
         if self.request.retries < RETRIES:
             raise self.retry(countdown=2) from None

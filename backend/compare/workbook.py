@@ -199,7 +199,7 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
         )
         wrapped = {"bold": True, "text_wrap": True, "valign": "top"}
         self.header = self.add_format({**wrapped, "bg_color": "#E8ECF2", "bottom": 1})
-        # Text stays text when somebody edits it.
+        # Keep cells as text when users edit them.
         self.text = self.add_format({"quote_prefix": True})
         self.date = self.add_format({"num_format": "yyyy-mm-dd hh:mm", "align": "left"})
 
@@ -237,7 +237,7 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
             sheet.write_datetime(row, place, value.astimezone(UTC), self.date)
         else:
             text = str(value)
-            # XlsxWriter takes a text between these marks for its own markup.
+            # XlsxWriter interprets text between these marks as markup.
             if text.startswith("<r>") and text.endswith("</r>"):
                 text += "\u200b"
             sheet.write_string(row, place, text, form or self.text)
@@ -274,7 +274,7 @@ def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> 
             }
         )
     title, form = AXES[comparison.unit]
-    # XlsxWriter takes a title with "!A1" in it for a reference.
+    # XlsxWriter interprets a title with "!A1" as a reference.
     words = heading(comparison).replace("!", "!\u200b")
     chart.set_title({"name": words, "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True})
@@ -349,7 +349,7 @@ def _add_method(book: _Book, contents: Contents) -> None:
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 1, METHOD_WIDTH)
     for row, (name, value) in enumerate(_method_lines(contents)):
-        # Some programs make no row higher for a text that is wrapped.
+        # Some programs do not adjust the row height to wrapped text.
         lines = 1 + len(str(value)) // (METHOD_WIDTH - 8)
         sheet.set_row(row, LINE_POINTS * min(lines, 27))
         book.write(sheet, row, 0, name, bold)

@@ -18,7 +18,7 @@ from core.log_lines import start_context
 from core.signs_of_life import WORKER, count_failed_task, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# `manage.py migrate` has checked the code; here that would load every page, for nearly a second.
+# Skip system checks, which `manage.py migrate` has run; they would import all views (1 s).
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("ciphermark")

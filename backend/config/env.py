@@ -18,9 +18,9 @@ READ_ELSEWHERE = frozenset(
         "CIPHERMARK_WEB_MEMORY",
         "CIPHERMARK_BACKUPS_KEEP",
         "CIPHERMARK_VENV",  # `make`
-        "CIPHERMARK_LAUNCHED_FOR",  # the mark of what `make run` starts
+        "CIPHERMARK_LAUNCHED_FOR",  # marks processes of `make run`
         "CIPHERMARK_TEST_SSHD",  # the tests
-        "CIPHERMARK_SERVER",  # the agent's, as is the next
+        "CIPHERMARK_SERVER",  # used by the agent, as is the next
         "CIPHERMARK_TOKEN",
     }
 )
@@ -72,9 +72,9 @@ def address(value: str) -> SplitResult:
     """Validate a URL without quoting it in errors, as it may contain a password."""
     try:
         parts = urlsplit(value)
-        # What follows an unescaped / or # of a password is read as path or fragment.
+        # Text after an unescaped / or # in a password becomes path or fragment.
         is_cut_wrongly = parts.fragment or "@" in parts.path or parts.port == 0
-    except ValueError:  # of the port
+    except ValueError:  # invalid port
         is_cut_wrongly = True
     if is_cut_wrongly:
         raise ValidationError(

@@ -9,10 +9,10 @@ PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
 workers = 2
 threads = 4
 limit_request_line = 8190
-# It would lie in the home folder, one for all gunicorns of the account.
+# By default it is in the home folder, shared by all gunicorns of the account.
 control_socket_disable = True
 
-# In the environment, where prometheus_client of every worker process looks for it.
+# prometheus_client reads it from the environment of each worker process.
 _DATA_DIR = os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT_DIR / ".data"
 _METRICS = os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", f"{_DATA_DIR}/metrics")
 

@@ -59,7 +59,7 @@ def development_secret_key(data_dir: Path) -> str:
         draft = data_dir / f"secret-key.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT, 0o600), "w") as stream:
             stream.write(secrets.token_urlsafe(48))
-        # link() takes the name only when it is free: of two first starts, both use one key.
+        # link() fails if the name exists, so concurrent first starts use the same key.
         with suppress(FileExistsError):
             path.hardlink_to(draft)
         draft.unlink()

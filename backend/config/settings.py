@@ -31,17 +31,17 @@ LOG_LEVEL = env.str(
     "CIPHERMARK_LOG_LEVEL", "debug" if DEBUG else "info", validate=validate.OneOf(LEVELS)
 )
 CIPHERMARK_PUBLIC = env.bool("CIPHERMARK_PUBLIC", False)
-# Of /metrics, which is not there without one.
+# Token of /metrics, which returns 404 without one.
 CIPHERMARK_METRICS_TOKEN = env.str("CIPHERMARK_METRICS_TOKEN", "")
 CIPHERMARK_KEEP_DAYS = env.int("CIPHERMARK_KEEP_DAYS", None, validate=validate.Range(1, 100_000))
-# Our own reverse proxies in front: so many entries of X-Forwarded-For are theirs.
+# Number of trusted reverse proxies that add to X-Forwarded-For.
 CIPHERMARK_PROXIES = env.int("CIPHERMARK_PROXIES", int(PRODUCTION), validate=validate.Range(0))
-# Requests a minute, 0 for no limit: one token may bring the uploads of a whole site (100/s).
+# Requests per minute, 0 for no limit. One token may upload for a whole site (100/s).
 CIPHERMARK_TOKEN_RATE = env.int("CIPHERMARK_TOKEN_RATE", 6000, validate=validate.Range(0))
 CIPHERMARK_ADDRESS_RATE = env.int("CIPHERMARK_ADDRESS_RATE", 1200, validate=validate.Range(0))
-# Where questions over many rows are answered; empty: by a copy in each web process.
+# URL of ClickHouse; empty: a copy in each web process answers comparisons.
 CIPHERMARK_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=clickhouse_address)
-# Of each process that answers questions over many rows; beyond it they are slower.
+# Memory limit of the copy; beyond it queries are slower.
 CIPHERMARK_ANALYTICS_MEMORY = env.str(
     "CIPHERMARK_ANALYTICS_MEMORY",
     "1GB",
@@ -50,11 +50,11 @@ CIPHERMARK_ANALYTICS_MEMORY = env.str(
         error="It must be an amount such as 500MB or 2GB.",
     ),
 )
-# Production alone goes by these two.
+# Used only in production.
 SECURE_SSL_REDIRECT = env.bool("CIPHERMARK_SSL_REDIRECT", PRODUCTION) and PRODUCTION
 SECURE_HSTS_PRELOAD = env.bool("CIPHERMARK_HSTS_PRELOAD", False) and PRODUCTION
 ALLOWED_HOSTS = [host for host in env.list("CIPHERMARK_ALLOWED_HOSTS", [], subcast=str) if host]
-# Below which path of its host the site lies: all addresses and cookies begin with it.
+# Path prefix of the site, for all URLs and cookies.
 CIPHERMARK_PATH = env.str(
     "CIPHERMARK_PATH",
     "",
@@ -63,18 +63,18 @@ CIPHERMARK_PATH = env.str(
         error="It must be a path such as /bench, of letters, digits and . _ ~ - alone.",
     ),
 )
-# Where links of notifications lead.
+# Base URL of links in notifications.
 _SITE_URL = env.str("CIPHERMARK_SITE_URL", "", validate=address)
 SECRET_KEY = env.str("CIPHERMARK_SECRET_KEY", "")
 DATABASE_URL = env.str("DATABASE_URL", "", validate=postgres_address)
-# It leads to a pooler of transactions: nothing of a connection outlives one.
+# With a transaction pooler, session state does not survive a transaction.
 CIPHERMARK_POOLED = env.bool("CIPHERMARK_POOLED", False)
 REDIS_URL = env.str("REDIS_URL", "", validate=redis_address)
-# Where `manage.py backup` writes by default.
+# Default folder of `manage.py backup`.
 BACKUPS_DIR = env.path("CIPHERMARK_BACKUPS_DIR", DATA_DIR / "backups").absolute()
 
-# Sign-in by a company's own accounts, both ways off by default: through an OpenID Connect provider
-# (`OIDC_...` are the settings of mozilla-django-oidc) or by an authenticating reverse proxy.
+# Single sign-on, off by default: through an OpenID Connect provider (`OIDC_...` are the settings of
+# mozilla-django-oidc) or an authenticating reverse proxy.
 CIPHERMARK_ROLES = env.roles("CIPHERMARK_ROLES", "")
 CIPHERMARK_OIDC_ISSUER = env.str(
     "CIPHERMARK_OIDC_ISSUER",
@@ -90,11 +90,11 @@ OIDC_RP_CLIENT_ID = env.str("CIPHERMARK_OIDC_CLIENT_ID", "")
 OIDC_RP_CLIENT_SECRET = env.str("CIPHERMARK_OIDC_CLIENT_SECRET", "")
 OIDC_RP_SCOPES = env.str("CIPHERMARK_OIDC_SCOPES", "openid profile email")
 OIDC_USE_PKCE = True
-# Any by a key of the provider's: the library then takes those that it publishes.
+# The library uses the keys published by the provider.
 OIDC_RP_SIGN_ALGO = "RS256"
-# Seconds to wait for a provider that accepts a connection and does not answer.
+# Timeout of the provider in seconds.
 OIDC_TIMEOUT = 10
-# Sign-ins that one browser has begun and not ended: they lie in a cookie.
+# Maximum number of pending sign-ins in the cookie.
 OIDC_MAX_STATES = 5
 OIDC_AUTHENTICATION_CALLBACK_URL = "oidc-callback"
 _HEADER = validate.Regexp(
@@ -102,11 +102,11 @@ _HEADER = validate.Regexp(
 )
 CIPHERMARK_PROXY_USER_HEADER = env.str("CIPHERMARK_PROXY_USER_HEADER", "", validate=_HEADER)
 CIPHERMARK_PROXY_GROUPS_HEADER = env.str("CIPHERMARK_PROXY_GROUPS_HEADER", "", validate=_HEADER)
-# Long, because wrong guesses do not lock anybody out.
+# Long, because wrong guesses are not limited.
 CIPHERMARK_PROXY_SECRET = env.str("CIPHERMARK_PROXY_SECRET", "", validate=validate.Length(min=20))
 
 env.refuse_faults()
-# Sentences; Django's checks warn of them.
+# Warnings for Django's system checks.
 UNKNOWN_SETTINGS = env.unknown()
 refuse(sign_in_faults(globals()))
 
@@ -167,9 +167,9 @@ AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
     *(["accounts.sign_in.oidc_backend.ProviderBackend"] if CIPHERMARK_OIDC_ISSUER else []),
 ]
-# Five wrong passwords for one name from one network (an IPv6 customer has a /64) shut that pair
-# out for a quarter of an hour: a stranger elsewhere cannot shut out the owner of a name. Counted in
-# the database, not in the cache: a restart of Redis must not unlock anyone.
+# Five wrong passwords lock the pair of name and network (IPv6: /64) for 15 minutes, so that a
+# stranger elsewhere cannot lock the owner out. Counted in the database, so that a restart of Redis
+# unlocks no one.
 AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -199,7 +199,7 @@ TEMPLATES: list[dict[str, Any]] = [
     },
 ]
 
-# Up to CIPHERMARK_PATH, which addresses begin with.
+# Includes CIPHERMARK_PATH.
 CIPHERMARK_SITE_URL = _SITE_URL.rstrip("/").removesuffix(CIPHERMARK_PATH) or (
     f"https://{ALLOWED_HOSTS[0].lstrip('.')}" if PRODUCTION else "http://127.0.0.1:8000"
 )
@@ -212,11 +212,11 @@ DATABASES = {
         disable_server_side_cursors=CIPHERMARK_POOLED,
     )
 }
-# Seconds to wait for a server that accepts a connection and does not answer.
+# Connection timeout in seconds.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 if not CIPHERMARK_POOLED:
-    # Compiling a statement takes longer than any of ours runs, and sorting the votes of ten
-    # thousand machines takes more than the default of 4 MB.
+    # JIT compilation takes longer than any statement here, and sorting the votes of ten
+    # thousand hosts needs more than the default of 4 MB.
     options = "-c jit=off -c work_mem=32MB -c random_page_cost=1.1"
     DATABASES["default"]["OPTIONS"].setdefault("options", options)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -231,27 +231,27 @@ CACHES = {
 
 CELERY_BROKER_URL = celery_url(REDIS_URL)
 CELERY_TASK_IGNORE_RESULT = True
-# Do not retry while the broker is away: the work to do is in PostgreSQL.
+# Do not retry while the broker is unavailable, because the work is stored in PostgreSQL.
 CELERY_TASK_PUBLISH_RETRY = False
-# A task is acknowledged when it has ended, so that a killed worker's task is done again.
+# Acknowledge tasks after completion, so that tasks of a killed worker are repeated.
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_SOFT_TIME_LIMIT = 90
-# Of receivers that may answer slowly or never: workers of their own send to them.
+# Separate workers for receivers that may be slow.
 CELERY_TASK_ROUTES = {"changes.tasks.send_*": {"queue": "notifications"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# However long a broker is away, a worker goes on looking for it.
+# Workers reconnect to the broker without limit.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# An upload waits at most this long (seconds) for a broker; the run is stored by then.
+# Maximum wait of an upload for the broker in seconds; the run is already stored.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 2}
-# KiB: a process that has grown beyond this is replaced after its task.
+# Memory limit in KiB after which a worker process is replaced.
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 400_000
 CELERY_BEAT_SCHEDULER = "config.beat:MemoryScheduler"
-# Seconds: how often beat leaves a sign of life.
+# Interval of beat's heartbeat in seconds.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 60
-# After this time an accepted run has lost its task, with a broker or a worker.
+# Age after which an accepted run is queued again, because its task was lost.
 REQUEUE_AFTER = timedelta(minutes=1)
 CELERY_BEAT_SCHEDULE = {
     "clear-sessions": {
@@ -271,7 +271,7 @@ CELERY_BEAT_SCHEDULE = {
 if CIPHERMARK_ANALYTICS_URL:
     CELERY_BEAT_SCHEDULE["follow-in-clickhouse"] = {
         "task": "compare.tasks.follow_in_clickhouse",
-        "schedule": 60.0,  # what the tasks after each change have missed
+        "schedule": 60.0,  # changes that tasks have missed
     }
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -293,7 +293,7 @@ USE_I18N = False
 
 STATIC_URL = f"{CIPHERMARK_PATH}/static/"
 STATIC_ROOT = DATA_DIR / "static"
-# The documentation, served at /docs/.
+# Source of /docs/.
 DOCS_DIR = PROJECT_DIR / "docs"
 FRONTEND_DIST = PROJECT_DIR / "frontend" / "dist"
 STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
@@ -302,15 +302,15 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# The largest run document, bytes, after decompression; one that is larger is answered 413.
+# Maximum size of a decompressed run document in bytes; larger ones are a 413.
 RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
-# Files come by the upload page alone, which takes them with bounds of its own; Django would
-# write to the disk whatever anybody sends with the form of the sign-in.
+# Only the upload page accepts files, with its own limits. By default Django would write files sent
+# with any form to disk.
 FILE_UPLOAD_HANDLERS = ["runs.views.receiving.NoFiles"]
-# Its preview sends the text back with a tick box for each line of results, 5,000 a text.
+# The preview has a checkbox for each line of results, up to 5,000 per text.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
-# There while `make run` measures this machine.
+# Exists while `make run` measures this machine.
 MEASURING_FILE = DATA_DIR / "measuring"
 AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 
@@ -332,7 +332,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["core.json_parser.StrictJsonParser"],
     "DEFAULT_SCHEMA_CLASS": "core.openapi.Schema",
     "EXCEPTION_HANDLER": "drf_standardized_errors.handler.exception_handler",
-    # `format` is a parameter of our own (imports, comparison), not DRF's choice of a renderer.
+    # `format` is a parameter of this API (imports), not DRF's renderer selection.
     "URL_FORMAT_OVERRIDE": None,
 }
 
@@ -380,9 +380,9 @@ if PRODUCTION:
     CSRF_COOKIE_SECURE = True
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    # The browsers' preload list is for whole domains and hard to leave: only when asked for.
+    # Optional, because preloading applies to whole domains and is hard to undo.
     SILENCED_SYSTEM_CHECKS = [] if SECURE_HSTS_PRELOAD else ["security.W021"]
-    # The reverse proxy in front ends TLS and says so in this header.
+    # The reverse proxy terminates TLS and sets this header.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS]
 

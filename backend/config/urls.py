@@ -26,7 +26,7 @@ api: list[URLPattern] = [
 below_api: list[URLPattern | URLResolver] = [
     path("v1/", include(api)),
     path("docs/", DocsView.as_view(url_name="api:openapi"), name="docs"),
-    re_path(r"[\s\S]", NoSuchAddress.as_view(), name="no-such-address"),  # line breaks too
+    re_path(r"[\s\S]", NoSuchAddress.as_view(), name="no-such-address"),  # including line breaks
 ]
 
 urlpatterns = [

@@ -22,7 +22,7 @@ def below(path: str, application: Application) -> Application:
 
     def without_path(environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
         asked = environ.get("PATH_INFO", "")
-        if asked == path:  # links of the page that begin with "?" would lose the slash
+        if asked == path:  # relative links that begin with "?" would lose the slash
             query = environ.get("QUERY_STRING", "")
             answer = HttpResponsePermanentRedirect(f"{path}/{'?' if query else ''}{query}")
             start_response(f"301 {answer.reason_phrase}", list(answer.items()))
@@ -38,12 +38,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = below(settings.CIPHERMARK_PATH, get_wsgi_application())
 
-# What comparisons are answered from is read while the process takes its first requests.
+# Build the analytics copy while the process handles its first requests.
 from compare.engine import prepare  # noqa: E402 - Django's settings come first
 
 prepare()
 
-# gunicorn's access log has addresses in it, and the address of a share is its secret.
+# gunicorn's access log contains URLs, and those of shares are secret.
 from core.log_lines import RedactSecrets  # noqa: E402 - Django's settings come first
 
 for name in ("gunicorn.access", "gunicorn.error"):

@@ -54,7 +54,7 @@ def _present_address(request: HttpRequest) -> str | None:
         key
         for name in HOSTS
         for key in request.GET.getlist(name)
-        # Digits may be the number of one host and the name of another: pages ask which.
+        # Digits are ambiguous: the number of one host can be the name of another.
         if key and len(key) <= MAX_LENGTH and "\x00" not in key and not is_number(key)
     }
     if not named or request.method not in ("GET", "HEAD"):

@@ -77,7 +77,7 @@ class ByCursor(CursorPagination):
 class ByCursorOfIds(ByCursor):
     """Paginate a list of ids in any order. A cursor contains an id and its position."""
 
-    offset_cutoff = 10**9  # a place that no cursor reaches; DRF's own is the 1,000th
+    offset_cutoff = 10**9  # effectively unlimited; DRF's default is 1,000
 
     def paginate_ids(self, ids: Sequence[int], request: Any) -> list[int]:
         """Return the ids after the last one seen, or from its position if it is gone.
@@ -177,7 +177,7 @@ def read_body(request: Request, *media_types: str, most: int) -> bytes:
         expected = f"Send this with Content-Type: {media_types[0]} (not {media_type or 'none'})."
         raise UnsupportedMediaType(media_type or "none", detail=expected)
     length = int(request.META.get("CONTENT_LENGTH") or 0)
-    # Django takes a chunked body, which has no Content-Length, for empty.
+    # Django treats a chunked body as empty, because it has no Content-Length.
     is_chunked = request.META.get("wsgi.input_terminated")
     stream = request.META["wsgi.input"] if is_chunked else request.stream
     try:

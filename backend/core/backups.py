@@ -100,7 +100,7 @@ def restore(file: Path | None) -> None:
         _execute("DROP SCHEMA public CASCADE", "ALTER SCHEMA before_restore RENAME TO public")
         raise
     _execute("DROP SCHEMA before_restore CASCADE")
-    connection.close()  # it remembers tables that are gone
+    connection.close()  # its prepared statements refer to deleted tables
 
 
 def _verify(file: Path, expected: Mapping[str, int]) -> None:
@@ -167,7 +167,7 @@ def _other_connections() -> int:
 
 def _execute(*statements: str | sql.Composed) -> None:
     with connection.cursor() as cursor:
-        if len(statements) == 1:  # CREATE DATABASE has no transaction around it
+        if len(statements) == 1:  # CREATE DATABASE cannot run in a transaction
             cursor.execute(statements[0])
             return
         with transaction.atomic():

@@ -85,7 +85,7 @@ class JsonFormatter(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_text:
-            line["exception"] = record.exc_text  # clean, by `RedactSecrets`
+            line["exception"] = record.exc_text  # cleaned by `RedactSecrets`
         elif record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:
@@ -119,17 +119,17 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
             "nowhere": {"class": "logging.NullHandler"},
         },
         "loggers": {
-            # The line of each request says its status: a refusal is no fault of the site.
+            # Each request is logged with its status, so Django's warnings are redundant.
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            # Each sign-in in four lines; wrong passwords are warnings.
+            # Logs four lines per sign-in; wrong passwords are warnings.
             "axes": {"level": "WARNING"},
-            # They write whole addresses, which have secrets; `notifications` says what failed.
+            # Logs complete URLs with secrets.
             "apprise": {"level": "WARNING", "handlers": ["nowhere"], "propagate": False},
             "urllib3": {"level": "INFO"},
-            # That the body of an answer to HEAD is not sent, which is as it should be.
+            # Warns of response bodies of HEAD, which are correctly not sent.
             "gunicorn.http.wsgi": {"level": "ERROR"},
-            # Two lines for each task, and some run every few seconds.
+            # Logs two lines per task, some of which run every few seconds.
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
         },

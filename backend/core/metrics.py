@@ -107,7 +107,7 @@ class _Site(Collector):
             yield from metrics or ()
         yield up
         newest = None
-        with suppress(OSError):  # it has just been removed, or may not be seen
+        with suppress(OSError):  # just deleted, or not readable
             newest = newest_backup()
         if newest is not None:
             yield GaugeMetricFamily(

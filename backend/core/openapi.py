@@ -102,7 +102,7 @@ def _let_be_empty(operation: Described) -> None:
     """Allow empty parameters, which count as absent."""
     for parameter in operation.get("parameters", []):
         schema = parameter["schema"]
-        # In a list of texts an empty one is a text like another.
+        # A list of strings can contain an empty string.
         if parameter["in"] == "query" and schema.get("items") != {"type": "string"}:
             parameter["allowEmptyValue"] = True
             if "enum" in schema and "" not in schema["enum"]:

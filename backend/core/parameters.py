@@ -50,7 +50,7 @@ def alike(name: str, known: Iterable[str], ratio: float = PERHAPS_MEANT) -> list
 def none_of(name: str, known: Collection[str], beside: str = "") -> str:
     """Return the error for an unknown value, with suggestions; `beside` describes other values."""
     near = alike(name, known)
-    # Where all of them are like it, nothing is to be added.
+    # No suggestion if all values are similar.
     meant = f"; did you mean {' or '.join(near)}?" if 0 < len(near) < len(known) else "."
     return f"{name[:LONGEST_NAMED]!r} is none of {', '.join(known)}{beside}{meant}"
 
@@ -161,7 +161,7 @@ class Moment(forms.DateTimeField):
         if not any(mark in value.strip() for mark in "T "):
             moment = datetime.combine(moment, self.at, UTC)
         try:
-            # PostgreSQL takes no offset beyond 16 hours.
+            # PostgreSQL accepts offsets up to 16 hours.
             return moment.astimezone(UTC)
         except OverflowError:
             raise ValidationError(self.error_messages["invalid"], "invalid") from None

@@ -36,7 +36,7 @@ def _redis() -> bool:
 
 
 def _worker() -> bool:
-    others = {"pattern": "^(?!notifier@)", "matcher": "pcre"}  # they process no runs
+    others = {"pattern": "^(?!notifier@)", "matcher": "pcre"}  # notifiers process no runs
     return bool(current_app.control.ping(timeout=WORKER_ANSWERS_WITHIN, limit=1, **others))
 
 

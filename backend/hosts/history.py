@@ -190,7 +190,7 @@ def history(
         .prefetch_related(Prefetch("run__environment", environments))
         .order_by("-run__started_at", "-run_id", "series__pinned")
     )
-    # Without `pinned` a run may have two rows: pinned to a core, and not.
+    # Without `pinned` a run can have a pinned and an unpinned row.
     most = (LATEST_POINTS + 1) * (1 if "pinned" in asked else 2)
     rows = {row.run_id: row for row in reversed(list(latest[:most]))}
     cut = len(rows) > LATEST_POINTS

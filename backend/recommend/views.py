@@ -43,7 +43,7 @@ def recommend_page(request: HttpRequest) -> HttpResponse:
     """Render the form and the answer; invalid parameters give a 400 with an explanation."""
     params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
     unclear = _with_keys(params)
-    # The tab for pairs brings one host along.
+    # The tab for pairs keeps the selected host.
     has_question = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
     result: dict[str, Any] = {"nobody_measured": not has_question and nobody_measured_yet()}
     status = 200
@@ -65,11 +65,11 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
     for name in HOSTS:
         texts = [text.strip() for text in params.getlist(name)]
         for place, text in enumerate(texts):
-            if "\x00" in text:  # which the form refuses
+            if "\x00" in text:  # the form rejects it
                 return None
             host = counted.find(text)
             named = [host] if host else counted.beginning_with(text)
-            if is_number(text):  # which may be the name of another host
+            if is_number(text):  # digits may be the name of another host
                 named = list({*named, *counted.filter(name=text)[:TO_LIST]})
             if len(named) != 1:
                 others = [other for other in texts if other != text]

@@ -160,7 +160,7 @@ class RunTextView(ApiView):
         """Return the text exactly as received, whatever its encoding."""
         texts = ImportedText.objects.filter(runs__hidden=False)
         imported = get_object_or_404(texts, runs__run_id=run_id)
-        # Text of strangers: a file to keep, never a page of this site.
+        # Untrusted text: force a download.
         disposition = f'attachment; filename="{run_id}.txt"'
         return HttpResponse(
             bytes(imported.body),

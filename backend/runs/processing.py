@@ -63,12 +63,12 @@ def derive_run(run_pk: int) -> Run:
 def renew_run(run_pk: int) -> Run:
     """Derive the rows of a run again; keep them if its document is damaged."""
     run = _locked(run_pk)
-    json.loads(run.document.received)  # `ValueError`: somebody has damaged it since
+    json.loads(run.document.received)  # `ValueError` if it was damaged in the database
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):
         rows.all().delete()
     host_before = run.host_id
     _derive(run)
-    if host_before is not None:  # it may be its latest run, though it is rejected now
+    if host_before is not None:  # it may have been the host's latest run
         Host.objects.filter(pk=host_before).refresh_latest_run()
     return run
 
@@ -91,7 +91,7 @@ def _derive(run: Run) -> None:
 
 def _store(run: Run, document: types.RunDocument) -> None:
     published = run.source == Run.Source.PUBLISHED
-    # Runs of one host take turns: each finds those before it, whose verdict it may change.
+    # Process runs of a host one by one, because a run can change the verdict of earlier ones.
     run.host = Host.objects.recognise(
         document.host.machine_id, document.host.name, published=published
     )
@@ -205,7 +205,7 @@ def _series_ids(series: Iterable[types.Series]) -> dict[types.Series, int]:
     stored = Series.objects.filter(key__in=wanted)
     ids = dict(stored.values_list("key", "pk"))
     if missing := wanted.keys() - ids.keys():
-        # In one order, so that two workers with the same new series do not wait in a circle.
+        # Insert in a fixed order, so that concurrent workers do not deadlock.
         new = [Series(key=key, **_columns(wanted[key])) for key in sorted(missing)]
         Series.objects.bulk_create(new, ignore_conflicts=True)
         ids = dict(stored.all().values_list("key", "pk"))

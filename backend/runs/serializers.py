@@ -21,7 +21,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
     """A run in a list."""
 
     status = serializers.ChoiceField(Run.Status.values)
-    # A field named like an attribute of the base class: DRF takes it out of the class.
+    # The field has the name of a base class attribute, which DRF removes from the class.
     source = serializers.ChoiceField(Run.Source.values)  # type: ignore[assignment]
     host = label("host.slug", "The host's key in filters.")
     host_name = serializers.CharField(source="name")

@@ -145,7 +145,7 @@ def _names(external: ExternalPerson) -> Iterator[str]:
 
 
 def _is_taken(name: str) -> bool:
-    # "Root" beside "root" would be taken for it.
+    # "Root" could be mistaken for "root".
     return User.objects.filter(username__iexact=name).exists()
 
 
@@ -155,7 +155,7 @@ def _change(person: User, wanted: Rights, issuer: str) -> None:
     person.groups.add(*Group.objects.filter(name__in=wanted.roles))
     person.is_superuser = False
     if not wanted.roles:
-        # Another password, which opens nothing, ends every session.
+        # A new unusable password ends all sessions.
         person.set_unusable_password()
         end_read_tokens(person, by_provider(issuer))
     person.save(update_fields=["is_superuser", "password"])

@@ -36,7 +36,7 @@ def library_setting(name: str, *default: Any) -> Any:
     if name in ENDPOINTS:
         return discovered().get(ENDPOINTS[name])
     if name == "OIDC_TOKEN_USE_BASIC_AUTH":
-        # What the specification supposes where the document says nothing.
+        # Default of the specification.
         methods = discovered().get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return "client_secret_post" not in methods
     return import_from_settings(name, *default)

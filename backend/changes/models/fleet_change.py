@@ -24,7 +24,7 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
             "run__host", "run__environment__cpu", "previous", "series"
         )
         shown = Q(members__run__hidden=False)
-        # What is counted has no order of its own.
+        # Aggregation must not inherit an ordering.
         return (
             self.order_by("-last_at", "-id")
             .annotate(

@@ -46,7 +46,7 @@ TEMPLATE = "compare/compare.html"
 MOST_ARRIVING = 5
 """Maximum number of unprocessed runs listed in the first steps."""
 
-# Parameters without a control of their own: kept when the form changes, shown so that they can go.
+# Parameters without a control. The form keeps them and shows them as removable filters.
 QUIET = {
     "operation": "Operation",
     "mac": "MAC",
@@ -69,7 +69,7 @@ OPTIONS = (
 
 
 @reader_page
-@questions()  # all of it from one state of the data
+@questions()  # one snapshot for the whole page
 def compare_page(request: HttpRequest) -> HttpResponse:
     """Render the comparison; invalid parameters give a 400 with an explanation."""
     form = PageForm(request.GET)
@@ -124,7 +124,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         viewed = compare_in_view(query, shown)
     known = facets(query, searches(params))
     part = group_page(viewed, shown, params)
-    # Another choice begins at its first page.
+    # A changed view begins at its first page.
     params = first_page(params)
     address = PageAddress(params)
     labels = {

@@ -13,7 +13,7 @@ from core.page_query import PageAddress, search_text
 
 FILTER_TITLES = {**FACETS, "tag": "Tag"}
 
-# What most readers come for: the AEADs, the plain counter mode, and the slow yardstick.
+# AEADs, counter mode, and a slow cipher for comparison.
 USUAL_CIPHERS = {
     "ssh": (
         "aes128-gcm@openssh.com",
@@ -127,7 +127,7 @@ def shown_facets(
 def _shown(facet: Facet, values: tuple[str, ...], params: QueryDict) -> ShownFacet:
     mine = tuple(value for value in values if not facet.tag or value.startswith(f"{facet.tag}:"))
     on_top = {option.key: option for option in facet.options if option.key in mine}
-    # Those too that nothing has.
+    # Including selected values without hosts.
     lost = (key for key in mine if key not in on_top)
     absent = (FacetOption(key, key.removeprefix(f"{facet.tag}:"), 0) for key in lost)
     fitting = [option for option in facet.options if option.key not in mine]

@@ -127,7 +127,7 @@ def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBas
             except Unanswerable as error:
                 context = {"sentence": error.sentence}
                 response = render(request, "compare/share_ended.html", context, status=400)
-        # The address is the secret: keep it from other sites and search engines.
+        # The URL is secret: hide it from other sites and search engines.
         response["Referrer-Policy"] = "no-referrer"
         response["X-Robots-Tag"] = "noindex, nofollow"
         return response

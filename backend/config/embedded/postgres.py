@@ -130,8 +130,8 @@ class Postgres(Server):
                 f"{self.folder} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: move it "
                 f"away to begin again, or name a PostgreSQL {version} in DATABASE_URL."
             )
-        # A killed server's lock files name a process id that may be another's by now. Nothing
-        # works in the folder, so no data can be touched twice.
+        # Lock files of a killed server name a process id that may have been reused. No process
+        # works in the folder, so removing them is safe.
         socket = self.sockets() / SOCKET
         for path in (self.folder / "postmaster.pid", socket, socket.with_name(f"{SOCKET}.lock")):
             path.unlink(missing_ok=True)
@@ -139,7 +139,7 @@ class Postgres(Server):
             "-c listen_addresses= -c unix_socket_permissions=0700"
             f" -c unix_socket_directories={self.sockets()}"
         )
-        # Relative paths, for pg_ctl puts them into a shell command.
+        # Relative paths, because pg_ctl passes them to a shell.
         log = str(self.log.relative_to(self.folder.parent))
         command = ("-w", "-s", "-D", self.folder.name, "start", "-l", log, "-o", options)
         if not self._run(account, "pg_ctl", *command, "-t", str(START_SECONDS)):
@@ -151,7 +151,9 @@ class Postgres(Server):
     def _open_for(self, account: Account) -> None:
         """Give the server's account access to programs, data and log if root starts it."""
         packages = programs().parent.parent.glob(f"{PACKAGE}*")
-        subprocess.run(["chmod", "-R", "a+rX", *packages], check=True)  # closed by a strict umask
+        subprocess.run(
+            ["chmod", "-R", "a+rX", *packages], check=True
+        )  # a strict umask denies access
         for folder in {*programs().parents, *self.folder.parents, *self.log.parents}:
             mode = folder.stat().st_mode
             if not mode & stat.S_IXOTH:
@@ -161,13 +163,13 @@ class Postgres(Server):
         os.chown(self.log, account.uid, account.gid)
 
     def _initialise(self, account: Account) -> None:
-        # Made beside its place and renamed, so that an interrupted start leaves no half database.
+        # Create and rename, so that an interrupted start leaves no incomplete database.
         fresh = self.folder.with_name("postgres.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
         os.chown(fresh, account.uid, account.gid)
         options = ("--auth=trust", f"--username={SUPERUSER}", "--encoding=UTF8", "--locale=C")
-        # The same order of text on every machine, whatever locales it has.
+        # Sort text the same way on every machine, independent of locales.
         locale = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         if not self._run(account, "initdb", *options, *locale, "-D", fresh.name):
             raise EmbeddedServiceError(
@@ -180,7 +182,7 @@ class Postgres(Server):
         return self.log.with_name("postgres-command.log")
 
     def _run(self, account: Account, program: str, *arguments: str) -> bool:
-        # Not through pipes: the server inherits them and would keep them open.
+        # No pipes, because the server would inherit them and keep them open.
         with self._command_log().open("wb") as stream:
             finished = subprocess.run(
                 [str(programs() / "bin" / program), *arguments],

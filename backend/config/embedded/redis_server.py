@@ -22,7 +22,7 @@ OPTIONS = {
     # Queued tasks survive a stop, and all but the last second of a crash.
     "appendonly": "yes",
     "save": "",
-    # Answers that are kept go when the memory is full; queued tasks never do.
+    # When memory is full, evict cached data but never queued tasks.
     "maxmemory": "256mb",
     "maxmemory-policy": "volatile-lru",
 }
@@ -63,7 +63,7 @@ class RedisServer(Server):
         command = [str(provide(self.log.with_name("redis-program.log")))]
         for option, value in {**OPTIONS, **places}.items():
             command += [f"--{option}", str(value)]
-        # What stops it is in its log.
+        # The log says why it stopped.
         subprocess.run(
             command,
             cwd=self.folder,

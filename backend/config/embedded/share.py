@@ -16,11 +16,11 @@ class Share:
     """Use of the servers of a data folder by this process."""
 
     def __init__(self, data_dir: Path, stop: Callable[[], None]) -> None:
-        # Not inherited through exec; a fork shares it, which keeps the servers for the child too.
+        # Not inherited through exec. A fork shares the lock, which keeps the servers running.
         self._descriptor = os.open(data_dir / "services.lock", os.O_RDWR | os.O_CREAT, 0o600)
         self.process_id = os.getpid()
         self._stop = stop
-        # Waits here while a last user is stopping the servers.
+        # Wait while the last user stops the servers.
         fcntl.flock(self._descriptor, fcntl.LOCK_SH)
         atexit.register(self.release)
 

@@ -115,8 +115,8 @@ def fill_environment(requirements: str) -> None:
         return
     print(f"Installing the packages of {requirements} (once; about a minute) ...", flush=True)
     pip = [str(PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input"]
-    # The file lists every package. Left to resolve them again, pip takes the newest release of one
-    # that another names with an extra, finds no hash for it and stops (pypa/pip#9644).
+    # The file lists every package. If pip resolved dependencies, it would choose the newest release
+    # of a package required with an extra, find no hash for it and stop (pypa/pip#9644).
     pip += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", requirements]
     if subprocess.run(pip).returncode:
         sys.exit(

@@ -33,7 +33,7 @@ class Node:
             **os.environ,
             "PATH": f"{self.folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "npm_config_update_notifier": "false",
-            "NODE_DISABLE_COMPILE_CACHE": "1",  # npm would leave it in /tmp
+            "NODE_DISABLE_COMPILE_CACHE": "1",  # npm would write the cache to /tmp
         }
 
 

@@ -51,7 +51,7 @@ def _end_with_parent() -> Callable[[], None]:
     def prepare() -> None:
         if _libc is not None:
             _libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-            if os.getppid() != parent:  # it was killed between fork and here
+            if os.getppid() != parent:  # the parent was killed after the fork
                 os._exit(1)
 
     return prepare
@@ -77,7 +77,7 @@ def _is_left(process: psutil.Process, data_dir: Path) -> bool:
         is_ours = process.environ().get(MARK) == str(data_dir)
         return is_ours and process.pid != os.getpid() and process.name() not in SERVERS
     except (psutil.Error, OSError):
-        return False  # another user's, or gone
+        return False  # it belongs to another user, or has ended
 
 
 def end_leftovers(data_dir: Path) -> None:

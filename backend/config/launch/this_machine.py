@@ -42,7 +42,7 @@ def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
 
 def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
     print("Measuring this machine's ciphers (make run MEASURE=0 skips this) ...", flush=True)
-    # An interrupted run never takes the place of a whole one.
+    # An interrupted run must not replace a complete one.
     measured, token = document.with_suffix(".part.json"), settings.DATA_DIR / "upload-token"
     token.unlink(missing_ok=True)
     token.touch(mode=0o600)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 
-# Its pictures and folds have style attributes; no text of a user is on this page.
+# Swagger UI uses style attributes; the page contains no user input.
 @method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):
     """The interactive documentation, without a response to OPTIONS."""

@@ -97,7 +97,7 @@ def history_section(
         "metrics": HISTORY_METRICS,
         "metric": choice(HISTORY_METRICS, found.metric),
         "dates": [(name, params.get(name, "")[:10]) for name in ("since", "until")],
-        # One point would be an empty axis.
+        # A single point makes no useful chart.
         "history_chart": _chart(found, notes) if len(points) > 1 else None,
         "steps": _with_entries(found),
         "tool_breaks": found.breaks[::-1],
@@ -171,7 +171,7 @@ def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
                 "noisy": point.noisy,
                 "conditions": len(point.run.conditions),
                 "environment": point.environment,
-                # No line may lead here across a change of the tool.
+                # Interrupt the line at a change of the tool.
                 **({"apart": True} if index in breaks else {}),
             }
             for index, point in enumerate(found.points)

@@ -45,7 +45,7 @@ class HostQuerySet(models.QuerySet["Host"]):
             )
             if known:
                 return known
-            # Another worker may store the host, or take the slug, between the look and the insert.
+            # Another worker may insert the host or slug meanwhile.
             with suppress(IntegrityError), transaction.atomic():
                 return self.create(
                     **_identity(machine_id, name, published), slug=self.free_slug(name)
@@ -123,7 +123,7 @@ class HostQuerySet(models.QuerySet["Host"]):
 
     def with_run_count(self) -> Self:
         """Annotate `run_count`, the number of visible runs."""
-        from runs.models.run import Run  # which refers to hosts
+        from runs.models.run import Run  # circular import
 
         runs = Run.objects.counted().filter(host=OuterRef("pk")).order_by().values("host")
         return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
@@ -152,7 +152,7 @@ class HostQuerySet(models.QuerySet["Host"]):
 
     def refresh_latest_run(self) -> None:
         """Update the latest run of these hosts."""
-        from runs.models.run import Run  # which refers to hosts
+        from runs.models.run import Run  # circular import
 
         latest = Run.objects.counted().filter(host=OuterRef("pk")).latest_first()
         self.update(latest_run=Subquery(latest.values("pk")[:1]))

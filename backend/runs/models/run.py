@@ -44,7 +44,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read everything in the block from one database snapshot."""
-        if connection.in_atomic_block:  # the transaction has its snapshot already
+        if connection.in_atomic_block:  # the transaction already has its snapshot
             yield
             return
         with transaction.atomic():
@@ -114,7 +114,7 @@ class Run(models.Model):
         default=dict, blank=True, help_text="Published figures: page, author, date, notes."
     )
 
-    # Known once the document has been turned into rows.
+    # Set when the document is processed.
     derived_version = models.SmallIntegerField(
         default=1, help_text="Of the program that derived what follows, and the rows of the run."
     )

@@ -39,7 +39,7 @@ def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, 
     memory = environment.get("memory_bytes")
     if memory:
         known.append(("Memory", data_size(memory)))
-    # Those that cipher code looks at, of a list that has hundreds.
+    # The flags that cipher code uses, of hundreds.
     flags = (flag for flag in _stated(environment, "cpu", "flags") or () if flag in TELLING_FLAGS)
     known.append(("CPU flags for ciphers", ", ".join(flags)))
     return [(label, str(value)) for label, value in known if value not in (None, "")]

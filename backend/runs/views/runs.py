@@ -26,7 +26,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     filters = RunFilter(params, Run.objects.listed())
     page = page_of(filters.qs, params, "-moment", "-id")
     narrowed = bool(filters.given)
-    # The first page of all runs updates as runs arrive.
+    # The unfiltered first page refreshes itself.
     watches = not (narrowed or page.newer)
     context = {
         "filters": filters,

@@ -136,7 +136,7 @@ def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
     names = request.POST.getlist("name")
     for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
         yield name[:NAME_LENGTH], unpack(packed), ""
-    # A form sends lines of a text area with CRLF.
+    # Forms send text areas with CRLF.
     pasted = request.POST.get("text", "").replace("\r\n", "\n").encode()
     if pasted.strip():
         yield "Pasted text", pasted, _fault(pasted, len(pasted))

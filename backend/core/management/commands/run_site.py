@@ -31,7 +31,7 @@ SERVER_SECONDS = 5.0
 """Timeout of requests to the embedded servers."""
 
 CELERY = ("-m", "celery", "-A", "config.celery")
-# There is no other worker to look for, which would take a second.
+# Skip the search for other workers, which takes a second.
 WORKER = (*CELERY, "worker", "--concurrency", "1", "--without-mingle", "--without-gossip")
 
 PARTS: dict[str, tuple[str, ...]] = {
@@ -54,13 +54,13 @@ class Command(SiteCommand):
     def handle(self, **_: Any) -> None:
         """Run until a process ends or a signal arrives."""
         self.parts: dict[str, processes.Program] = {}
-        # The settings have started them, unless they name others.
+        # The settings start the embedded servers unless they name others.
         embedded = {server.name: server.process() for server in servers(settings.DATA_DIR)}
         self.servers = {name: process for name, process in embedded.items() if process}
         port = os.environ.get("PORT") or "8000"
         path = os.environ.get("CIPHERMARK_PATH", "").strip().rstrip("/")
         url = f"http://127.0.0.1:{port}{path}/"
-        # What the parts read: charts are public, and there is no proxy in front of the site.
+        # Environment of the processes: charts are public, and there is no proxy.
         os.environ.setdefault("CIPHERMARK_PUBLIC", "1")
         os.environ.setdefault("CIPHERMARK_SITE_URL", url)
         os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1"
@@ -76,14 +76,14 @@ class Command(SiteCommand):
                 self._watch()
                 time.sleep(0.5)
         except KeyboardInterrupt:
-            with suppress(OSError):  # of a terminal that is closed
+            with suppress(OSError):  # closed terminal
                 print("Stopping ...", flush=True)
         finally:
             self._stop()
 
     def _prepare(self) -> None:
         processes.end_leftovers(settings.DATA_DIR)
-        logging.disable(logging.INFO)  # the lines of the log are for those who serve
+        logging.disable(logging.INFO)  # log messages are for production servers
         redis = Redis.from_url(settings.REDIS_URL, socket_timeout=SERVER_SECONDS)
         try:
             redis.ping()

@@ -60,7 +60,7 @@ class Command(SiteCommand):
         try:
             return "stored" if load_run(line) else "known"
         except Refused as refusal:
-            # What the line holds must not steer the terminal.
+            # Prevent terminal escape sequences.
             self.stderr.write(f"{place}: {ascii(str(refusal))[1:-1]}")
             return "refused"
 
