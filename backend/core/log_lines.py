@@ -129,7 +129,7 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
             "urllib3": {"level": "INFO"},
             # Warns of response bodies of HEAD, which are correctly not sent.
             "gunicorn.http.wsgi": {"level": "ERROR"},
-            # Logs two lines per task, some of which run every few seconds.
+            # Logs two lines per task, which is too much for frequent tasks.
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
         },
