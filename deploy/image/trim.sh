@@ -1,8 +1,7 @@
 #!/bin/sh
-# Makes the image's Python packages smaller: `trim.sh SITE_PACKAGES`.
+# Reduce the size of the image's Python packages: `trim.sh SITE_PACKAGES`.
 #
-# Of the embedded PostgreSQL (two versions of the whole server, 73 MB) the image needs three
-# programs for backups; of the translations, which the site does not use, English.
+# Keep three programs of the embedded PostgreSQL (73 MB) for backups, and only English translations.
 set -eu
 cd "$1"
 
