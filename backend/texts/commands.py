@@ -145,7 +145,6 @@ class _Call:
 
 
 def read_command(text: str, prompted: bool) -> Command | None:
-    """Read a line without its prompt; None for a sentence."""
     text = text[:LENGTH_LIMIT]
     text = (text if text.isascii() else text.translate(_PLAIN_SIGNS)).strip()
     return _command(text) if text and (prompted or is_typed(text)) else None
@@ -322,7 +321,7 @@ def _of_speed(call: _Call) -> dict[str, Any]:
         "cipher": openssl_cipher(fixed[0]) if len(fixed) == len(names) == 1 else None,
         "algorithms": tuple(fixed),
         "operation": "decrypt" if "decrypt" in options else "encrypt",
-        "threads": _number(options.get("multi", "1")) or 0,
+        "threads": _number(options.get("multi") or options.get("async_jobs") or "1") or 0,
         "block_size": _number(options.get("bytes", "")),
     }
 

@@ -27,6 +27,7 @@ from texts.words import (
     operation_in,
 )
 
+UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
 """Level of what a sentence or a command says, which holds for the figures right below."""
 WORDS_ABOVE = 50
@@ -40,8 +41,6 @@ _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
 class Setting(NamedTuple):
-    """Hold what headings say about the measurement."""
-
     aes: str = ""
     compressed: bool = False
     operation: str = ""
@@ -60,7 +59,6 @@ class Setting(NamedTuple):
         )
 
     def under(self, outer: "Setting") -> "Setting":
-        """Return both, where the inner one counts more."""
         return Setting._make(mine or theirs for mine, theirs in zip(self, outer, strict=True))
 
 
@@ -253,7 +251,9 @@ class Context:
         assumed = (*fields.pop("assumed", ()), *shared["assumed"])
         compressed = fields.pop("compression", False) or shared.get("compression", False)
         values = {**shared, **{name: value for name, value in fields.items() if value is not None}}
-        values |= {"uncertain": doubt or shared["uncertain"], "assumed": assumed}
+        if shared["uncertain"] == UNCLEAR and "aes" not in str(values["cipher"]):
+            values["uncertain"] = ""
+        values |= {"uncertain": doubt or values["uncertain"], "assumed": assumed}
         values |= {"compression": compressed, "place": self.places[line]}
         self.places[line] += 1
         figure = Figure(line=line, tool=tool, **values)
@@ -268,7 +268,7 @@ class Context:
         fields = self._of_ssh(own, setting) if tool == "ssh" else self._of_speed(own, setting)
         is_mixed = own is not None and own.masked and own.text.count(" speed ") > 1
         if setting.aes == "unclear" or is_mixed:
-            fields["uncertain"] = fields["uncertain"] or "unclear whether AES was off"
+            fields["uncertain"] = fields["uncertain"] or UNCLEAR
         if own:
             fields["uncertain"] = own.unusual or fields["uncertain"]
         elif not setting.aes:
@@ -312,7 +312,6 @@ class Context:
 
 
 def _within_reason(figure: Figure) -> Figure:
-    """Mark a figure beyond what memory can move."""
     decrypts = figure.operation == "decrypt"
     if figure.rate <= highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts):
         return figure

@@ -172,7 +172,6 @@ def _environment(machine: _Machine) -> dict[str, Any]:
 
 
 def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list[Remark]]:
-    """Group tries by series, as many as a document holds."""
     by_series: dict[str, list[Figure]] = {}
     for figure in figures:
         by_series.setdefault(str(_series(figure)), []).append(figure)

@@ -40,8 +40,6 @@ class Counted(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """List ciphers with their rates on one line."""
-
     pairs: tuple[tuple[str, tuple[tuple[float, Unit], ...]], ...]
     """Cipher as printed, and number with unit of each try."""
     doubt: str = ""

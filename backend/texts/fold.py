@@ -81,7 +81,7 @@ class Fold:
 
     def _take_words(self, words: Words) -> None:
         trial = self.transfers.trial
-        is_over = bool(trial.moved and trial.took) or only_cipher(words.text) is not None
+        is_over = trial.took is not None or only_cipher(words.text) is not None
         if self.after_blank or words.level < PLAIN or is_over:
             self.transfers.end()
         self.context.take_words(words.text, words.level)

@@ -80,7 +80,6 @@ class Line:
 
 
 def lines_of(text: str) -> list[Line]:
-    """Return every line of a text that has a meaning of its own, and blank ones."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     given = enumerate(plain.split("\n"), start=1)
     return list(_unwrapped(_pieces(given)))

@@ -12,12 +12,12 @@ RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
 MAC = r"(?:hmac|umac)-[\w@.-]{1,40}"
 _TOKEN = re.compile(
     rf"(?P<rate>(?:(?<![\w.,/+±-])|(?<=\d-)|(?<=\d\.\.)){RATE}(?![\w/]))"
-    r"|(?<![\w@./+-])(?P<name>\d*[A-Za-z][\w-]{1,29}\w(?:@[\w.]{5,16}\w)?)(?![\w@])",
+    r"|(?<![\w@./-])(?P<name>\d*[A-Za-z][\w-]{1,29}\w(?:@[\w.]{5,16}\w)?)(?![\w@])",
     re.I,
 )
 _PADDING = re.compile(
     rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
-    r"|[\s:=,;|()\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
+    r"|[\s:=,;|()+\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
     r"|using|and|at|is|was|got|gave|gives|max|peak|best|up to|ssh|scp|sftp|rsync|-c|-o"
     r"|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",

@@ -38,7 +38,7 @@ _BYTES = (
     r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|tavua|байт\w{0,3}|バイト|字节|位元組|바이트)"
 )
 _CELL = (
-    r"(?:-?\d{1,18}(?:[.,]\d{1,6})?k?|\d{1,3}(?:[.,]\d{3}){1,5}[.,]\d{1,2}k?"
+    r"(?:-?\d{1,18}(?:[.,]\d{1,6})?k?|\d{1,3}(?:[.,'’]\d{3}){1,5}[.,]\d{1,2}k?"
     r"|-?inf(?:k)?|-?nan(?:k)?|n/a|-)"
 )
 _PV_RATE = rf"{_N}\ ?[kmgt]?i?b/s"
@@ -125,7 +125,7 @@ def _summed(match: re.Match[str]) -> Event:
 
 def _typed_rate(match: re.Match[str]) -> Event | None:
     title, rate = match["title"] or "", rate_of(match["rate"])
-    if rate is None or ssh_cipher(title):
+    if rate is None or any(map(ssh_cipher, re.split(r"[\s+()]+", title))):
         return None
     is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
     doubt = "stated in a sentence" if match["behind"] else ""
@@ -193,11 +193,24 @@ RECOGNISERS = (
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
-        ("+", "user", "sys", "Range (", "CPU", "pagef", "Doing ", "Forked", "Transf", "sa "),
+        (
+            "+",
+            "user",
+            "sys",
+            "Range (",
+            "CPU",
+            "pagef",
+            "Doing ",
+            "Forked",
+            "Transf",
+            "sa ",
+            " bit",
+        ),
         rf"""\s*(?:(?:user|sys(?:tem)?)[:\s]+[\d.,hms\s]{{1,20}}|{_N}\ ?(?:user|system).{{0,200}}
         |\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\d+inputs.{{0,200}}|\(\d+major.{{0,100}}
         |Doing\ .{{1,60}}?\ for\ \d.{{0,80}}|.{{0,20}}Forked\ child\ \d.*|Transferred:\ sent\ .*
-        |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}|[rd]sa\ .{{0,60}}\d\.\d+s\s.{{0,60}}
+        |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}
+        |(?:[rd]sa|\d+\ bits?)\ .{{0,60}}\d\.\d+s\s.{{0,60}}
         |(?:Got:\ )?\+(?:DT|[RF]\d{{0,2}}):[\w.:+-]{{1,200}}(?:\ from\ \d{{1,4}})?)""",
         lambda match: Known(),
         "user    0m1.718s",
@@ -315,7 +328,6 @@ def _other(text: str) -> Iterator[Event]:
 
 
 def _name_and_result(text: str) -> tuple[Event, ...] | None:
-    """Read a cipher's name before a time: "aes128-ctr: 1.09 s"."""
     timed = _NAME_AND_TIME.fullmatch(text)
     if timed and (cipher := ssh_cipher(timed["cipher"])):
         return Named(cipher), _took(timed)

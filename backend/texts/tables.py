@@ -300,7 +300,6 @@ def _beside_rate(text: str) -> str:
 def _machine_row(
     cells: Sequence[str], names: Sequence[Any], unit: Unit | None
 ) -> tuple[TableCell, ...]:
-    """Read a row whose columns are ciphers: its first cell names the machine."""
     machine = cells[0][:100] if names[0] is None else ""
     made = []
     for cell, name in zip(cells, names, strict=True):

@@ -109,7 +109,6 @@ _LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
 
 
 def heading_text(text: str) -> str:
-    """Return a heading without its marks: "## NAS:" -> "NAS"."""
     return _LEADING.sub("", text).rstrip(" :=-#*").strip()
 
 
