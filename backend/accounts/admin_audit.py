@@ -27,7 +27,7 @@ SECRET_FIELDS = frozenset({"password", "digest"})
 
 
 def snapshot(row: Model) -> dict[str, Any]:
-    """Return a row's fields as plain values. Secrets are replaced by whether they changed."""
+    """Return a row's fields as plain values, without secrets."""
     facts = model_to_dict(row, exclude=[*SECRET_FIELDS, "body"])
     return {
         name: sorted(str(entry) for entry in value) if isinstance(value, list) else value

@@ -47,7 +47,7 @@ ROLES: dict[str, frozenset[str]] = {
 """Group -> permissions as `app.codename`, least powerful group first."""
 
 EVERYBODY = "*"
-"""In CIPHERMARK_ROLES, means all users of the provider."""
+"""Group name in CIPHERMARK_ROLES that means all users of the provider."""
 
 ADMIN_SITE = "auth.change_user"
 """The permission that opens /admin/."""

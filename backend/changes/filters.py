@@ -42,8 +42,6 @@ class OfTags(OfRuns, TagsFilter):
 
 
 class ChangeFilter(ParameterFilterSet):
-    """Filters of the list of changes."""
-
     kind = ValuesFilter("kind", item=Choice(FleetChange.Kind.values))
     direction = ValuesFilter("direction", item=Choice(FleetChange.Direction.values))
     status = ValuesFilter(item=Choice(FleetChange.Status.values), method="in_state")

@@ -52,8 +52,6 @@ else:
 
 
 class RuleForm(ModelForm):
-    """Form of a channel's rule."""
-
     kinds = forms.MultipleChoiceField(
         label="Only these kinds",
         choices=NotificationChannel.Kind,
@@ -71,8 +69,6 @@ class RuleForm(ModelForm):
 
 
 class ChannelForm(RuleForm):
-    """Form of a new channel."""
-
     class Meta(RuleForm.Meta):
         fields = ("name", "address", "kinds", "severity", "tags", "daily")
 

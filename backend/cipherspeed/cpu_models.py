@@ -111,5 +111,4 @@ def microarchitecture_of_name(name: str) -> str | None:
 
 
 def arm_core(vendor: str | None, part: int | None) -> str | None:
-    """Return the name of an ARM core by its implementer and part number."""
     return cpu_tables().arm_parts.get(vendor or "", {}).get(part if part is not None else -1)

@@ -67,7 +67,6 @@ class GroupView:
         return replace(comparison, groups=tuple(groups))
 
     def sorts_by(self, cipher: str) -> bool:
-        """Return whether groups are sorted by this cipher."""
         return self.sort in (SORT_BEST, f"{CIPHER_SORT}{cipher}")
 
     @property

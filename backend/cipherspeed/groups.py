@@ -109,7 +109,6 @@ NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
 
 
 def group_title(label: str, split_label: str) -> str:
-    """Return the label of a group and its split."""
     return f"{label} · {split_label}" if split_label else label
 
 

@@ -39,7 +39,6 @@ _STEPS = {"128": 1, "192": 2, "256": 3}
 
 
 def family(cipher: str) -> Family:
-    """Return the family of a cipher."""
     return next(known for known in FAMILIES if re.search(known.pattern, cipher.lower()))
 
 

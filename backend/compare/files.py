@@ -121,7 +121,6 @@ FACTS: dict[str, str | Coalesce] = {
 
 
 def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
-    """Return run -> `FACTS`."""
     of_tools = {
         f"of_{tool}": FilteredRelation("speed_indices", condition=Q(speed_indices__tool=tool))
         for tool in ("ssh", "openssl")
@@ -330,7 +329,6 @@ class CsvLines:
 def comparison_csv(
     query: ComparisonQuery, comparison: Comparison, *, excel: bool = False
 ) -> Generator[str]:
-    """Yield the CSV lines of a comparison."""
     written, rows = CsvLines(excel=excel), comparison_rows(query, comparison)
     names = ("group", "cipher", value_name(comparison.metric, comparison.unit))
     first = next(rows, None)

@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class CoreConfig(AppConfig):
-    """It has no tables."""
+    """App without tables."""
 
     name = "core"
 

@@ -179,7 +179,7 @@ class UnrankedSerializer(Shape):
 
 
 class EvidenceRunSerializer(Shape):
-    """A run used."""
+    """A run used for the recommendation."""
 
     run_id = serializers.UUIDField()
     started_at = serializers.DateTimeField(**NULLABLE)

@@ -82,8 +82,6 @@ class NarrowingFilter(ParameterFilterSet):
 
 
 class RunFilter(NarrowingFilter):
-    """Filters of the list of runs."""
-
     run_id = ValuesFilter("run_id", item=RunId(), help_text="These runs alone.")
     status = ValuesFilter("status", item=Choice(Run.Status.values))
     q = TextFilter(method="named", help_text="Whose host's name has this, or whose id begins so.")

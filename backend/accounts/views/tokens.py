@@ -34,8 +34,6 @@ PUBLIC_SCOPES = {
 
 
 class TokenForm(forms.Form):
-    """Form of a new token."""
-
     name = forms.CharField(max_length=100)
     scope = forms.ChoiceField(choices=list(SCOPES.items()))
     expires_days = forms.TypedChoiceField(

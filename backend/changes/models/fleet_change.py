@@ -11,8 +11,6 @@ from runs.models.series import Series
 
 
 class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
-    """Query changes with their members."""
-
     def listed(self) -> Self:
         """Return changes that still have a run, newest first."""
         members = FleetChangeMember.objects.filter(change=OuterRef("pk"))
@@ -118,8 +116,6 @@ class ShownMembers(models.Manager["FleetChangeMember"]):
 
 
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
-    """Query members of changes."""
-
     def open_on(self, host: int) -> Self:
         """Return a host's open changes, latest change first.
 

@@ -25,8 +25,6 @@ TOPIC_WORDS = {
 
 
 class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
-    """Query channels."""
-
     def open(self, now: datetime) -> Self:
         return self.filter(Q(next_at=None) | Q(next_at__lte=now), paused=False)
 
@@ -80,10 +78,7 @@ class NotificationChannel(models.Model):
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
-    """Query notifications."""
-
     def due(self, now: datetime) -> Self:
-        """Return pending notifications that are due."""
         return self.filter(state=Notification.State.WAITING, due_at__lte=now)
 
 

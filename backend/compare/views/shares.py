@@ -40,8 +40,6 @@ EXPIRIES = {
 
 
 class ShareForm(forms.Form):
-    """Form of a share."""
-
     name = forms.CharField(max_length=100)
     view = forms.CharField(max_length=4000, required=False, validators=[check_view])
     expires_days = forms.TypedChoiceField(choices=list(EXPIRIES.items()), coerce=int, initial=30)

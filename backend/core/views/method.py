@@ -11,7 +11,6 @@ from core.access import reader_page
 
 @reader_page
 def method_page(request: HttpRequest) -> HttpResponse:
-    """Show the method, with the levels of the reference profile."""
     levels = [
         (tool, NAMES[family], level)
         for tool, of_tool in PROFILE.levels.items()

@@ -93,8 +93,6 @@ def _sections(ordered: Iterable[Measurement]) -> tuple[Section, ...]:
 
 @dataclass(frozen=True)
 class SeriesPage(NumberedPage):
-    """A page of the series of a run."""
-
     sections: tuple[Section, ...]
     total: int
 

@@ -151,7 +151,6 @@ class HostQuerySet(models.QuerySet["Host"]):
         return [hosts[pk] for pk in ids if pk in hosts]
 
     def refresh_latest_run(self) -> None:
-        """Update the latest run of these hosts."""
         from runs.models.run import Run  # circular import
 
         latest = Run.objects.counted().filter(host=OuterRef("pk")).latest_first()

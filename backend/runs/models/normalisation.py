@@ -20,8 +20,6 @@ class BaselineLevel(models.Model):
 
 
 class RunSpeedIndex(models.Model):
-    """Speed index of a run and tool."""
-
     run = models.ForeignKey(Run, models.CASCADE, related_name="speed_indices")
     tool = models.CharField(max_length=10)
     index = models.FloatField()

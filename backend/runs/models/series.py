@@ -63,7 +63,7 @@ class Series(models.Model):
         return self.target_kind == "loopback" and not self.compression and not self.mac
 
     def configuration(self) -> Configuration:
-        """Return it as the pure packages have it."""
+        """Convert to the `Configuration` of the pure packages."""
         stored = {name: getattr(self, name) for name in Configuration._fields}
         known: dict[str, Any] = {n: None if value == "" else value for n, value in stored.items()}
         return Configuration(**known)

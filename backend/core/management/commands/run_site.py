@@ -28,7 +28,7 @@ READY_SECONDS = 90.0
 """Start timeout for a small machine under load; normally two or three seconds."""
 
 SERVER_SECONDS = 5.0
-"""Timeout of requests to the embedded servers."""
+"""Socket timeout of Redis in seconds."""
 
 CELERY = ("-m", "celery", "-A", "config.celery")
 # Skip the search for other workers, which takes a second.
