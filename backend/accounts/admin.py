@@ -87,7 +87,6 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
             end_read_tokens(obj, actor_of(request))
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Revoke the read tokens of a deleted user."""
         end_read_tokens(obj, actor_of(request))
         super().delete_model(request, obj)
 
@@ -116,8 +115,6 @@ class HostAdmin(LookOnlyAdmin):
 
 @admin.register(HostAlias)
 class HostAliasAdmin(LookOnlyAdmin):
-    """Former names and merged hosts."""
-
     list_display = ("name", "machine_id", "host", "created_at")
     list_select_related = ("host",)
 
@@ -148,6 +145,4 @@ class ShareAdmin(LookOnlyAdmin):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(LookOnlyAdmin):
-    """The audit log, which /audit/ shows too."""
-
     list_display = ("at", "actor", "action", "object_name")

@@ -49,7 +49,6 @@ def by_person(user: User) -> Actor:
 
 
 def actor_of(request: Request | HttpRequest) -> Actor:
-    """Return the token or user that sent a request."""
     token = getattr(request, "auth", None)
     if isinstance(token, ApiToken):
         return Actor(Kind.TOKEN, token.name, token.pk)

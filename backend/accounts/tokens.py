@@ -71,7 +71,6 @@ def create_token(
 
 @transaction.atomic
 def revoke_token(token_pk: int, by: Actor) -> None:
-    """Revoke a token. Its runs stay. Repeating this changes nothing."""
     token = ApiToken.objects.select_for_update(of=("self",)).get(pk=token_pk)
     revoke(token, _subject(token), by)
 

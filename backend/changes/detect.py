@@ -65,7 +65,6 @@ class _Part(NamedTuple):
 
 
 def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
-    """Return the key by which a later detection recognises a part."""
     return kind, direction, member.run_id, member.tool, member.family
 
 
@@ -247,7 +246,6 @@ def _lock_entries() -> None:
 
 
 def _differences(*runs: int | None) -> list[str]:
-    """Describe the environment differences of two runs."""
     documents = RunDocument.objects.in_bulk(runs)
     differences = environment_difference(*(documents[run].environment for run in runs))
     return [difference.words[:LONGEST_WORDS] for difference in differences[:MOST_DIFFERENCES]]

@@ -16,7 +16,6 @@ LONGEST_REASON = 500
 
 
 def site_url(path: str) -> str:
-    """Return the public URL of a page."""
     return f"{settings.CIPHERMARK_SITE_URL}{path}"
 
 

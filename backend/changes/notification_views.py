@@ -108,7 +108,6 @@ def _channels() -> QuerySet[NotificationChannel]:
 
 @permission_page(EDIT, *FORM)
 def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Show or change the rule of a channel."""
     channel = get_object_or_404(NotificationChannel, pk=channel_id)
     before = channel.facts()
     form = RuleForm(request.POST or None, instance=channel)

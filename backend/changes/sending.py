@@ -42,7 +42,6 @@ State = Notification.State
 
 
 def due_channels() -> list[int]:
-    """Return the keys of channels with due messages."""
     now = timezone.now()
     sendable = Q(topic=TEST) | Q(channel__in=NotificationChannel.objects.open(now))
     due = Notification.objects.due(now).filter(sendable).order_by()

@@ -32,5 +32,4 @@ def send_notifications() -> None:
 
 @shared_task(soft_time_limit=DEADLINE, time_limit=DEADLINE + 5)
 def send_to_channel(channel_pk: int) -> None:
-    """Send the due messages of a channel. Safe to repeat."""
     send_due(channel_pk)

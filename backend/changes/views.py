@@ -21,7 +21,6 @@ DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.
 
 @reader_page
 def change_list(request: HttpRequest) -> HttpResponse:
-    """List changes, ignoring invalid filters."""
     params = request.GET
     filters = ChangeFilter(params, FleetChange.objects.listed())
     page = page_of(filters.qs, params, "-last_at", "-id")

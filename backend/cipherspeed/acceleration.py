@@ -285,7 +285,6 @@ def _how_to_unhide(facts: Mapping[str, Any]) -> str:
 
 
 def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> AccelerationVerdict:
-    """Return `unused` with advice."""
     evidence = (
         f"The CPU reports {', '.join(flags.seen)}, yet turning the AES instructions off changes"
         f" nothing. {speed.words}"

@@ -95,7 +95,6 @@ def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
 
 
 def _step_at(history: Sequence[RunOf[K]], start: int, at: int) -> Step[K] | None:
-    """Return the step at the run `at`, if there is one."""
     window, shown = history[max(start, at - WINDOW) : at], history[at : at + LASTS]
     before = _medians(window, shown[0].keys())
     new = list(_levels(shown, before))

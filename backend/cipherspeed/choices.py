@@ -68,7 +68,6 @@ def choice(choices: tuple[Choice, ...], key: str) -> Choice:
 
 
 def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
-    """Return all groupings, including these tags and that of `group_by`."""
     asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
     every = dict.fromkeys((*tags, *asked))
     return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))

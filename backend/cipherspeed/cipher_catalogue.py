@@ -161,7 +161,6 @@ class Catalogue:
 
 @cache
 def cipher_catalogue() -> Catalogue:
-    """Return the built-in catalogue."""
     text = resources.files(__package__).joinpath("data/ciphers.json").read_text("utf-8")
     raw = json.loads(text)
     grounds = {key: Assessment(**ground) for key, ground in raw["grounds"].items()}

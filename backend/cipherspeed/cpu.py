@@ -168,7 +168,6 @@ def _architecture(cpu: Mapping[str, Any]) -> str:
 
 
 def _of_arm(cpu: Mapping[str, Any]) -> str | None:
-    """Return the microarchitecture of an ARM core, such as "cortex_a53"."""
     name = cpu_name(cpu) or ""
     maker, _, core = name.partition(" ")
     core = core.split(" + ")[0]  # the fastest of several core types

@@ -106,7 +106,6 @@ def x86_entry_of(microarchitecture: str) -> X86Entry | None:
 
 
 def microarchitecture_of_name(name: str) -> str | None:
-    """Return the microarchitecture by a cleaned CPU name, else None."""
     return next((found for pattern, found in cpu_tables().names if re.search(pattern, name)), None)
 
 

@@ -45,7 +45,6 @@ class GroupView:
         return self.search.casefold() in label.casefold()
 
     def found(self, comparison: Comparison) -> Comparison:
-        """Return the comparison with matching groups in order."""
         metric = comparison.metric
         best = min if metric in LOWER_IS_BETTER else max
 
@@ -113,7 +112,6 @@ def _ties(first: GroupSummary, second: GroupSummary) -> bool:
 
 
 def page_count(found: int, size: int) -> int:
-    """Return the number of pages, at least one."""
     return max(1, -(-found // size))
 
 

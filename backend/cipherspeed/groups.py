@@ -236,7 +236,6 @@ def comparison_of(
     relative_to: Reference | None = None,
     matched: bool = False,
 ) -> Comparison:
-    """Build the comparison with its groups in natural order."""
     ordered = sorted(
         groups,
         key=lambda group: (

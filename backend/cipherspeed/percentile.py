@@ -19,7 +19,6 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """Describe the percentile in a sentence."""
         ties = f", equal to {self.tied}" if self.tied else ""
         return f"Better than {self.beaten} of {self.others} other hosts{ties}."
 

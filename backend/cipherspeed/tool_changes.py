@@ -37,7 +37,6 @@ class ToolChange:
     sources: tuple[Source, ...]
 
     def touches(self, cipher: str) -> bool:
-        """Return whether the change affects this openssl cipher ("aes-128-gcm")."""
         return not self.modes.isdisjoint(cipher.lower().split("-"))
 
     def in_release(self, version_text: str) -> bool | None:
@@ -54,7 +53,6 @@ class ToolChange:
 
 @cache
 def tool_changes() -> tuple[ToolChange, ...]:
-    """Return the changes in data/tool_changes.json."""
     text = resources.files(__package__).joinpath("data/tool_changes.json").read_text("utf-8")
     return tuple(
         ToolChange(
@@ -112,7 +110,6 @@ class ToolBreak:
 
     @property
     def words(self) -> str:
-        """Describe what is not compared, and between which releases."""
         return (
             f"The tool changed between {self.before} and {self.after}, not the cipher:"
             " no percentage is stated across this break."

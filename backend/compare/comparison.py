@@ -287,7 +287,6 @@ def _tag_label(value: str) -> str:
 def _related(
     ask: Ask, query: ComparisonQuery, groups: list[Group]
 ) -> tuple[list[Group], Reference]:
-    """Return the groups with their ratios, and the reference."""
     if query.reference_host is not None:
         groups, reference = _to_host(ask, query, groups, query.reference_host)
     else:
@@ -357,7 +356,6 @@ WHERE v.value IS NOT NULL GROUP BY v.g, v.s, v.slot
 def _tool_states(
     ask: Ask, query: ComparisonQuery
 ) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
-    """Return group -> cipher -> states of the tool."""
     slots: tuple[Slot, ...] = counted(ask, query).series.slots
     rows = ask(_RELEASES.format(votes=votes(ask, query)), {})
     releases = DimensionValue.objects.in_bulk({release for *_, found in rows for release in found})

@@ -293,7 +293,6 @@ class SharedHosts:
 
     @property
     def mostly_different(self) -> bool:
-        """Return whether most hosts are in only one of the two groups."""
         return 2 * self.shared < self.hosts
 
 

@@ -30,7 +30,6 @@ class Slot(NamedTuple):
     block_size: int | None
 
     def is_in(self, query: ComparisonQuery) -> bool:
-        """Return whether the query includes this cipher and block size."""
         return (not query.ciphers or self.cipher in query.ciphers) and (
             query.tool != "openssl" or query.block_size in (None, self.block_size)
         )
@@ -46,7 +45,6 @@ class SeriesTable(NamedTuple):
     slots: tuple[Slot, ...]
 
     def choice(self, query: ComparisonQuery) -> "SeriesTable":
-        """Return the series of the query's ciphers and block size."""
         rows = (row for row in self.rows if self.slots[row[1]].is_in(query))
         return SeriesTable(tuple(rows), self.slots)
 
@@ -176,12 +174,10 @@ def is_text(group_by: str) -> bool:
 
 
 def group_type(group_by: str | None) -> str:
-    """Return the SQL type of a run's group."""
     return "VARCHAR" if group_by and is_text(group_by) else "INTEGER"
 
 
 def _numbers(name: str, keys: Iterable[str]) -> dict[str, int]:
-    """Return key -> id of hosts or dimension values."""
     if name == "host":
         return dict(Host.objects.filter(slug__in=keys).values_list("slug", "pk"))
     known = DimensionValue.objects.filter(dimension=name, key__in=keys)

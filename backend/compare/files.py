@@ -228,7 +228,6 @@ RATIOS = {
 
 
 def value_name(metric: str, unit: str) -> str:
-    """Return the name of a value column: metric with unit."""
     ending = UNIT_NAMES[unit]
     return metric if not ending or metric.endswith(ending) else f"{metric}_{ending}"
 

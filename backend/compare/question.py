@@ -69,12 +69,10 @@ class ComparisonQuery:
 
     @property
     def plain(self) -> "ComparisonQuery":
-        """Return the query without split, matching and reference."""
         return replace(self, split_by=None, relative_to=None, matched=False)
 
     @property
     def reference_host(self) -> str | None:
-        """Return the key of the reference if it is a host."""
         wanted = self.relative_to or ""
         if wanted.startswith(HOST_PREFIX):
             return wanted.removeprefix(HOST_PREFIX)
@@ -171,8 +169,6 @@ class Top(Number):
 
 
 class OrderedForm(ComparisonForm):
-    """Form of a comparison with sorted groups."""
-
     sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME; default name.")
 
 

@@ -73,7 +73,6 @@ class _Comparable(NamedTuple):
 
 
 def _by_comparable(results: Iterable[Measurement]) -> dict[_Comparable, list[Measurement]]:
-    """Group results by their comparable properties."""
     batches: dict[_Comparable, list[Measurement]] = {}
     labels: dict[str, str] = {}
     for result in results:

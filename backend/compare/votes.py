@@ -222,5 +222,4 @@ def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tup
 
 
 def sources_of(bits: int) -> tuple[str, ...]:
-    """Decode sources from the `bit_or` of their `SOURCE_BITS`."""
     return tuple(sorted(name for name, bit in SOURCE_BITS.items() if bits & bit))

@@ -81,7 +81,6 @@ FIGURES = {
 
 
 def comparison_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
-    """Return CSV column -> column of the sheet Comparison."""
     value = value_name(comparison.metric, comparison.unit)
     unit, form, scale = FIGURES[comparison.unit]
     headings = {

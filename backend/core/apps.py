@@ -7,5 +7,4 @@ class CoreConfig(AppConfig):
     name = "core"
 
     def ready(self) -> None:
-        """Register the system checks once settings and all apps are loaded."""
         import core.checks  # noqa: F401 - registers them

@@ -53,7 +53,6 @@ def newest_backup() -> float | None:
 
 
 def remove_old(folder: Path, keep: int) -> list[Path]:
-    """Remove all but the latest `keep` backups named by date."""
     old = sorted(folder.glob(_DATED))[:-keep]
     for path in old:
         path.unlink()

@@ -12,7 +12,6 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 @register
 def known_settings(**_: Any) -> list[CheckMessage]:
-    """Warn of CIPHERMARK_ variables that do not exist."""
     return [Warning(sentence, id="ciphermark.W001") for sentence in settings.UNKNOWN_SETTINGS]
 
 

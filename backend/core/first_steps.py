@@ -39,7 +39,6 @@ def set_up_command(request: HttpRequest, token: str) -> str:
 
 
 def agent_command(request: HttpRequest) -> str:
-    """Return the same command with the placeholder TOKEN."""
     return set_up_command(request, "TOKEN")
 
 
@@ -77,7 +76,6 @@ def schedule_commands(request: HttpRequest, token: str) -> str:
 
 
 def nobody_measured_yet() -> bool:
-    """Return whether no agent has uploaded a visible run."""
     counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     return not counted.exists()
 

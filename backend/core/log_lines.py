@@ -17,7 +17,6 @@ def start_context(**fields: str) -> None:
 
 
 def add_to_context(**fields: str) -> None:
-    """Add fields to all further log lines."""
     _context.set({**_context.get(), **fields})
 
 
@@ -33,7 +32,6 @@ REMOVED = "[secret]"
 
 
 def without_secrets(text: str) -> str:
-    """Replace every secret in a text."""
     return SECRETS.sub(lambda found: f"{found['kept'] or ''}{REMOVED}", text)
 
 

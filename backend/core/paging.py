@@ -63,7 +63,6 @@ def page_of(rows: QuerySet[M], params: QueryDict, *ordering: str) -> Page[M]:
 
 
 def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[int]:
-    """Return a page of a list of ids in any order."""
     paginator: Any = _ByCursorOfIds()
     try:
         page = paginator.paginate_ids(ids, _Asked(params))

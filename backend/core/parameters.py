@@ -81,8 +81,6 @@ class Text(forms.CharField):
 
 
 class Line(Text):
-    """A printable text."""
-
     def validate(self, value: str) -> None:
         super().validate(value)
         if not value.isprintable():
@@ -97,8 +95,6 @@ class Tag(Text):
 
 
 class Choice(Text):
-    """One of a fixed set of values."""
-
     def __init__(self, known: Collection[str], **more: Any) -> None:
         super().__init__(**more)
         self.known = tuple(known)
@@ -129,8 +125,6 @@ class Switch(Text):
 
 
 class Number(forms.IntegerField):
-    """A positive integer."""
-
     def __init__(self, *, max_value: int = MOST, **more: Any) -> None:
         super().__init__(min_value=1, max_value=max_value, **{"required": False, **more})
         self.schema = {"type": "integer", "minimum": 1, "maximum": max_value}
@@ -246,7 +240,6 @@ class ParameterForm(forms.Form):
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:
-    """Return the error for an unknown parameter, with suggestions."""
     sentence = f"There is no parameter {name[:LONGEST_NAMED]!r} here"
     if near := alike(name, known):
         return f"{sentence}; did you mean {' or '.join(near)}?"
@@ -315,7 +308,6 @@ def checked(asked: Asked) -> Asked:
 
 
 def described(form: forms.Form) -> list[OpenApiParameter]:
-    """Return the OpenAPI description of a form's parameters."""
     return [
         OpenApiParameter(
             name, field.schema, required=field.required, description=str(field.help_text)

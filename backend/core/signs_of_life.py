@@ -21,7 +21,6 @@ BEAT = "beat"
 
 
 def quick_redis() -> Redis:
-    """Return the client of the configured Redis."""
     return _client(settings.REDIS_URL)
 
 

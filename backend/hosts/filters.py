@@ -147,8 +147,6 @@ def _place(name: str, value: Any) -> Any:
 
 
 class NoteFilter(ParameterFilterSet):
-    """Filters of the list of notes."""
-
     host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
     since = MomentFilter("at", "gte", help_text="On or after: date or time.")
     until = MomentFilter("at", "lte", at=time.max, help_text="On or before: date or time.")

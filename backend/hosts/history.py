@@ -118,12 +118,10 @@ class StepChange(Change):
 
     @property
     def after(self) -> float:
-        """Return the median of the runs from the step on."""
         return next(iter(self.step.after.values()))
 
     @property
     def words(self) -> str:
-        """Describe the step in a sentence."""
         sentence = (
             f"{abs(self.step.ratio - 1):.1%} {self.direction} than the median of"
             f" {self.step.window} runs before (a change is more than {self.step.threshold:.1%})."
@@ -261,7 +259,6 @@ def _points(rows: Sequence[Measurement], tool: str, metric: str) -> Iterator[Poi
 
 
 def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> list[StepChange]:
-    """Return the steps between undisturbed runs."""
     calm = [index for index, point in enumerate(points) if not point.run.conditions]
     steps = find_steps(
         [

@@ -134,13 +134,11 @@ def _form_context(params: QueryDict) -> dict[str, Any]:
 
 
 def _measured_hosts() -> QuerySet[Host]:
-    """Return the hosts with ssh results, newest first."""
     ssh = Measurement.objects.filter(run__host=OuterRef("pk"), series__tool="ssh")
     return Host.objects.counted().filter(Exists(ssh)).order_by("-pk")
 
 
 def _dimensions() -> list[tuple[str, str, list[DimensionValue]]]:
-    """Return name, title and values of filters with a control."""
     values = DimensionValue.objects.filter(dimension__in=DIMENSIONS)
     ordered = sorted(values, key=lambda value: natural_key(value.label))
     return [

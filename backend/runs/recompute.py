@@ -38,7 +38,6 @@ def recompute_for(changed: Iterable[Pair]) -> None:
 
 @transaction.atomic
 def delete_runs(runs: Iterable[Run]) -> None:
-    """Delete runs with documents and derived rows."""
     gone = list(runs)
     changed = pairs_of(gone)
     for run in gone:

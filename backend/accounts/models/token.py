@@ -35,7 +35,6 @@ class ApiToken(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        """Return whether the token is neither revoked nor expired."""
         return self.revoked_at is None and (
             self.expires_at is None or self.expires_at > timezone.now()
         )

@@ -27,7 +27,6 @@ SEEN_RESOLUTION = timedelta(hours=1)
 
 
 def person_of_proxy(request: HttpRequest) -> User | None:
-    """Return the account named by the proxy, or None."""
     name = _value(request, settings.CIPHERMARK_PROXY_USER_HEADER)
     if not name:
         return None

@@ -29,5 +29,4 @@ def audit_page(request: HttpRequest) -> HttpResponse:
 
 
 def _text(facts: Any) -> str:
-    """Return facts as readable text; empty for none."""
     return json.dumps(facts, ensure_ascii=False, indent=1) if facts else ""

@@ -8,7 +8,6 @@ from django.shortcuts import render
 
 
 def sign_in_failed(request: HttpRequest, words: str, status: int) -> HttpResponse:
-    """Render the error page of a failed sign-in."""
     context = {"words": words, "status": status}
     return render(request, "accounts/sign_in_failed.html", context, status=status)
 

@@ -110,7 +110,6 @@ def _page(
 
 @permission_page("accounts.add_apitoken", *FORM)
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Revoke a token. Its uploads stay."""
     token = get_object_or_404(_seen(request), pk=token_id)
     confirmation = Confirmation(
         "Revoke this token",

@@ -154,7 +154,6 @@ def _measured_how(query: ComparisonQuery) -> str:
 
 
 def rows_height(bars: Sequence[int]) -> int:
-    """Return the height of groups with these numbers of bars in CSS pixels."""
     rows = HEADING_HEIGHT * len(bars) + ROW_HEIGHT * sum(bars) + LAST_LINE
     return AXIS_HEIGHT + rows if rows <= TALLEST else TYPICAL_WINDOW
 

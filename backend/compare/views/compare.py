@@ -171,7 +171,6 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
 
 
 def _addresses(query: ComparisonQuery, address: PageAddress) -> dict[str, Any]:
-    """Return the URLs of views with one parameter changed."""
     return {
         "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
         "default_address": address.changed(cipher=None),

@@ -50,7 +50,6 @@ def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
 
 
 def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> ComparisonQuery:
-    """Return the query with the default ciphers if it names none."""
     if query.ciphers:
         return query
     measured = (covered or coverage(query)).ciphers
@@ -104,12 +103,10 @@ class ShownFacet:
 
     @property
     def find_name(self) -> str:
-        """Return the name of the search parameter."""
         return f"{FIND}{self.facet.key}"
 
     @property
     def has_search(self) -> bool:
-        """Return whether there are enough values for a search field."""
         return self.facet.total > VALUES_AT_FIRST
 
 

@@ -62,7 +62,6 @@ def _offered(query: ComparisonQuery, pairs: Sequence[Pair]) -> Pair | None:
 
 
 def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
-    """Return the URL with `group_by` and `split_by` exchanged."""
     if query.group_by not in STAYS or query.split_by is None or query.split_by in STAYS:
         return None
     group_by, split_by = query.split_by, query.group_by

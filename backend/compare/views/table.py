@@ -18,8 +18,6 @@ MEASURED = "agent"
 
 @dataclass(frozen=True)
 class GroupPage(NumberedPage):
-    """A page of groups with links to other pages."""
-
     comparison: Comparison
     """The comparison with only the groups of this page."""
     total: int
@@ -30,7 +28,6 @@ class GroupPage(NumberedPage):
 
 
 def group_page(viewed: InView, display: GroupView, params: QueryDict) -> GroupPage:
-    """Return the page of groups that `display` asks for."""
     size = display.top
     return GroupPage(
         **asdict(numbered_page(viewed.found, size, params)),

@@ -44,7 +44,6 @@ class Server:
         self.log = data_dir / "log" / f"{self.place}.log"
 
     def processes(self) -> list[psutil.Process]:
-        """Return the live processes of the server, including its children."""
         every = psutil.process_iter(["name", "ppid"])
         named = [process for process in every if process.info["name"] in self.program_names]
         return [process for process in named if self._works_here(process)]

@@ -96,7 +96,6 @@ def check_port(text: str) -> None:
 
 
 def make_environment() -> None:
-    """Create `.venv` unless it exists with a suitable Python."""
     suits = "import pip, sys; sys.exit(not (3, 11, 2) <= sys.version_info[:3] < (3, 15))"
     if (
         PYTHON.exists()
@@ -128,7 +127,6 @@ def fill_environment(requirements: str) -> None:
 
 
 def clean(data: Path) -> None:
-    """Remove build results, and with DATA=1 the data."""
     for folder in (*BUILT, *([str(data)] if os.environ.get("DATA") == "1" else [])):
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -40,7 +40,6 @@ def sources_digest() -> str:
 
 
 def is_made(stamp: Path, digest: str) -> bool:
-    """Return whether the stamp contains this digest of the sources."""
     return stamp.exists() and stamp.read_text() == digest
 
 

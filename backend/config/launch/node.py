@@ -28,7 +28,6 @@ class Node:
     folder: Path
 
     def environment(self) -> dict[str, str]:
-        """Return the environment with this Node first in PATH."""
         return {
             **os.environ,
             "PATH": f"{self.folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",

@@ -68,7 +68,6 @@ def end(program: Program) -> None:
 
 
 def leftovers(data_dir: Path) -> list[psutil.Process]:
-    """Return other live processes that were started for this data folder."""
     return [process for process in psutil.process_iter() if _is_left(process, data_dir)]
 
 

@@ -110,7 +110,6 @@ def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
 
 @register.simple_tag
 def history_address(member: FleetChangeMember) -> str:
-    """Return the URL of the history that shows the change."""
     query = urlencode({"series": series_key(member.series)}) if member.series else ""
     host = member.run.host_id
     return f"{reverse('host-page', args=[host])}?{query}#history"
@@ -135,7 +134,6 @@ def list_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
-    """Render downloads of the page's comparison."""
     params, query = context["asked"].copy(), context["query"]
     params["tool"] = query.tool
     params.setlist("cipher", list(query.ciphers))
@@ -150,5 +148,4 @@ def comparison_download_menu(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag("core/parts/misspelt.html", takes_context=True)
 def misspelt_notice(context: template.Context) -> dict[str, Any]:
-    """Render a notice about misspelt parameters."""
     return {"misspelt": misspelt_parameters(context["request"].GET)}

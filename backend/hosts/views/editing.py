@@ -71,7 +71,6 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
 
 @permission_page("runs.change_host", *FORM)
 def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
-    """Stop redirecting uploads of a merged or former identity."""
     alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)
     back = reverse("host-page", args=[alias.host_id])
     confirmation = Confirmation(

@@ -128,7 +128,6 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
 
 @reader_page
 def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
-    """Redirect to the page of the host with this key or number, following merges."""
     host = Host.objects.find(key)
     if host is None or host.latest_run_id is None:
         raise Http404("There is no such host, or it has no run that counts.")

@@ -20,7 +20,6 @@ from runs.models import Host
 
 @permission_page("hosts.add_note", "POST")
 def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Add a note to a host, dated today by default."""
     host = get_object_or_404(Host, pk=host_id)
 
     def make() -> None:

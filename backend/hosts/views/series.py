@@ -129,7 +129,6 @@ class ToolChart:
 
     @property
     def height(self) -> int:
-        """Return the reserved height in CSS pixels."""
         return rows_height([len(group["values"]) for group in self.view["comparison"]["groups"]])
 
     @property

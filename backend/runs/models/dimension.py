@@ -92,5 +92,4 @@ class Environment(models.Model):
         return self.library("ssh")
 
     def library(self, tool: str) -> DimensionValue:
-        """Return the library that the tool used."""
         return (self.ssh_library if tool == "ssh" else None) or self.openssl

@@ -26,12 +26,9 @@ def is_number(text: str) -> bool:
 
 
 class HostQuerySet(models.QuerySet["Host"]):
-    """Query hosts by identity, key and name."""
-
     def known_as(
         self, machine_id: str | None, name: str, *, published: bool = False
     ) -> "Host | None":
-        """Return the host with this machine id and name, following aliases."""
         identity = _identity(machine_id, name, published)
         own = self.filter(**identity).first()
         aliases = HostAlias.objects.filter(**identity, followed=True)
@@ -114,7 +111,6 @@ class HostQuerySet(models.QuerySet["Host"]):
         return tuple(dict.fromkeys(hosts[key].slug if key in hosts else key for key in wanted))
 
     def named_like(self, text: str) -> Self:
-        """Return hosts whose current or former name contains this text."""
         aliases = HostAlias.objects.filter(host=OuterRef("pk"), name__icontains=text)
         return self.filter(Q(name__icontains=text) | Exists(aliases)) if text else self
 
@@ -122,7 +118,6 @@ class HostQuerySet(models.QuerySet["Host"]):
         return self.filter(latest_run__isnull=False)
 
     def with_run_count(self) -> Self:
-        """Annotate `run_count`, the number of visible runs."""
         from runs.models.run import Run  # circular import
 
         runs = Run.objects.counted().filter(host=OuterRef("pk")).order_by().values("host")
@@ -211,7 +206,6 @@ class Host(models.Model):
 
     @property
     def former_names(self) -> list[str]:
-        """Return other names of the host, past and present."""
         return sorted({alias.name for alias in self.aliases.all()} - {self.name})
 
 
@@ -248,8 +242,6 @@ class HostAlias(models.Model):
 
 
 class HostWatchQuerySet(models.QuerySet["HostWatch"]):
-    """Query hosts for change detection."""
-
     def mark_due(self, hosts: Iterable[int]) -> None:
         """Queue these hosts for change detection, because their runs changed."""
         known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")

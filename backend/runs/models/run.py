@@ -33,8 +33,6 @@ MEASURED_AT = Coalesce("started_at", "received_at")
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Query and sort visible runs."""
-
     def shown(self) -> Self:
         return self.filter(hidden=False)
 
@@ -73,7 +71,6 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def recent_of(self, host: Host) -> Self:
-        """Return the latest runs of a host for lists."""
         return self.listed().filter(host=host).order_by("-moment", "-pk")[:20]
 
     def detailed(self) -> Self:
@@ -193,6 +190,5 @@ class RunDocument(models.Model):
 
     @property
     def environment(self) -> Mapping[str, Any]:
-        """Return the `environment` of the document."""
         stated: Mapping[str, Any] = self.parsed["environment"]
         return stated

@@ -157,12 +157,10 @@ class Measurement(models.Model):
 
     @property
     def openssl(self) -> str:
-        """Return the release of the tool's library."""
         environment = self.run.environment
         return environment.library(self.series.tool).label if environment else ""
 
     @property
     def samples(self) -> list[dict[str, Any]]:
-        """Return the tries from the run's document."""
         measured: list[dict[str, Any]] = self.run.document.parsed["measurements"]
         return measured[self.position]["samples"] if measured else []

@@ -87,7 +87,6 @@ def _read_to_the_end(request: HttpRequest) -> None:
 
 
 def pack(body: bytes) -> str:
-    """Encode bytes as a form field."""
     return b64encode(zlib.compress(body)).decode("ascii")
 
 

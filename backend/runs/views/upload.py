@@ -57,7 +57,6 @@ Item = TextPreview | DocumentPreview | Unread
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload_page(request: HttpRequest) -> HttpResponseBase:
-    """Show the form, a preview, a stored text, or the saved runs."""
     if request.method == "POST":
         return _received(request, _preview)
     if saved := request.GET.getlist("saved"):

@@ -67,7 +67,6 @@ class DocumentPreview:
 
     @property
     def rows(self) -> list[Row]:
-        """Return the medians of the measurements, up to the display limit."""
         measurements = self.document.measurements if self.document else ()
         return [Row(figures) for figures in grouped(map(_median, measurements))][:ROWS_SHOWN]
 

@@ -28,8 +28,6 @@ PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
 class OptionsForm(forms.Form):
-    """Form of parse options, with the fields of `Hints`."""
-
     format = forms.ChoiceField(
         choices=[("", "Detect"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
         required=False,
@@ -59,8 +57,6 @@ class OptionsForm(forms.Form):
 
 
 class SectionForm(forms.Form):
-    """Form of a section's host and rows."""
-
     host = forms.CharField(label="Host (required)", required=False)
     cpu = forms.CharField(label="CPU", required=False)
     os = forms.CharField(label="Operating system", required=False)

@@ -80,7 +80,6 @@ class TextPreview:
 
     @property
     def fields(self) -> int:
-        """Count the fields that the preview adds to its form."""
         return sum(len(form.rows) + len(form.fields) for form in self.sections.values())
 
     @cached_property

@@ -31,7 +31,6 @@ class Row(NamedTuple):
 
     @property
     def keys(self) -> str:
-        """Return the value of the row's checkbox."""
         return ",".join(figure.key for figure in self.figures)
 
     @property
@@ -40,7 +39,6 @@ class Row(NamedTuple):
 
 
 def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
-    """Group results into rows, in the order of the text."""
     ordered = sorted(figures, key=lambda figure: (figure.line, figure.place))
     return [
         list(group)

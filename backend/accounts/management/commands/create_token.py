@@ -13,8 +13,6 @@ MOST_DAYS = 36_500
 
 
 class Command(SiteCommand):
-    """Create a token and print it."""
-
     help = "Create an API token and print it, alone. It cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -43,7 +43,6 @@ class Command(SiteCommand):
         )
 
     def handle(self, *, file: str, keep: int | None, verify: bool, **_: Any) -> None:
-        """Write the backup, verify it, remove old ones."""
         try:
             if file == "-":
                 write_to_stdout()

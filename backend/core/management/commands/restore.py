@@ -26,7 +26,6 @@ class Command(SiteCommand):
         )
 
     def handle(self, *, file: str, replace: bool, **_: Any) -> None:
-        """Restore the backup and migrate it to this version."""
         if not replace and _has_runs():
             raise CommandError("This database has runs; --replace throws away what is in it.")
         path = None if file == "-" else Path(file)
@@ -42,6 +41,5 @@ class Command(SiteCommand):
 
 
 def _has_runs() -> bool:
-    """Return whether the database has other than published runs."""
     there = Run._meta.db_table in connection.introspection.table_names()
     return there and Run.objects.exclude(source=Run.Source.PUBLISHED).exists()

@@ -160,7 +160,6 @@ class Command(SiteCommand):
 
 
 def _not_ready(url: str) -> str:
-    """Return the response of /readyz while the site is not ready."""
     try:
         with urllib.request.urlopen(f"{url}readyz", timeout=5):
             return ""

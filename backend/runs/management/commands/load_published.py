@@ -14,7 +14,6 @@ class Command(SiteCommand):
     help = "Load the published figures (five public pages of 2013 to 2015). Safe to repeat."
 
     def handle(self, **_: Any) -> None:
-        """Load the data set and print counts."""
         done = load_published()
         self.stdout.write(
             f"Published figures: {done.loaded} run{pluralize(done.loaded)} loaded,"
