@@ -1,8 +1,7 @@
-"""Programs that the agent starts, signals, small files of the system."""
+"""Runs programs, handles signals, reads small files of the system."""
 
 import contextlib
 import os
-import re
 import resource
 import shutil
 import signal
@@ -30,7 +29,7 @@ try:
     import ctypes
 
     PRCTL: Any = ctypes.CDLL(None).prctl
-except (ImportError, OSError, TypeError, AttributeError):  # it is there on Linux alone
+except (ImportError, OSError, TypeError, AttributeError):  # only Linux has it
     PRCTL = None
 
 
@@ -46,12 +45,11 @@ def start(
     file_bytes: Optional[int] = None,
     **streams: Any,
 ) -> "subprocess.Popen[Any]":
-    """Start a bounded child that ends with the agent; a stream that is not given is /dev/null."""
+    """Start a child with limits that ends with the agent; its streams default to /dev/null."""
     common.verbose("+ " + shell_words(command, env))
     parent = os.getpid()
-    # Neither our token nor the user's ssh agent; the C locale; where the PATH of cron leads not.
     inherited = {name: text for name, text in os.environ.items() if name not in UNWANTED}
-    path = inherited.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    path = inherited.get("PATH", os.defpath) + ":/usr/sbin:/sbin"  # cron's lacks them
     env = {**inherited, "PATH": path, "LC_ALL": "C", **(env or {})}
     limits = {resource.RLIMIT_CPU: CHILD_CPU_SECONDS, resource.RLIMIT_CORE: 0}
     if file_bytes:
@@ -77,22 +75,19 @@ def start(
 
 
 class ToolResult(NamedTuple):
-    """What a finished command answered; status is negative for a signal, as in subprocess."""
-
-    status: int
+    status: int  # negative for a signal, as in subprocess
     out: str
     err: str
 
 
 TIMED_OUT = 124
-shown: Optional[List[str]] = None
-"""While commands are only shown: commands and files become these lines."""
+shown: Optional[List[str]] = None  # in a dry run: collects commands and files as lines
 
 
 def run_tool(
     command: Sequence[str], timeout: Optional[float] = None, env: Variables = None
 ) -> ToolResult:
-    """Run a command to its end, at most so many seconds; never raises for what it answers."""
+    """Run a command to its end or time-out. Failures are in the result, never raised."""
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
@@ -115,7 +110,7 @@ def run_tool(
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
-    """Call wait4: (pid, exit status, CPU seconds); pid 0 when nothing has ended."""
+    """Call wait4; return pid (0: nothing has ended), exit status, CPU seconds."""
     reaped, status, usage = os.wait4(pid, flags)
     child = _children.pop(reaped, None)
     if child is not None:  # tell subprocess that it has been waited for here
@@ -125,7 +120,7 @@ def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
 
 
 def end_children() -> None:
-    """Kill and reap whatever is still running, also orphans that sshd left to us."""
+    """Kill and reap all children, also orphans that sshd left to us."""
     for pid in list(_children):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -154,7 +149,7 @@ def catch_signals() -> None:
 
 @contextlib.contextmanager
 def time_limit(seconds: float, words: str) -> Iterator[None]:
-    """Raise TimeoutError, with these words, after so long, whatever is waited for."""
+    """Raise TimeoutError with this text after so many seconds, whatever blocks."""
 
     def end(_signum: int, _frame: object) -> None:
         raise TimeoutError(words)
@@ -168,17 +163,6 @@ def time_limit(seconds: float, words: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-@contextlib.contextmanager
-def starting_children() -> Iterator[None]:
-    """Let signals end what is done here, and whatever was started."""
-    catch_signals()
-    try:
-        yield
-    finally:
-        ignore_signals()
-        end_children()
-
-
 def read_text(path: str) -> Optional[str]:
     try:
         with open(path, "rb") as file:
@@ -188,8 +172,7 @@ def read_text(path: str) -> Optional[str]:
 
 
 def read_number(path: str) -> Optional[int]:
-    text = (read_text(path) or "").strip()
-    return int(text) if re.match(r"-?[0-9]{1,18}$", text) else None
+    return common.whole(read_text(path), common.BYTES_LIMIT)
 
 
 def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:

@@ -1,4 +1,4 @@
-"""The command line: options, their help, `run` and `source`."""
+"""The command line: options and their help, `run`, `run --dry-run`, `source`."""
 
 import argparse
 import os
@@ -8,15 +8,14 @@ import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import ciphermark_agent
-from ciphermark_agent import __version__, children, common, settings
-from ciphermark_agent.conditions import no_other_agent
-from ciphermark_agent.delivery import command_show, command_upload, deliver, is_special
-from ciphermark_agent.preview import dry_run
-from ciphermark_agent.run import Run
+from ciphermark_agent import __version__, children, common, delivery, settings
+from ciphermark_agent.conditions import cpus_for_pinning, no_other_agent, read_cpu_times
+from ciphermark_agent.openssl import OPENSSL_KNOWN, SpeedAbilities
+from ciphermark_agent.run import MISSING, Run
 from ciphermark_agent.schedule import command_schedule
 from ciphermark_agent.ssh_server import SSH_ADDRESS, sweep_stale_folders
 from ciphermark_agent.tries import DEPTHS
-from ciphermark_agent.upload import foresee_refusal
+from ciphermark_agent.upload import Site, foresee_refusal
 
 OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # other names of -
 DEPTH_HELP = {
@@ -43,7 +42,6 @@ def remote_address(text: str) -> str:
 
 
 def between(least: float, most: float, kind: Callable[[float], float]) -> Callable[[str], float]:
-
     def number_of(text: str) -> float:
         number = common.real(text)
         if number is None or number != kind(number) or not least <= number <= most:
@@ -108,7 +106,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("-v", "--verbose", action="store_true", help="print every command as it runs")
 
 
-def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.ArgumentParser:
+def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=os.path.basename(common.own_file()),
         allow_abbrev=False,
@@ -127,17 +125,16 @@ def command_line(run_defaults: Optional[Dict[str, Any]] = None) -> argparse.Argu
     run = add(command_run, "run", "measure; upload if a server is given, else write JSON")
     add_run_options(run)
     add_server_options(run)
-    run.set_defaults(**run_defaults or {})
-    send = add(command_upload, "upload", "send saved or spooled runs")
-    words = "run documents (default: all of the spool)"
-    send.add_argument("files", metavar="FILE", nargs="*", help=words)
+    run.set_defaults(**run_defaults)
+    send = add(delivery.command_upload, "upload", "send saved or spooled runs")
+    files = "run documents (default: all of the spool)"
+    send.add_argument("files", metavar="FILE", nargs="*", help=files)
     add_server_options(send)
-    send.add_argument("-v", "--verbose", action="store_true", help="say what is retried")
+    send.add_argument("-v", "--verbose", action="store_true", help="report each retry")
     schedule = add(command_schedule, "schedule", "print a systemd timer, and a cron line")
     add_depth_options(schedule)
-    words = "write the two systemd units and start the timer"
-    schedule.add_argument("--install", action="store_true", help=words)
-    show = add(command_show, "show", "a run as tables in the terminal")
+    schedule.add_argument("--install", action="store_true", help="install and start the timer")
+    show = add(delivery.command_show, "show", "a run as tables in the terminal")
     show.add_argument("file", metavar="FILE")
     source = add(command_source, "source", "print the source that runs, or unpack it")
     source.add_argument("folder", metavar="DIRECTORY", nargs="?", help="a new one, to unpack into")
@@ -156,39 +153,97 @@ def command_run(arguments: argparse.Namespace) -> int:
         common.complain(refusal + "\nthe run is measured all the same, and kept to be sent later")
     codes = []
     for number, each in enumerate(runs):
-        with children.starting_children():
+        children.catch_signals()
+        try:
             progress = common.Progress(arguments.progress)
             with no_other_agent(progress.note):
                 run = Run(each, progress)
                 document = run.measure()
+        finally:
+            children.ignore_signals()
+            children.end_children()
         if not document["measurements"]:
             if run.interrupted is not None:
                 raise run.interrupted
-            reasons = [(one["cipher"] or one["tool"], one["reason"]) for one in document["skipped"]]
-            text = "; ".join("%s: %s" % words for words in reasons[:3])
-            common.complain("nothing could be measured; " + text)
+            entries = document["skipped"][:3]
+            reasons = [
+                "%s: %s" % (skip["cipher"] or skip["tool"], skip["reason"]) for skip in entries
+            ]
+            common.complain("nothing could be measured; " + "; ".join(reasons))
             continue
         output = "-" if arguments.output in OWN_OUTPUT else arguments.output
-        if len(runs) > 1 and output not in (None, "-") and not is_special(output):
+        if len(runs) > 1 and output not in (None, "-") and not delivery.is_special(output):
             output = "-%d".join(os.path.splitext(output)) % (number + 1)
-        codes.append(deliver(document, output, site, run.interrupted is not None))
+        codes.append(delivery.deliver(document, output, site, run.interrupted is not None))
         if run.interrupted is not None:
             break
     return max(codes) if codes else common.EXIT_NOTHING
 
 
 def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[argparse.Namespace]:
-    """Return a run for each openssl; ssh is measured in the first only."""
-    if len(paths) > 1 and "openssl" not in options.tools:
-        raise common.UsageError("--openssl is given more than once, but --tools leaves it out")
+    """Return the options of a run for each openssl; only the first measures ssh."""
     for path in paths:
         children.find_program("openssl", path)
     runs = [settings.changed(options, openssl=path) for path in paths] or [options]
+    if "openssl" not in options.tools:
+        return runs[:1]
     return runs[:1] + [settings.changed(run, tools=("openssl",)) for run in runs[1:]]
 
 
+def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
+    """Return a line for each thing that can or cannot be done here; run no program."""
+    checks: List[Tuple[str, Any, str]] = []  # name, detail if possible, remedy if not
+    programs = list(run.options.tools)
+    programs += ["sshd"] if "ssh" in programs and not run.options.targets else []
+    for name in programs:
+        checks.append((name, getattr(run, name), "".join(MISSING[name])))
+    watched = read_cpu_times() and "by /proc/stat"
+    checks.append(("disturbances by other programs", watched, "needs Linux with /proc mounted"))
+    counted = children.PRCTL and "by prctl"
+    checks.append(("CPU seconds of sshd", counted, "needs Linux, and a Python with ctypes"))
+    cpus = cpus_for_pinning()
+    pinned = cpus and "CPU %d and %d, while others are quiet" % cpus
+    checks.append(("ssh and sshd on a core each", pinned, "this process may use one core alone"))
+    folder = existing = delivery.spool_folder()
+    while not os.path.exists(existing):
+        existing = os.path.dirname(existing)
+    kept = os.access(existing, os.W_OK) and folder
+    remedy = "%s cannot be written: set XDG_STATE_HOME to a folder that can be" % folder
+    checks.append(("keeping what cannot be uploaded", kept, remedy))
+    if site is not None:
+        refusal = foresee_refusal(site)
+        checks.append(("upload", not refusal and site.server, str(refusal).replace("\n", " ")))
+    form = "%-4s %s: %s"
+    lines = [form % ("yes" if able else "no", name, able or fix) for name, able, fix in checks]
+    return ["# What can be measured here", *map(common.printable, lines)]
+
+
+def dry_run_lines(run: Run, site: Optional[Site]) -> List[str]:
+    """Return the capabilities, and the commands of the run's plans."""
+    lines = capability_lines(run, site)
+    run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
+    run.openssl = run.openssl or "openssl"
+    lines += ["", "# Commands; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"]
+    children.shown = lines
+    run.environment()
+    openssl_ciphers = run.openssl_ciphers()
+    run.able = SpeedAbilities(seconds=True, providers=True)  # of OpenSSL 3
+    ciphers = [name for name in run.options.ciphers or ["CIPHER"] if name not in OPENSSL_KNOWN]
+    for plan in run.plans(ciphers if "ssh" in run.options.tools else [], openssl_ciphers):
+        plan.show(lines)
+    children.shown = None
+    return lines
+
+
+def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
+    planned = [Run(options, common.Progress("none")) for options in runs]
+    possible = any(run.has_tools() for run in planned)
+    code = common.show("\n".join(line for run in planned for line in dry_run_lines(run, site)))
+    return code if possible else common.EXIT_NOTHING
+
+
 def command_source(arguments: argparse.Namespace) -> int:
-    """Print every module, or write them into a new folder; from a folder and one file alike."""
+    """Print every module, or write them into a new folder."""
     package, folder = ciphermark_agent.__name__, arguments.folder
     names = sorted(module.name for module in pkgutil.iter_modules(ciphermark_agent.__path__))
     texts = {
@@ -212,7 +267,8 @@ def command_source(arguments: argparse.Namespace) -> int:
 def main(argv: Optional[List[str]] = None) -> int:
     words = argv or sys.argv[1:]
     try:
-        parser = command_line(settings.run_defaults() if words[:1] == ["run"] else {})
+        given = settings.configuration() if words[:1] == ["run"] else {}
+        parser = command_line({key: given[key] for key in settings.OPTIONS if key in given})
         arguments = parser.parse_args(words)
         if arguments.command is None:
             parser.print_help(sys.stderr)

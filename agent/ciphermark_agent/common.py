@@ -1,4 +1,4 @@
-"""Shared by all: limits, failures, conversions, messages, progress."""
+"""What every module uses: limits, exceptions, conversions of text, messages, progress."""
 
 import datetime
 import json
@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from typing import Any, Callable, Dict, Optional, Sequence, TextIO
+from typing import Any, Callable, Dict, Optional, Sequence, TextIO, Tuple
 
 SCHEMA = "ciphermark/run/1"
 Json = Dict[str, Any]
@@ -21,8 +21,6 @@ EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
 
 
 class UsageError(Exception):
-    """The command line or the machine's set-up asks for something impossible."""
-
     code = EXIT_USAGE
 
 
@@ -31,11 +29,11 @@ class OtherAgent(UsageError):
 
 
 class TryFailed(Exception):
-    """One try, or all of one tool, gave no figure; the text says why."""
+    """One try, or all of one tool, gave no result; the text says why."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised when this signal arrived; whatever was started is ended on the way out."""
+    """A signal arrived, whose number is the argument."""
 
 
 def state_folder() -> str:
@@ -44,7 +42,7 @@ def state_folder() -> str:
 
 
 def cut(text: Optional[str]) -> Optional[str]:
-    """Return a text that fits the run document; empty is None."""
+    """Return a text that fits the run document, or None if it is empty."""
     return (text or "").strip()[:TEXT_LIMIT] or None
 
 
@@ -67,9 +65,9 @@ def one_line(text: str) -> str:
     return next((line[:500] for line in reversed(lines) if line), "no message")
 
 
-def explain(text: str, signs: Sequence[Sequence[str]], otherwise: str) -> str:
-    """Return the words of the first sign that is in the text of a failure."""
-    return next((words for sign, words in signs if sign in text), otherwise)
+def explain(text: str, known: Sequence[Tuple[str, str]], otherwise: str) -> str:
+    """Return the explanation of the first known error message in the text."""
+    return next((reason for message, reason in known if message in text), otherwise)
 
 
 def rate(sample: Json) -> float:
@@ -81,7 +79,7 @@ def utc_now() -> str:
 
 
 def dumps(document: Json, indent: Optional[int] = 1) -> str:
-    """Return JSON, with null for every number that JSON does not have."""
+    """Return JSON, with null for NaN and Infinity."""
     finite = json.loads(json.dumps(document), parse_constant=lambda _: None)
     return json.dumps(finite, indent=indent) + "\n"
 
@@ -95,10 +93,9 @@ def parse_object(text: str) -> Json:
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
-    """Write a text to a standard stream, now; the error if it did not arrive.
+    """Write to a standard stream without a buffer; return the error, if any.
 
-    No run may be lost for what is said: a terminal can hang up, a pipe break, a disk be full, a
-    stream be closed from the start (None). Nothing is left in a buffer to fail at the end.
+    A message that cannot be written (closed terminal or pipe, full disk) must not cost a run.
     """
     if stream is None:
         return OSError(0, "it is closed")
@@ -111,12 +108,8 @@ def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
     return None
 
 
-def is_terminal(stream: Optional[TextIO]) -> bool:
-    return stream is not None and stream.isatty()
-
-
 def show(text: str) -> int:
-    """Print what a command was asked for; a reader that leaves early has had enough."""
+    """Print the output of a command and return its exit code; a closed pipe is no error."""
     error = say(text + "\n", sys.stdout)
     if error is None or isinstance(error, BrokenPipeError):
         return EXIT_OK
@@ -129,7 +122,7 @@ def complain(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Return text from outside without control characters that a terminal would obey."""
+    """Replace control characters, which a terminal would obey."""
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 
@@ -146,16 +139,16 @@ def unforeseen(error: Exception) -> str:
 
 
 def reading(read: Callable[[], Any], default: Any) -> Any:
-    """Return what a reading of the machine gives, or the default if it fails."""
+    """Return the result of a function, or the default if it fails."""
     try:
         return read()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the measurements count
+    except Exception as error:  # noqa: BLE001 - no reading may cost the measurements
         verbose(unforeseen(error))
         return default
 
 
 def own_file() -> str:
-    """Return what the user started: the file, the folder or an installed command."""
+    """Return the path of the agent as the user started it: file, folder or installed command."""
     folder, name = os.path.split(sys.argv[0])
     path = folder if name == "__main__.py" else sys.argv[0]
     return path if os.path.exists(path) else "agent.py"
@@ -167,15 +160,13 @@ def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) ->
 
 
 class Progress:
-    """Says what is done and how long the rest takes: live, plain (each 10 s), json or none."""
+    """Reports each step and the time left: live, plain (every 10 s), json or none."""
 
     def __init__(self, mode: str) -> None:
-        if mode == "auto":
-            mode = "live" if is_terminal(sys.stderr) else "plain"
-        self.mode = mode
+        self.mode = ("live" if os.isatty(2) else "plain") if mode == "auto" else mode
         self.total = self.done = 0
         self.planned = self.planned_done = self.current = 0.0  # seconds
-        self.left = float("inf")  # seconds, as last said
+        self.left = float("inf")  # seconds, as last reported
         self.label = ""
         self.started = self.next_line = 0.0  # by the monotonic clock
 
@@ -189,12 +180,11 @@ class Progress:
         self.done += bool(self.label)
         self.planned_done += self.current
         self.label, self.current = printable(label), seconds
-        # The planned seconds, corrected by how the plan has held so far. Early steps say little of
-        # the later ones: the estimate may fall, and not rise.
+        # Scale the planned seconds by the pace so far. Early steps predict later ones badly, so the
+        # estimate never rises.
         pace = (now - self.started) / self.planned_done if self.planned_done > 5.0 else 1.0
         self.left = min(self.left, max(0.0, (self.planned - self.planned_done) * pace))
-        words = (self.done, self.total, self.label, self.left)
-        text = "%d of %d: %s, about %d s left" % words
+        text = "%d of %d: %s, about %d s left" % (self.done, self.total, self.label, self.left)
         if self.mode == "live":
             say("\r\x1b[K%.100s" % text, sys.stderr)
         elif self.mode == "plain" and now >= self.next_line:

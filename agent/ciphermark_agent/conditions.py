@@ -1,4 +1,4 @@
-"""Another agent, how busy others keep the CPU, and what else makes a run doubtful."""
+"""Detects what disturbs a run: another agent, other programs, throttling, quotas, settings."""
 
 import contextlib
 import fcntl
@@ -11,7 +11,7 @@ from typing import Callable, Iterator, NamedTuple, Optional, Set, Tuple
 
 from ciphermark_agent import common
 from ciphermark_agent.children import read_number, read_text, time_limit
-from ciphermark_agent.common import BYTES_LIMIT, FOREIGN_LIMIT, Json, whole
+from ciphermark_agent.common import FOREIGN_LIMIT
 
 LOCK_SECONDS = 3600.0  # a thorough run of three builds of openssl takes less
 QUIET_CHECK_SECONDS = 0.5
@@ -21,7 +21,7 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 @contextlib.contextmanager
 def locked(path: str, how: int) -> Iterator[None]:
-    """Lock a file or folder meanwhile; the kernel frees it when an agent is killed."""
+    """Lock a file or folder; the kernel unlocks it when the agent is killed."""
     descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # NFS wants it
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -32,7 +32,7 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Keep other agents of this account from measuring meanwhile, where a file can be locked."""
+    """Wait for other agents of this account, and make them wait."""
     folder = common.state_folder()
     path = os.path.join(folder, "lock-" + os.uname().nodename)  # machines may share the folder
     with contextlib.ExitStack() as holding:
@@ -45,18 +45,18 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
                 holding.enter_context(locked(path, fcntl.LOCK_NB))
             except BlockingIOError:
                 limit = "%g min" % (LOCK_SECONDS / 60)
-                say("Another agent measures on this machine; waiting up to %s for it." % limit)
+                say(f"Another agent measures on this machine; waiting up to {limit} for it.")
                 with time_limit(LOCK_SECONDS, "another agent has measured here for " + limit):
                     holding.enter_context(locked(path, 0))
         except TimeoutError as error:
             raise common.OtherAgent("%s; nothing was measured" % error)
         except OSError as error:
-            common.verbose("other agents are not looked for: %s" % error)
+            common.verbose(f"cannot detect other agents: {error}")
         yield
 
 
 class CpuTimes(NamedTuple):
-    """CPU seconds of all cores since boot: at work, stolen by the hypervisor, and all."""
+    """CPU seconds of all cores since boot."""
 
     busy: float
     steal: float
@@ -64,12 +64,11 @@ class CpuTimes(NamedTuple):
 
 
 def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
-    """Return the first line of /proc/stat. Guest time is already part of user time."""
-    match = re.match(r"cpu +([0-9 ]+)", text)
-    numbers = [whole(word, BYTES_LIMIT) for word in (match.group(1).split() if match else [])]
-    columns = [number / ticks for number in numbers if number is not None]
-    if not columns or len(columns) < len(numbers):
+    """Parse the first line of /proc/stat. Guest time is already part of user time."""
+    match = re.match(r"cpu ((?: +[0-9]{1,18}){4,})$", text, re.M)
+    if match is None:
         return None
+    columns = [int(word) / ticks for word in match.group(1).split()]
     user, nice, system, idle, iowait, irq, softirq, steal = (columns + [0.0] * 8)[:8]
     busy = user + nice + system + irq + softirq
     return CpuTimes(busy, steal, busy + steal + idle + iowait)
@@ -85,9 +84,8 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measures the CPU cores that other processes use, from its creation to `cores()`.
+    """Measures how many CPU cores other processes use, from its creation to `cores()`.
 
-    Busy time of /proc/stat minus our own and our children's; None where there is no /proc/stat.
     The kernel's tick of 10 ms makes it uncertain by about 0.02 over a try of one second.
     """
 
@@ -106,25 +104,25 @@ class ForeignWatch:
 
 
 def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float]:
-    """Wait for a quiet CPU and return the foreign CPU cores just before the start."""
+    """Wait until other programs use little CPU; return the cores that they use at the end."""
     until = time.monotonic() + limit
-    said = False
+    text: Optional[str] = "Other programs use %.2f CPU cores; waiting up to %g s for them to finish"
     while True:
         watch = ForeignWatch()
         time.sleep(QUIET_CHECK_SECONDS)
         foreign = watch.cores()
         if foreign is None or foreign <= FOREIGN_LIMIT or time.monotonic() >= until:
             return foreign
-        if not said:
-            text = "Other programs use %.2f CPU cores; waiting up to %g s for them to finish "
-            say((text + "(--wait 0 skips this).") % (foreign, limit))
-        said = True
+        if text:
+            say(text % (foreign, limit) + " (--wait 0 skips this).")
+            text = None
 
 
 def cpu_speed(cpu: int) -> int:
     """Return the kernel's capacity of a core, else its highest frequency."""
-    names = ("cpu_capacity", "cpufreq/cpuinfo_max_freq")
-    return next(filter(None, (read_number(CPU_FOLDER % cpu + name) for name in names)), 0)
+    folder = CPU_FOLDER % cpu
+    capacity = read_number(folder + "cpu_capacity")
+    return capacity or read_number(folder + "cpufreq/cpuinfo_max_freq") or 0
 
 
 def cpus_for_pinning() -> Optional[Tuple[int, int]]:
@@ -149,7 +147,7 @@ def group_files(name: str) -> str:
 
 
 class MachineState(NamedTuple):
-    """Counters whose growth during the run makes it doubtful; None: not readable here."""
+    """Counters whose growth makes a run doubtful; None where they cannot be read."""
 
     times: Optional[CpuTimes] = None
     swapped: Optional[int] = None
@@ -166,53 +164,46 @@ def machine_state() -> MachineState:
     return MachineState(read_cpu_times(), *counts)
 
 
-def condition(code: str, detail: str) -> Json:
-    return {"code": code, "detail": detail}
-
-
 def conditions_of_run(
     foreign: Optional[float],
     before: MachineState,
-    after: MachineState,
     disturbed: Tuple[int, int],
     governor: Optional[str],
-) -> Iterator[Json]:
-    """Yield what may make this run doubtful: only what was really seen, or set below what there is.
+) -> Iterator[Tuple[str, str]]:
+    """Yield code and detail of each thing observed that may make this run doubtful.
 
     `disturbed` is (tries with more foreign CPU than FOREIGN_LIMIT, all tries).
     """
+    after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
-        yield condition("busy", "other programs used %.2f CPU cores before the start" % foreign)
+        yield "busy", "other programs used %.2f CPU cores before the start" % foreign
     if disturbed[0]:
         text = "other programs used more than %.2f CPU cores during %d of %d tries"
-        yield condition("disturbed", text % ((FOREIGN_LIMIT,) + disturbed))
+        yield "disturbed", text % ((FOREIGN_LIMIT,) + disturbed)
     if before.times and after.times and after.times.total > before.times.total:
         stolen = after.times.steal - before.times.steal
         share = stolen / (after.times.total - before.times.total)
         if share > STEAL_LIMIT:
-            text = "the hypervisor gave %.1f %% of the CPU time to others"
-            yield condition("steal", text % (share * 100))
+            yield "steal", "the hypervisor gave %.1f %% of the CPU time to others" % (share * 100)
     for code, first, last, text in (
         ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
         ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
     ):
         if first is not None and last is not None and last > first:
-            yield condition(code, text % (last - first) + " during the run")
+            yield code, text % (last - first) + " during the run"
     names = ("scaling_max_freq", "cpuinfo_max_freq")
     allowed, able = (read_number(CPU_FOLDER % 0 + "cpufreq/" + name) for name in names)
     if allowed and able and allowed < 0.95 * able:
-        text = "the CPU may run at %d of its %d MHz"
-        yield condition("frequency", text % (allowed // 1000, able // 1000))
+        yield "frequency", f"the CPU may run at {allowed // 1000} of its {able // 1000} MHz"
     quotas = re.findall(r"^([0-9]{1,18}) ([1-9][0-9]{0,17})$", group_files("cpu.max"), re.M)
     cores = min((int(quota) / int(period) for quota, period in quotas), default=None)
     if cores is not None and cores < (os.cpu_count() or 1):
-        text = "a CPU quota allows %.2f of %d CPUs"
-        yield condition("quota", text % (cores, os.cpu_count() or 1))
+        yield "quota", "a CPU quota allows %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
     # `powersave` keeps the CPU slow unless the driver chooses the frequency.
     by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
     if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
-        yield condition("governor", "the CPU frequency governor is %s" % governor)
+        yield "governor", "the CPU frequency governor is %s" % governor
     for name, text in sorted(os.environ.items()):
         if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
             words = "%s=%s is set for everything that was measured" % (name, text[:200])
-            yield condition(name.split("_")[1], words)
+            yield name.split("_")[1], words

@@ -77,8 +77,8 @@ def set_aside(path: str) -> str:
 
 
 def default_output(document: Json) -> str:
-    """Return where a run goes that is neither uploaded nor given a file; a person finds it here."""
-    if not common.is_terminal(sys.stdout):
+    """Return where to write a run that has no --server and no --output."""
+    if not os.isatty(1):
         return "-"
     folder = "" if os.access(".", os.W_OK) else common.state_folder()
     return os.path.join(folder, "ciphermark-%s.json" % document["run_id"][:8])

@@ -1,4 +1,4 @@
-"""environment of the run document. Unknown is None, never a guess."""
+"""Reads the `environment` of the run document. Unknown is None, never a guess."""
 
 import glob
 import hashlib
@@ -8,22 +8,21 @@ import re
 from typing import List, Optional, Tuple
 
 from ciphermark_agent.children import read_number, read_text, run_tool
-from ciphermark_agent.common import COUNT_LIMIT, Json, cut, explain, one_line, reading, real, whole
+from ciphermark_agent.common import COUNT_LIMIT, Json, cut, one_line, reading, real, whole
 from ciphermark_agent.conditions import CPU_FOLDER, cpu_speed
 
 MACHINE_ID_SALT = "ciphermark machine id 1:"
 CONFIGURATION_SECONDS = 10.0  # for what `Match exec` of the user's ssh configuration runs
-OLD_OPTION = (("illegal option", ""), ("unknown option", ""))  # of an ssh without -G
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """Return the CPU facts of /proc/cpuinfo; on ARM those of the fastest core."""
+    """Return facts of the CPU; on ARM those of the fastest core."""
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
     ]
     arm = [block for block in blocks if "CPU implementer" in block]
-    cpu = max(arm or blocks[:1], key=lambda one: cpu_speed(whole(one.get("processor")) or 0))
+    cpu = max(arm or blocks[:1], key=lambda block: cpu_speed(whole(block.get("processor")) or 0))
     name = cpu.get("model name") or cpu.get("cpu model") or cpu.get("cpu")
     flags = cpu.get("flags") or cpu.get("Features") or cpu.get("isa") or ""
     return {
@@ -37,7 +36,7 @@ def parse_cpuinfo(text: str) -> Json:
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return model and vendor by lscpu; where cores differ, all models, the fastest first."""
+    """Return model and vendor; where cores differ, all models, the fastest first."""
     models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
@@ -50,13 +49,13 @@ def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def sysctl(*names: str) -> Optional[str]:
-    """Return the first of these that the kernel knows."""
+    """Return the first of these values that the kernel knows."""
     answers = (run_tool(["sysctl", "-n", name]) for name in names)
     return next((cut(answer.out) for answer in answers if answer.status == 0), None)
 
 
 def bsd_cpu() -> Json:
-    """Return CPU facts of macOS and FreeBSD; the server knows the flags of Apple's own."""
+    """Return facts of the CPU on macOS and FreeBSD; the server knows the flags of Apple's CPUs."""
     model = sysctl("machdep.cpu.brand_string", "hw.model")
     features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
     return {
@@ -85,7 +84,6 @@ def cpu_environment() -> Json:
     return {
         **facts,
         "flags": [flag[:100] for flag in (facts["flags"] or [])[:1000]] or None,
-        # The machine by the device tree that its firmware handed over: no PC has one.
         "board": cut((read_text("/proc/device-tree/model") or "").rstrip("\0")),
         "cores": facts.get("cores") or len([1 for _, core in cores if core is not None]) or None,
         "architecture": cut(platform.machine()),
@@ -96,7 +94,7 @@ def cpu_environment() -> Json:
 
 
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
-    """Return virtual machine, container or none: by systemd-detect-virt, lscpu or flags."""
+    """Return the kind of virtual machine or container, or `none`."""
     kinds = []
     for option in ("--vm", "--container"):
         answer = run_tool(["systemd-detect-virt", option])
@@ -169,7 +167,7 @@ def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:
         return match.group(1).lower() if match else None, ""
-    return None, explain(answer.err, OLD_OPTION, "ssh -G failed: " + one_line(answer.err))
+    return None, "ssh -G failed: " + one_line(answer.err)
 
 
 def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:

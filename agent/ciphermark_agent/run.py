@@ -63,7 +63,7 @@ def without_names(value: Any, names: Set[str], member: str = "") -> Any:
             return {name[:50]: text for name, text in pairs}
         return {name: without_names(inner, names, name) for name, inner in value.items()}
     if isinstance(value, list):
-        return [without_names(one, names, member) for one in value]
+        return [without_names(inner, names, member) for inner in value]
     if not isinstance(value, str) or VOCABULARY.fullmatch(member):
         return value
     text = HOME_PATH.sub(r"\1NAME", value)
@@ -82,7 +82,6 @@ class Run:
         self.skipped = Skipped()
         self.series: List[Series] = []
         self.openssh: Json = {}
-        self.default_fault = ""  # why the default cipher is unknown
         self.pinned_cpus: Optional[Tuple[int, int]] = None
         self.ssh = find_program("ssh", options.ssh)
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
@@ -98,42 +97,42 @@ class Run:
         return bool(ssh or ("openssl" in self.options.tools and self.openssl))
 
     def skip(self, tool: str, reason: str, remedy: str = "") -> List[str]:
-        """Say why nothing is measured with a tool; no ciphers."""
-        asked = self.options.ciphers
-        own = [name for name in asked or () if (name in openssl.OPENSSL_KNOWN) == (tool != "ssh")]
-        none: List[Optional[str]] = [None]
-        for cipher in own if asked else none:
-            self.skipped.add(tool, cipher, reason)
-        if own or not asked:
+        """Note why a tool is not measured; return no ciphers."""
+        names = self.options.ciphers or ()
+        own = [name for name in names if (name in openssl.OPENSSL_KNOWN) == (tool == "openssl")]
+        if tool in self.options.tools and (own or not names):
+            for cipher in own or [None]:
+                self.skipped.add(tool, cipher, reason)
             self.progress.note("%s is not measured: %s%s" % (tool, reason, remedy))
         return []
 
     def wanted(self, ciphers: Sequence[str]) -> List[str]:
-        asked = self.options.ciphers
-        return [name for name in ciphers if asked is None or name in asked]
+        names = self.options.ciphers
+        return [name for name in ciphers if names is None or name in names]
 
     def ssh_ciphers(self) -> List[str]:
-        """Return the ciphers to measure with ssh; a name that neither tool knows is a mistake."""
-        measured = "ssh" in self.options.tools
+        """Return the ciphers to measure with ssh; raise UsageError for names of neither tool."""
         if self.ssh is None:
-            return self.skip("ssh", *MISSING["ssh"]) if measured else []
+            return self.skip("ssh", *MISSING["ssh"])
         try:
             offered = ssh_server.offered_ciphers(self.ssh)
         except TryFailed as error:
-            return self.skip("ssh", str(error)) if measured else []
+            return self.skip("ssh", str(error))
         known = {*offered, *openssl.OPENSSL_KNOWN, *ssh_server.SSH_OLD_CIPHERS}
         for name in self.options.ciphers or ():
             if name not in known:
-                near = [one for one in sorted(known) if one.startswith(name[:-1] or name)]
+                near = [other for other in sorted(known) if other.startswith(name[:-1] or name)]
                 hint = "did you mean %s?" % " or ".join(near) if near else "see `ssh -Q cipher`"
                 words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
                 raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)
-        if not measured:
+        if "ssh" not in self.options.tools:
             return []
         if self.sshd is None and not self.options.targets and self.wanted(offered):
             return self.skip("ssh", *MISSING["sshd"])
-        asked = [one for one in self.options.ciphers or () if one in ssh_server.SSH_OLD_CIPHERS]
-        for cipher in self.wanted(asked or ssh_server.SSH_BASELINES):
+        named = self.options.ciphers is not None
+        for cipher in self.wanted(
+            ssh_server.SSH_OLD_CIPHERS if named else ssh_server.SSH_BASELINES
+        ):
             if cipher not in offered:
                 self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
         return self.wanted(offered)
@@ -155,10 +154,9 @@ class Run:
         facts = environment(self.ssh, self.openssl)
         self.openssh = facts["openssh"]  # completed by what sshd says
         if self.ssh:
-            self.openssh["default_cipher"], self.default_fault = default_cipher(self.ssh)
-            if self.default_fault:
-                words = "the default cipher is unknown: " + self.default_fault
-                self.skipped.add("ssh", None, words)
+            self.openssh["default_cipher"], fault = default_cipher(self.ssh)
+            if fault:
+                self.skipped.add("ssh", None, "the default cipher is unknown: " + fault)
         settings = facts["openssl"]["cpu_settings"]
         self.mask = openssl.mask_variable(platform.machine(), settings)
         return facts
@@ -176,13 +174,12 @@ class Run:
             ends = ends or [PrivateServer(self.ssh or "", self.sshd or "")]
             plans += [SshPlan(end, channels, *context) for end in ends]
         if openssl_ciphers:
-            masked = [name for name in openssl.MASKED_CIPHERS if name in openssl_ciphers]
-            masked = masked if options.mask else []
+            wanted = openssl.MASKED_CIPHERS if options.mask else ()
+            masked = [name for name in wanted if name in openssl_ciphers]
             if self.mask is None:
-                reason = "no way is known to turn the AES hardware of %s off"
+                reason = "no way is known to turn the AES hardware of this machine off"
                 for cipher in masked:
-                    machine = platform.machine() or "this machine"
-                    self.skipped.add("openssl", cipher, reason % machine, "masked")
+                    self.skipped.add("openssl", cipher, reason, "masked")
                 masked = []
             rounds = openssl.openssl_rounds(options.depth, self.able, openssl_ciphers, masked)
             plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, *context))
@@ -214,31 +211,22 @@ class Run:
             if isinstance(plan, SshPlan):
                 self.note_server(plan)
         self.progress.finish()
-        samples = [sample for series in self.series for sample in series.samples]
-        disturbances = len(list(filter(disturbed, samples))), len(samples)
-        governor = environment["cpu"].get("governor")
-
-        def doubts() -> List[Json]:
-            after = conditions.machine_state()
-            facts = (foreign, before, after, disturbances, governor)
-            return list(conditions.conditions_of_run(*facts))
-
-        doubtful = reading(doubts, [])
+        tries = [disturbed(sample) for series in self.series for sample in series.samples]
+        facts = (foreign, before, (sum(tries), len(tries)), environment["cpu"].get("governor"))
+        found = reading(lambda: dict(conditions.conditions_of_run(*facts)), {})
         if self.interrupted:
-            text = "a signal (%d) ended the run before all was measured" % int(
-                self.interrupted.args[0]
-            )
-            doubtful.append(conditions.condition("interrupted", text))
-        return self.document(environment, doubtful)
+            number = self.interrupted.args[0]
+            found["interrupted"] = "a signal (%d) ended the run before all was measured" % number
+        return self.document(environment, found)
 
     def announce(self, plans: Sequence[Plan], ssh: int, openssl: int) -> None:
         for plan in plans:
             self.progress.plan(*plan.cost())
-        depth, most = self.options.depth, round(self.progress.planned)
+        depth, minutes = self.options.depth, divmod(round(self.progress.planned), 60)
         about = "about" if depth.stable is None else "at most about"
         text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %d min %d s."
         if plans:
-            self.progress.note(text % (ssh, openssl, depth.name, about, *divmod(most, 60)))
+            self.progress.note(text % (ssh, openssl, depth.name, about, *minutes))
 
     def note_server(self, plan: SshPlan) -> None:
         """Keep what was learned about sshd; its version only where there is a single target."""
@@ -246,11 +234,8 @@ class Run:
             self.openssh["server"] = plan.server.version
         if not plan.server.label:
             self.openssh["server_library"] = plan.server.library
-            if not self.default_fault:  # an ssh too old to tell (before 6.8)
-                default = self.openssh["default_cipher"] or plan.default_cipher
-                self.openssh["default_cipher"] = default
 
-    def document(self, environment: Json, doubtful: List[Json]) -> Json:
+    def document(self, environment: Json, found: Dict[str, str]) -> Json:
         options = self.options
         document: Dict[str, Any] = {
             "schema": common.SCHEMA,
@@ -269,7 +254,7 @@ class Run:
                 "pinned_cpus": list(self.pinned_cpus) if self.pinned_cpus else None,
             },
             "environment": environment,
-            "conditions": doubtful,
+            "conditions": [{"code": code, "detail": text} for code, text in found.items()],
             "measurements": [{**series.facts, "samples": series.samples} for series in self.series],
             "skipped": list(self.skipped.entries.values()),
         }
@@ -277,4 +262,5 @@ class Run:
             return document
         document["host"]["name"] = "anonymous-" + self.run_id[:8]
         names = own_names(options.targets) - {environment["os"].get("id")}
-        return dict(without_names(document, names))
+        anonymous: Json = without_names(document, names)
+        return anonymous

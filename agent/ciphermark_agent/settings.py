@@ -1,4 +1,4 @@
-"""Options and configuration files together: the keys that there are; where to upload."""
+"""Values of options, configuration files, and where to upload."""
 
 import argparse
 import configparser
@@ -15,7 +15,7 @@ from ciphermark_agent.upload import Site
 
 
 def typed(text: str) -> str:
-    """Return a word of the command line; decode what the locale could not as UTF-8."""
+    """Decode what the locale could not as UTF-8."""
     return os.fsencode(text).decode("utf-8", "replace")
 
 
@@ -27,7 +27,7 @@ def host_label(text: str) -> str:
 
 
 def listed(text: str) -> List[str]:
-    return [one.strip() for one in text.split(",") if one.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def tag_pair(text: str) -> Tuple[str, str]:
@@ -52,19 +52,19 @@ def depth_name(text: str) -> Depth:
     return DEPTHS[text]
 
 
-# Settings that are options of `run`, and all there are, with what makes their values of a text.
+# Settings that are options of `run`, and all settings, with their parsers.
 OPTIONS: Dict[str, Callable[[str], Any]] = {
     "name": host_label,
-    "tags": lambda text: [tag_pair(one) for one in listed(text)],
+    "tags": lambda text: [tag_pair(part) for part in listed(text)],
     "depth": depth_name,
     "ciphers": name_list,
 }
-PLACES = ("server", "token", "token_file", "ca_file")
-SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(PLACES, str), **OPTIONS}
+UPLOAD_SETTINGS = ("server", "token", "token_file", "ca_file")
+SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(UPLOAD_SETTINGS, str), **OPTIONS}
 
 
 def configuration_files() -> List[str]:
-    """Return the files that may hold settings; what an earlier one says counts."""
+    """Return the files that may hold settings; an earlier one overrides a later one."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
 
@@ -90,8 +90,7 @@ def configuration() -> Dict[str, Any]:
             raise UsageError("%s must have one section, [agent]" % path)
         for key, text in parser["agent"].items():
             if key not in SETTINGS:
-                words = "%s: unknown setting %s; there are %s"
-                raise UsageError(words % (path, key, ", ".join(SETTINGS)))
+                raise UsageError(f"{path}: unknown setting {key}; there are {', '.join(SETTINGS)}")
             try:
                 if text:
                     settings.setdefault(key, SETTINGS[key](text))
@@ -100,21 +99,15 @@ def configuration() -> Dict[str, Any]:
     return settings
 
 
-def run_defaults() -> Dict[str, Any]:
-    """Return the settings of the configuration files that are options of `run`."""
-    return {key: value for key, value in configuration().items() if key in OPTIONS}
-
-
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
-    seconds = arguments.seconds
-    given = {
-        "tries": arguments.tries,
-        "wait_seconds": arguments.wait,
-        "pipeline_seconds": seconds,
-        "steady_seconds": seconds,
-        "openssl_seconds": seconds and max(1, int(round(seconds))),
-    }
-    depth = arguments.depth._replace(**{key: one for key, one in given.items() if one is not None})
+    depth, seconds = arguments.depth, arguments.seconds
+    if arguments.tries is not None:
+        depth = depth._replace(tries=arguments.tries)
+    if arguments.wait is not None:
+        depth = depth._replace(wait_seconds=arguments.wait)
+    if seconds is not None:
+        depth = depth._replace(pipeline_seconds=seconds, steady_seconds=seconds)
+        depth = depth._replace(openssl_seconds=max(1, round(seconds)))
     return changed(arguments, depth=depth, openssl=None)
 
 
@@ -123,7 +116,7 @@ def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
 
 
 def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
-    """Return where to upload: by options, else the environment, else a configuration file."""
+    """Return where to upload, from options, environment or configuration files."""
     given = configuration()
     server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
     if not server:
@@ -168,7 +161,7 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
-    """Return the command that sends what is kept; it shows no token."""
+    """Return the command that sends the spool, without the token."""
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
     words += ["--server", arguments.server] if arguments.server else []
     words += ["--token", "TOKEN"] if arguments.token else []

@@ -1,4 +1,4 @@
-"""One ssh connection: what it is asked for, what it negotiated, what it carries."""
+"""One ssh connection: its cipher and MAC, its processes, the bytes that it carries."""
 
 import os
 import re
@@ -14,17 +14,17 @@ from ciphermark_agent.children import end_children, reap, start
 from ciphermark_agent.common import MIB, TOOL_SECONDS, TryFailed
 
 TRY_SECONDS = 60.0
-# Steady method: the first 60 to 185 ms of a channel run slowly (the TCP window opens), so the
-# slope starts later; at least 16 MiB make the bursts of ssh's window updates (0.1 MiB) vanish.
+# Steady method: the first 60 to 185 ms of a channel are slow (the TCP window opens), so the slope
+# starts later; over 16 MiB the bursts of ssh's window updates (0.1 MiB) do not matter.
 STEADY_MIN_BYTES = 16 * MIB
 STEADY_MAX_SECONDS = 5.0
 STEADY_POLL_SECONDS = 0.01
-STEADY_STALL_SECONDS = 2.0  # no progress of the file position for so long: none is to be expected
+STEADY_STALL_SECONDS = 2.0  # a try fails after so long without progress
 SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends
 
 
 class Channel(NamedTuple):
-    """What an ssh connection is asked for; None leaves the choice to the client."""
+    """Algorithms of a connection; None leaves the choice to the client."""
 
     cipher: Optional[str]
     mac: Optional[str] = None
@@ -42,16 +42,15 @@ class Channel(NamedTuple):
         words += ["-c", self.cipher] if self.cipher else []
         return words + (["-m", self.mac] if self.mac else [])
 
-    def server_options(self, version: Tuple[int, int]) -> List[str]:
-        """Return options of an sshd that lets it in: a stock one refuses many a cipher and MAC."""
-        also = "+" if version >= (7, 0) else ""
-        words = ["-o", "Ciphers=" + also + self.cipher] if self.cipher else []
-        return words + (["-o", "MACs=" + also + self.mac] if self.mac else [])
+    def server_options(self) -> List[str]:
+        """Return options for sshd, which by default refuses many old ciphers and MACs."""
+        words = ["-o", "Ciphers=+" + self.cipher] if self.cipher else []
+        return words + (["-o", "MACs=+" + self.mac] if self.mac else [])
 
     def difference(self, used: "Negotiated") -> Optional[str]:
-        for asked, got in ((self.cipher, used.cipher), (self.mac, used.mac)):
-            if asked is not None and got != asked:
-                return "%s instead of %s" % (got, asked)
+        for wanted, actual in ((self.cipher, used.cipher), (self.mac, used.mac)):
+            if wanted is not None and actual != wanted:
+                return "%s instead of %s" % (actual, wanted)
         if self.compression != (used.compression not in (None, "none")):
             return "compression %s" % used.compression
         return None
@@ -64,15 +63,14 @@ class Negotiated(NamedTuple):
     compression: Optional[str] = None
 
 
-NAME = r"(\S{1,100})"  # as long as the run document takes: a far end may write what it likes
-NEW_KEX_LINE = re.compile(r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) * 3))
-OLD_KEX_LINE = re.compile(r"kex: client->server %s %s %s" % ((NAME,) * 3))
+NAME = r"(\S{1,100})"  # bounded, because the remote side may write anything
+KEX_LINE = r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) * 3)
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Return the last of `ssh -v` (before them: a ProxyJump's); AEAD has no MAC (`<implicit>`)."""
+    """Return the last ones that `ssh -v` reports; earlier ones are a ProxyJump's."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
-    lines = NEW_KEX_LINE.findall(log) or OLD_KEX_LINE.findall(log)
+    lines = re.findall(KEX_LINE, log)
     if not lines:
         return Negotiated(kex=kex)
     cipher, mac, compression = lines[-1]
@@ -80,10 +78,10 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Return zeros as ssh's standard input: a file without a name, so nothing remains.
+    """Return an unnamed file of zeros as ssh's standard input.
 
-    Agent and ssh share one open file description, so `tell` is ssh's progress, read at no cost to
-    the transfer; truncating the file to nothing ends the stream.
+    Agent and ssh share the open file description, so `tell` shows ssh's progress at no cost.
+    Truncating the file ends the stream.
     """
     shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
     try:
@@ -96,7 +94,7 @@ def sparse_file() -> Any:
 
 
 def steady_window(source: Any, seconds: float, warm_up: float) -> Tuple[int, float]:
-    """Return bytes and seconds of a window in the stream, after so long a warm-up."""
+    """Return bytes and seconds of a window in the stream after the warm-up."""
     deadline = time.perf_counter() + STEADY_STALL_SECONDS
     while source.tell() == 0:
         if time.perf_counter() > deadline:
@@ -112,14 +110,14 @@ def steady_window(source: Any, seconds: float, warm_up: float) -> Tuple[int, flo
 
 
 class Usage(NamedTuple):
-    setup_seconds: float  # from starting ssh to the remote command's first word
+    setup_seconds: float  # from the start of ssh to the first output of the remote command
     ended_at: float  # perf_counter when the remote command had read everything
     client_cpu: float
     server_cpu: Optional[float]  # None where it is unknown
 
 
 class Transfer:
-    """One ssh connection with its own sshd; leaving it ends every process of the connection."""
+    """One ssh connection with its own sshd; leaving it ends all its processes."""
 
     def __init__(
         self, server: Any, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
@@ -151,7 +149,7 @@ class Transfer:
             end_children()
 
     def connect(self, write_end: int) -> None:
-        """Be inetd for a private sshd: accept the one connection of our ssh and hand it over."""
+        """Act as inetd: accept the connection of our ssh and pass it to a private sshd."""
         server = self.server
         if server.label:
             self.start_client("", write_end)
@@ -184,12 +182,12 @@ class Transfer:
         self.awaited.add(self.ssh.pid)
 
     def failure(self) -> TryFailed:
-        """End the connection, so that its logs are complete, and return why it failed."""
+        """End the connection, which completes its logs, and return why it failed."""
         end_children()
         return TryFailed(self.server.explain(self.received.decode("utf-8", "replace")))
 
     def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
-        """Return perf_counter at the arrival of a marker of the remote command."""
+        """Wait for R or D of the remote command; return perf_counter at its arrival."""
         wanted = (marker + self.server.marker).encode("ascii")
         deadline = time.monotonic() + timeout
         while wanted not in self.received:
@@ -229,7 +227,6 @@ class Transfer:
             self.awaited.discard(pid)
         if self.awaited or status != 0:
             raise self.failure()
-        # A measurement of another cipher than the one asked for is an error, not a result.
         different = self.channel.difference(self.server.negotiated)
         if different:
             raise TryFailed("ssh negotiated " + different)

@@ -1,4 +1,4 @@
-"""The server side of ssh: a private sshd on loopback, or a remote host."""
+"""The server side of ssh: a private sshd on the loopback address, or a remote host."""
 
 import contextlib
 import fcntl
@@ -23,11 +23,8 @@ WORK_PREFIX = "ciphermark-agent-"
 HOST_ALIAS = "ciphermark"
 DEFAULT_MAC = "default"  # in --macs: what the client chooses
 SSH_BASELINES = ("arcfour", "blowfish-cbc", "3des-cbc")
-# For a client without `ssh -Q` (before 6.3).
-SSH_OLD_CIPHERS = tuple(
-    "3des-cbc aes128-cbc aes192-cbc aes256-cbc aes128-ctr aes192-ctr aes256-ctr "
-    "arcfour arcfour128 arcfour256 blowfish-cbc cast128-cbc".split()
-)
+# Removed from OpenSSH, or about to be: --ciphers may name them on every host.
+SSH_OLD_CIPHERS = (*SSH_BASELINES, "arcfour128", "arcfour256", "cast128-cbc")
 CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
 CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
 FAILURES = (
@@ -40,16 +37,14 @@ FAILURES = (
     ("This account is not available", "the account has no login shell"),
     ("setgroups: Operation not permitted", "sshd needs a real user, not this container's root"),
     ("No user exists for uid", "this user id has no account in the passwd file"),
+    ("Privilege separation user", "root needs an account named sshd: install openssh-server"),
 )
 REMOTE_FAILURES = (
-    (
-        "Permission denied",
-        "the login was refused, and BatchMode asks for no password: set up a key",
-    ),
+    ("Permission denied", "the login was refused: set up a key that needs no password"),
     ("Host key verif", "its host key is not known: connect once by hand and accept it"),
     ("Unknown cipher type", "this ssh does not know it"),
 )
-# ssh takes no IPv6 address in such a one, and before 7.7 none at all.
+# ssh itself takes no IPv6 address in such a URL, and before 7.7 no URL.
 SSH_ADDRESS = re.compile(
     r"ssh://(?:([^\s@/-][^\s@/]*)@)?(\[[0-9a-fA-F:.]+\]|[^\s@:/[\]-][^\s@:/[\]]*)(?::([0-9]{1,5}))?/?$"
 )
@@ -71,15 +66,13 @@ def version_number(text: Optional[str]) -> Tuple[int, int]:
 
 
 def offered_ciphers(ssh: str) -> List[str]:
-    """Return what the client can do by `ssh -Q cipher`; TryFailed says why it does not tell."""
     answer = run_tool([ssh, "-Q", "cipher"])
     lines = [line.strip().lower() for line in answer.out.splitlines()]
     names = list(dict.fromkeys(filter(CIPHER_NAME.match, lines)))
-    if answer.status == 0 and names:
-        return names[:CIPHERS_LIMIT]
-    if re.search("(illegal|unknown) option|^usage:", answer.err, re.M):
-        return list(SSH_OLD_CIPHERS)
-    raise TryFailed(explain(answer.err, FAILURES, "ssh -Q cipher failed: " + one_line(answer.err)))
+    if answer.status != 0 or not names:
+        otherwise = "ssh -Q cipher failed: " + one_line(answer.err)
+        raise TryFailed(explain(answer.err, FAILURES, otherwise))
+    return names[:CIPHERS_LIMIT]
 
 
 def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool) -> List[Channel]:
@@ -87,15 +80,13 @@ def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool)
     for cipher in ciphers:
         authenticates = "gcm" in cipher or "poly1305" in cipher  # without a MAC
         for mac in (not authenticates and macs) or [DEFAULT_MAC]:
-            name = None if mac == DEFAULT_MAC else mac
-            channels += [
-                Channel(cipher, name, packed) for packed in (False, True)[: 1 + compression]
-            ]
+            plain = Channel(cipher, None if mac == DEFAULT_MAC else mac)
+            channels += [plain, plain._replace(compression=True)][: 1 + compression]
     return channels
 
 
 def sweep_stale_folders() -> None:
-    """Remove what an agent of ours left that was killed with SIGKILL: a living one locks it."""
+    """Remove folders of killed agents; a running agent locks its own."""
     for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*/")):
         with contextlib.suppress(OSError):
             if os.lstat(folder.rstrip("/")).st_uid == os.getuid():
@@ -104,21 +95,23 @@ def sweep_stale_folders() -> None:
 
 
 class SshEnd:
+    """What a connection needs of its server, and a folder for its files."""
+
     target: Json = {"kind": "loopback", "name": None}
-    label = ""  # what the user calls a remote one
+    label = ""  # the user's name for a remote host
     warm_up_seconds = 0.3
     pilots = 2  # of each channel
 
     def __init__(self, ssh: str) -> None:
         self.ssh = ssh
-        self.folder = "FOLDER"  # until there is one
-        self.holding = contextlib.ExitStack()
+        self.folder = "FOLDER"  # in a dry run
+        self.lock = contextlib.ExitStack()
         self.marker = uuid.uuid4().hex[:12]
         self.inherits_orphans = become_subreaper()
         self.version: Optional[str] = None
         self.library: Optional[str] = None
         self.negotiated = Negotiated()  # of the latest connection
-        self.connection_cpu = 0.0  # seconds of the client for one that carries nothing
+        self.connection_cpu = 0.0  # client CPU seconds of an empty connection
         self.client_env: Dict[str, str] = {}
 
     def __enter__(self) -> Any:
@@ -126,11 +119,11 @@ class SshEnd:
             self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
         except OSError as error:
             raise TryFailed("no temporary directory can be made: %s" % error)
-        self.holding.enter_context(locked(self.folder, fcntl.LOCK_NB))
+        self.lock.enter_context(locked(self.folder, fcntl.LOCK_NB))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.holding.close()
+        self.lock.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def path(self, name: str) -> str:
@@ -138,8 +131,8 @@ class SshEnd:
 
     def write(self, name: str, text: str) -> None:
         if children.shown is not None:
-            children.shown.append("# %s:" % self.path(name))
-            children.shown.extend("#   " + line for line in text.splitlines())
+            lines = text.splitlines()
+            children.shown += ["# %s:" % self.path(name), *("#   " + line for line in lines)]
             return
         with open(self.path(name), "w") as file:
             file.write(text)
@@ -147,42 +140,41 @@ class SshEnd:
     def read(self, name: str) -> str:
         return read_text(self.path(name)) or ""
 
-    def command(self, channel: Channel, port: str) -> List[str]:
+    def client_words(self, port: str) -> Tuple[List[str], str, List[str]]:
+        """Return first options, -o options and address of the ssh command."""
         raise NotImplementedError
 
-    def command_words(
-        self, own: Sequence[str], options: str, channel: Channel, address: Sequence[str]
-    ) -> List[str]:
-        """Return the ssh command of every connection.
+    def command(self, channel: Channel, port: str) -> List[str]:
+        """Return the ssh command of a connection.
 
-        The far side says when the stream may start and when all of it has arrived; the marker keeps
-        what a login shell may print from being taken for that.
+        The remote command reports when it can receive and when it has received everything. The
+        marker distinguishes that from what a login shell may print.
         """
-        words = [self.ssh, *own, "-v", "-T", "-a", "-x"]
+        first, options, address = self.client_words(port)
+        words = [self.ssh, *first, "-v", "-T", "-a", "-x"]
         for option in options.split():
             words += ["-o", option]
         script = "printf R{0}; cat >/dev/null; printf D{0}".format(self.marker)
-        return words + channel.options() + [*address, script]
+        return [*words, *channel.options(), *address, script]
 
     def prepare(self) -> None:
         """Prepare the first connection; raise TryFailed with the reason if that fails."""
+        raise NotImplementedError
 
-    def first_connection(self) -> Negotiated:
-        """Connect without carrying anything; return the default algorithms."""
-        self.connection_cpu = self.zero_connect().client_cpu
+    def first_connection(self) -> None:
+        self.connection_cpu = self.empty_connection().client_cpu
         if self.version is None:  # the banner leaves the patch level out
             banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
             self.version = cut(banners[-1]) if banners else None
-        return self.negotiated
 
-    def zero_connect(self) -> Usage:
+    def empty_connection(self) -> Usage:
         with Transfer(self, Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
 
 
 def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
-    """Return why a connection gave no figure, in words; `received` is what the far side printed."""
+    """Return why a connection failed; `received` is the output of the remote side."""
     logs = "\n".join((ssh_log, sshd_log, received))
     refused = ("Permission denied", "sshd refused the temporary key: " + one_line(sshd_log))
     otherwise = "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
@@ -198,43 +190,42 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
         "PidFile none",
         "PasswordAuthentication no",
         "PermitRootLogin without-password",
+        "PermitUserRC no",
         "PrintMotd no",
-        "LogLevel INFO",  # to our own file; reports locked accounts
+        "LogLevel INFO",  # reports locked accounts
         "UseDNS no",
     ]
-    # Needed by a server that is not root.
+    # Required by a server that is not root.
     lines += ["UsePrivilegeSeparation no"] if version < (7, 5) else []
-    lines += ["PermitUserRC no"] if version >= (6, 9) else []
     # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
     lines += ["SetEnv SHLVL=1"] if version >= (7, 8) else []
     return "\n".join(lines) + "\n"
 
 
 class PrivateServer(SshEnd):
+    """A private sshd for each connection, with its own keys and configuration."""
+
     def __init__(self, ssh: str, sshd: str) -> None:
         super().__init__(ssh)
         self.sshd = sshd
         self.use_pam = False
         self.user = ""
 
-    def command(self, channel: Channel, port: str) -> List[str]:
-        own = ["-F", "/dev/null", "-i", self.path("user_key"), "-p", port, "-l", self.user]
-        options = "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes ControlMaster=no "
-        options += (
-            "GlobalKnownHostsFile=/dev/null ControlPath=none PreferredAuthentications=publickey"
-        )
-        options += " HostKeyAlias=%s UserKnownHostsFile=%s" % (HOST_ALIAS, self.path("known_hosts"))
-        return self.command_words(own, options, channel, ["127.0.0.1"])
+    def client_words(self, port: str) -> Tuple[List[str], str, List[str]]:
+        first = ["-F", "/dev/null", "-i", self.path("user_key"), "-p", port, "-l", self.user]
+        options = "IdentitiesOnly=yes BatchMode=yes StrictHostKeyChecking=yes ControlMaster=no"
+        options += " ControlPath=none PreferredAuthentications=publickey"
+        options += " GlobalKnownHostsFile=/dev/null UserKnownHostsFile=" + self.path("known_hosts")
+        return first, options + " HostKeyAlias=" + HOST_ALIAS, ["127.0.0.1"]
 
     def server_command(self, channel: Channel) -> List[str]:
         command = [self.sshd, "-i", "-e", "-f", self.path("sshd_config")]
-        return command + channel.server_options(version_number(self.version))
+        return command + channel.server_options()
 
     def explain(self, received: str) -> str:
         return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
 
     def prepare(self) -> None:
-        """Prepare the first connection; raise TryFailed with the reason if that fails."""
         try:
             self.user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
@@ -248,7 +239,7 @@ class PrivateServer(SshEnd):
         self.configure()
 
     def make_key(self, name: str) -> None:
-        """ed25519, or RSA where that is not allowed (FIPS)."""
+        """Make an ed25519 key, or RSA where that is not allowed (FIPS)."""
         beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
         keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
         command = [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t"]
@@ -259,60 +250,57 @@ class PrivateServer(SshEnd):
         raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
     def configure(self) -> None:
-        """Write sshd_config, and the directory that it wants as root (made at each boot)."""
+        """Write sshd_config, and make the directory that sshd needs as root."""
         version = version_number(self.version)
         self.write("sshd_config", sshd_configuration(self.folder, version, self.use_pam))
         check = [self.sshd, "-t", "-f", self.path("sshd_config")]
         answer = run_tool(check)
         missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
         if missing:
-            with contextlib.suppress(OSError):  # then sshd says that it is still missing
+            with contextlib.suppress(OSError):  # then sshd still reports it
                 os.mkdir(missing.group(1), 0o755)
             answer = run_tool(check)
         if answer.status != 0:
-            account = "as root this sshd needs an account named sshd; install openssh-server, or "
-            account += "run the agent as an ordinary user"
-            why = "%s: %s" % (self.sshd, one_line(answer.err))
-            raise TryFailed(explain(answer.err, [("Privilege separation user", account)], why))
+            raise TryFailed(explain(answer.err, FAILURES, f"{self.sshd}: {one_line(answer.err)}"))
 
-    def zero_connect(self) -> Usage:
+    def empty_connection(self) -> Usage:
         try:
-            return super().zero_connect()
+            return super().empty_connection()
         except TryFailed:
             if self.use_pam or "account is locked" not in self.read("sshd.log"):
                 raise
-        self.use_pam = True  # which lets in a locked account
+        self.use_pam = True  # PAM lets a locked account in
         self.configure()
-        return self.zero_connect()
+        return super().empty_connection()
 
 
 class RemoteHost(SshEnd):
-    """A real remote end, reached as the user reaches it: with the user's own configuration."""
+    """A remote host, reached with the user's own configuration."""
 
     warm_up_seconds = 2.0  # the window of a long line opens slowly
     pilots = 1  # the client's CPU seconds hardly scatter
 
-    def __init__(self, ssh: str, address: str, shown: str) -> None:
+    def __init__(self, ssh: str, address: str, label: str) -> None:
         super().__init__(ssh)
-        self.address, self.label = address, shown
+        self.address, self.label = address, label
         self.client_version = version_number(None)
         self.inherits_orphans = False  # its CPU time cannot be measured from here
-        if "SSH_AUTH_SOCK" in os.environ:  # the user's ssh agent, of no use to a private sshd
+        if "SSH_AUTH_SOCK" in os.environ:
             self.client_env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
-        self.target = {"kind": "remote", "name": shown}
+        self.target = {"kind": "remote", "name": label}
 
     def prepare(self) -> None:
         self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
-    def command(self, channel: Channel, port: str) -> List[str]:
-        """Return the user's configuration, except for what would spoil a measurement."""
-        options = "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes "
-        options += "PermitLocalCommand=no"
+    def client_words(self, port: str) -> Tuple[List[str], str, List[str]]:
+        """Use the user's configuration, except for what would spoil a measurement."""
+        options = "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes"
+        options += " PermitLocalCommand=no"
         options += " RemoteCommand=none" if self.client_version >= (7, 6) else ""
-        return self.command_words([], options, channel, address_words(self.address))
+        return [], options, address_words(self.address)
 
     def explain(self, received: str) -> str:
-        """Return why it refused, in words; what would name the host only if the run may."""
+        """Return why a connection failed; an anonymous run gets no line of the log."""
         log = self.read("ssh.log")
         if os.path.getsize(self.path("ssh.log")) >= children.LOG_BYTES:
             return "the far end made ssh write a log of %d MiB" % (children.LOG_BYTES // MIB)

@@ -1,4 +1,4 @@
-"""Tries of ssh, by either method: warm-ups, transfers, and the rounds over all channels."""
+"""Measures ciphers by ssh: warm-ups, tries by either method, rounds over all channels."""
 
 import collections
 import os
@@ -18,25 +18,24 @@ from ciphermark_agent.ssh_server import PrivateServer, SshEnd
 from ciphermark_agent.tries import NOT_REACHED, Plan, Series, failure_of
 
 METHODS = ("steady", "pipeline")
-# Pilots are the warm-up of a cipher and no tries. The first sizes them; the CPU seconds of all are
-# what every try costs before its stream runs: connection, key exchange, and in sshd a buffer that
-# grows over the first 8 to 32 MiB (0.1 to 0.2 s). They are taken off, with the pilots' bytes.
+# Pilots warm up a cipher. The first sizes the tries; the CPU seconds of all are the cost of a try
+# before its stream runs: connection, key exchange, and in sshd a buffer that grows over the first
+# 8 to 32 MiB (0.1 to 0.2 s). Samples exclude them, with the pilots' bytes.
 PILOT_MIB = 32
 SLOW_PILOT_MIB = 8
 SLOW_CIPHERS = ("3des", "blowfish", "cast128")  # 30 to 130 MB/s on any CPU
 PIPELINE_MAX_MIB = 64 * 1024
-# The pilots' median is known to about 0.01 s an end: below this the cost of a byte is not to 5 %.
+# The pilots' median is known to about 0.01 s: with less CPU time the error exceeds 5 %.
 LEAST_CPU_SECONDS = 0.2
-# After a pilot of 8 MiB the buffer's growth costs up to a tenth of what that pilot did (3DES: 0.08
-# of 0.84 s), which the try then pays: 5 % of a try that costs twice the pilot.
+# After a pilot of 8 MiB the rest of the buffer's growth costs a try up to a tenth of the pilot's
+# CPU time (3DES: 0.08 of 0.84 s): 5 % of a try that costs twice the pilot.
 SHORT_PILOT_TIMES = 2.0
-# Tries last longer where their CPU seconds would be too uncertain: so many times the least.
-# Where a pilot is too short, a byte costs at least so much (the fastest AES-GCM).
+# Tries last longer where their CPU seconds would be too uncertain. A byte costs at least what the
+# fastest AES-GCM takes.
 WANTED_TIMES = 1.5
 LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
 LONGEST_TIMES = 2.0  # ... or twice as many after a short pilot, for 3DES on slow boards
-# Typical wall seconds of a connection, the first one (with the making of the keys) and a warm-up;
-# only for the printed estimate.
+# Typical seconds of a connection, the first one (with its keys) and a warm-up, for the estimate.
 CONNECT_SECONDS, FIRST_SECONDS, PILOT_SECONDS = 0.25, 0.55, 0.4
 
 
@@ -55,13 +54,13 @@ def dd_command(mib: str) -> List[str]:
 
 
 def parse_dd(text: str) -> int:
-    """Bytes that dd says it wrote, in whole blocks of a mebibyte; 0 if it does not say."""
+    """Return the bytes that dd wrote in whole blocks; 0 if it does not say."""
     records = re.search(r"^([0-9]{1,12})\+0 records out", text, re.M)
     return int(records.group(1)) * MIB if records else 0
 
 
 class Tried(NamedTuple):
-    """One transfer: `moved` bytes in `seconds`, and all bytes that went through with their cost."""
+    """One transfer: `moved` bytes in `seconds`; `total` bytes at the cost of `usage`."""
 
     moved: int
     seconds: float
@@ -78,11 +77,11 @@ class Reference(NamedTuple):
     server_cpu: Optional[float]
 
     def is_short(self) -> bool:
-        """Return whether sshd's buffer grows after the pilots, which biases its CPU seconds."""
+        """Return True if sshd's buffer still grows after the pilots."""
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """Return the CPU seconds of an end that make the cost of a byte known within 5 %."""
+        """Return the CPU seconds per end that are needed for an error below 5 %."""
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2
@@ -97,10 +96,10 @@ def reference_of(pilots: Sequence[Tried]) -> Reference:
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    """Return a try, with the CPU seconds of its timed bytes in a running stream.
+    """Return the sample of a try. CPU seconds are those of its timed bytes in a running stream.
 
-    They are the slope between the reference and this transfer: neither the connection nor the start
-    of the stream is in it. None where a transfer is too short to tell it within 5 %.
+    They are the slope between the reference and this transfer, which excludes the connection and
+    the start of the stream; None if the error could exceed 5 %.
     """
     beyond = tried.total - reference.total
     ends = [tried.usage.client_cpu - reference.client_cpu]
@@ -161,32 +160,29 @@ def steady_try(
 class SshPlan(Plan):
     def __init__(self, server: SshEnd, channels: Sequence[Channel], *context: Any) -> None:
         super().__init__(*context)
-        self.server = server
-        self.channels = channels
+        self.server, self.channels = server, channels
         self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
-        self.default_cipher: Optional[str] = None
         self.pilots: Dict[Channel, List[Tried]] = collections.defaultdict(list)
         self.rates: Dict[Channel, float] = {}
         self.where = ("ssh to " + server.label) if server.label else "ssh"
         for channel in channels:
             for method in METHODS:
-                facts: Json = {"negotiated": None, "method": method, "pinned": False}
-                facts.update(target=server.target, reference_bytes=None)
-                self.series[channel, method] = Series("ssh", **channel._asdict(), **facts)
+                facts = {**channel._asdict(), "method": method, "target": server.target}
+                self.series[channel, method] = Series("ssh", **facts)
         self.steps = [(self.where + ", first connection", FIRST_SECONDS, self.connect)]
-        for channel in list(self.channels) * self.server.pilots:
+        for channel in list(channels) * server.pilots:
             label = "ssh %s: warm-up" % channel.in_words()
             pilot = partial(self.attempt, channel, "warm-up", partial(self.pilot, channel))
             self.steps.append((label, PILOT_SECONDS, pilot))
         seconds = {
-            "steady": self.server.warm_up_seconds + self.depth.steady_seconds,
+            "steady": server.warm_up_seconds + self.depth.steady_seconds,
             "pipeline": self.depth.pipeline_seconds,
         }
         for number in range(self.depth.tries):
-            for channel in random.sample(self.channels, len(self.channels)):
+            for channel in random.sample(channels, len(channels)):
                 for method in METHODS:
-                    words = (channel.in_words(), method, number + 1, self.depth.tries)
-                    label = "ssh %s: %s, round %d of %d" % words
+                    label = f"ssh {channel.in_words()}: {method}, round {number + 1}"
+                    label += f" of {self.depth.tries}"
                     turn = partial(self.turn, channel, method)
                     self.steps.append((label, CONNECT_SECONDS + seconds[method], turn))
 
@@ -204,7 +200,7 @@ class SshPlan(Plan):
 
     def connect(self) -> None:
         self.server.prepare()
-        self.default_cipher = self.server.first_connection().cipher
+        self.server.first_connection()
 
     def pilot(self, channel: Channel) -> None:
         """Warm up with one connection; the first one's rate sizes the first try."""
@@ -233,21 +229,21 @@ class SshPlan(Plan):
         pilots = reference_of(self.pilots[channel])
         if method == "steady":
             seconds = self.try_seconds(channel, self.depth.steady_seconds)
-            made = ssh_sample(steady_try(self.server, channel, seconds, self.cpus), pilots)
+            sample = ssh_sample(steady_try(self.server, channel, seconds, self.cpus), pilots)
             if not self.series[channel, "pipeline"].samples:
-                # The pilot is too short to tell a fast cipher's rate: a pipeline reaches about 3/4
-                # of the steady rate, so that the first try lasts about as long as the others.
-                self.rates[channel] = max(self.rates[channel], 0.75 * rate(made))
-            return made
+                # The pilot is too short to show a fast cipher's rate: a pipeline reaches about 3/4
+                # of the steady rate, so the first try lasts about as long as the others.
+                self.rates[channel] = max(self.rates[channel], 0.75 * rate(sample))
+            return sample
         seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
         mib = sized_mib(self.rates[channel], seconds)
-        made = ssh_sample(pipeline_try(self.server, channel, mib), pilots)
+        sample = ssh_sample(pipeline_try(self.server, channel, mib), pilots)
         before = self.series[channel, method].samples
-        self.rates[channel] = statistics.median(map(rate, [*before, made]))
-        return made
+        self.rates[channel] = statistics.median(map(rate, [*before, sample]))
+        return sample
 
     def try_seconds(self, channel: Channel, seconds: float) -> float:
-        """Return these seconds, or more if a try has too little CPU time to tell its cost."""
+        """Return these seconds, or more if the CPU seconds would be too uncertain."""
         if self.server.label:  # a line is slow whatever the CPU does
             return seconds
         pilot = reference_of(self.pilots[channel])

@@ -4,7 +4,7 @@ import statistics
 from typing import Dict, List, Optional, Sequence
 
 from ciphermark_agent.common import Json, printable, rate
-from ciphermark_agent.openssl import Asked
+from ciphermark_agent.openssl import SpeedCall
 from ciphermark_agent.ssh_connection import Channel
 
 METHODS = ("pipeline", "steady")
@@ -63,7 +63,7 @@ def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
     for one in sorted(measurements, key=lambda one: one.get("block_size") or 0):
         if one["tool"] == "openssl":
             facts = (one.get("acceleration", "default"), one.get("operation", "encrypt"))
-            rows[Asked(one["cipher"], *facts).in_words()] = one
+            rows[SpeedCall(one["cipher"], *facts).in_words()] = one
     return dict(sorted(rows.items(), key=lambda row: -median_rate(row[1])))
 
 

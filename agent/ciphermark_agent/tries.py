@@ -1,4 +1,4 @@
-"""Series of tries, what each depth asks of them, and the steps of a run that make them."""
+"""What ssh and openssl share: depths, series of tries, skipped ciphers, the plan of a run."""
 
 import collections
 import statistics
@@ -9,16 +9,15 @@ from ciphermark_agent import common
 from ciphermark_agent.children import end_children
 from ciphermark_agent.common import FOREIGN_LIMIT, Json, Progress, TryFailed, rate
 
-# A series is stable when its median is known within the wanted share; fewer tries cannot tell.
-STABLE_MIN_TRIES = 5
-MAX_SAMPLES = 100  # of a measurement, by the run document
+STABLE_MIN_TRIES = 5  # fewer do not show how well the median is known
+MAX_SAMPLES = 100  # of a measurement in the run document
 MAX_REPEATS = 2  # of a disturbed try
-MOST_FAILURES = 2  # one after the other, then no more is tried of its kind
-NOT_REACHED = "not tried: interrupted"  # reason of what a signal left out
+MOST_FAILURES = 2  # in a row, then no more tries of that kind
+NOT_REACHED = "not tried: interrupted"
 
 
 class Depth(NamedTuple):
-    """How much a run measures: tries a series and the length of a try in seconds."""
+    """How much a run measures: tries per series and seconds per try."""
 
     name: str
     tries: int
@@ -45,15 +44,14 @@ class Series:
         return statistics.median(map(rate, self.samples))
 
     def complete(self, wanted: Optional[float]) -> bool:
-        """Return whether more tries would tell nothing more, or would not fit the document."""
+        """Return True if the median is known well enough, or no more tries fit the document."""
         room = MAX_SAMPLES - len(self.samples) > MAX_REPEATS
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
         """Return the standard error of the median as a share of it; infinite for few tries.
 
-        1.4826 * MAD estimates the spread without its outliers, 1.2533 makes the standard error
-        of a mean that of a median.
+        1.4826 * MAD estimates the standard deviation; 1.2533 converts the error of a mean.
         """
         if len(self.samples) < STABLE_MIN_TRIES:
             return float("inf")
@@ -67,14 +65,14 @@ class Skipped:
         self.entries: Dict[Tuple[str, Optional[str], str], Json] = {}
 
     def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
-        """`part` names what of the cipher was not measured; no cipher: all of the tool."""
+        """Add a reason; `part` names the part of the cipher, no cipher means the whole tool."""
         text = "%s: %s" % (part, reason) if part else reason
         entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
         self.entries.setdefault((tool, cipher, part), entry)
 
 
 def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
-    """Return why an attempt gave no figure, or None: whatever it is, the other tries count."""
+    """Run an attempt; return why it failed, or None."""
     try:
         attempt(*arguments)
     except TryFailed as error:
@@ -90,13 +88,13 @@ def disturbed(sample: Json) -> bool:
 
 
 class Plan:
-    """Steps of the run: a label each, the seconds that it is expected to take, and what does it."""
+    """The steps of a run: a label, the expected seconds and a function each."""
 
     def __init__(self, depth: Depth, skipped: Skipped, progress: Progress) -> None:
         self.depth, self.skipped, self.progress = depth, skipped, progress
         self.steps: List[Tuple[str, float, Callable[[], None]]] = []
         self.series: Dict[Any, Series] = {}
-        self.repeat_seconds = depth.repeat_seconds  # that are left
+        self.repeat_seconds = depth.repeat_seconds  # left for repeats
         self.failures: Dict[Any, int] = collections.Counter()
         self.reasons: Dict[Any, str] = {}
 
@@ -109,15 +107,15 @@ class Plan:
             step()
 
     def show(self, lines: List[str]) -> None:
-        """In a dry run: adds the commands to these lines."""
+        """Add the commands to the lines of a dry run."""
         raise NotImplementedError
 
     def results(self) -> List[Series]:
-        """Return what has been measured, and note why the rest has not."""
+        """Return the measured series; note why others are missing."""
         raise NotImplementedError
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> None:
-        """One try; none after two failures of its kind, one after the other."""
+        """Make a try, unless two of its kind have failed in a row."""
         if self.failures[kind] >= MOST_FAILURES:
             return
         reason = failure_of(attempt)
@@ -127,7 +125,7 @@ class Plan:
             common.verbose("%s %s: %s" % (kind.in_words(), step, reason))
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
-        """Add the sample of one try, and of its repeats if others disturbed it."""
+        """Add the sample of a try, and of its repeats while other programs disturb it."""
         for number in range(1 + MAX_REPEATS):
             began = time.monotonic()
             samples.append(attempt())

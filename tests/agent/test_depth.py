@@ -10,7 +10,7 @@ SSH_CIPHERS = [f"cipher{number}" for number in range(10)]
 
 def planned_seconds(depth: str) -> float:
     """The estimate for ten ssh ciphers and an openssl of today."""
-    options = agent.run_options(agent.command_line().parse_args(["run", depth]))
+    options = agent.run_options(agent.command_line({}).parse_args(["run", depth]))
     run = agent.Run(options, agent.Progress("none"))
     run.able = agent.SpeedAbilities(seconds=True, providers=True)
     run.ssh, run.sshd, run.openssl = "ssh", "sshd", "openssl"
@@ -30,7 +30,7 @@ def test_each_depth_takes_about_the_time_it_promises(
 
 
 def series_of(rates: list[float]) -> agent.Series:
-    series = agent.openssl_series(agent.Asked("rc4"))
+    series = agent.openssl_series(agent.SpeedCall("rc4"))
     series.samples = [{"bytes": int(rate), "seconds": 1.0} for rate in rates]
     return series
 

@@ -134,17 +134,21 @@ def test_busy_time_leaves_out_idle_waiting_and_stolen_time() -> None:
 QUIET = agent.MachineState(agent.CpuTimes(10.0, 0.0, 100.0), 5, 0)
 
 
-def codes(**changes: object) -> list[str]:
+QUIET_AFTER = QUIET._replace(times=agent.CpuTimes(90.0, 0.5, 200.0))
+
+
+def codes(after: agent.MachineState = QUIET_AFTER, **changes: object) -> list[str]:
     """Condition codes of a run that is undisturbed but for these changes."""
     asked: dict[str, object] = {
         "foreign": 0.01,
         "before": QUIET,
-        "after": QUIET._replace(times=agent.CpuTimes(90.0, 0.5, 200.0)),
         "disturbed": (0, 60),
         "governor": None,
     }
     asked.update(changes)
-    return [entry["code"] for entry in agent.conditions_of_run(**asked)]  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agent, "machine_state", lambda: after)
+        return [code for code, _ in agent.conditions_of_run(**asked)]  # type: ignore[arg-type]
 
 
 def test_a_quiet_run_has_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:

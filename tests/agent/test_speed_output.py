@@ -54,7 +54,7 @@ def test_block_sizes_are_those_of_the_lines() -> None:
 def test_why_openssl_failed_is_told_in_words(tmp_path: Path, said: str, words: str) -> None:
     fake = write_program(tmp_path / "openssl", f"import sys; sys.exit({said!r})")
     with pytest.raises(agent.TryFailed, match=f"^{words}$"):
-        agent.openssl_try(fake, agent.Asked("rc4"), 1, V3_0)
+        agent.openssl_try(fake, agent.SpeedCall("rc4"), 1, V3_0)
 
 
 def test_long_names_of_old_versions_are_the_same_cipher() -> None:
@@ -73,29 +73,29 @@ V3_0 = agent.SpeedAbilities(seconds=True, providers=True)
     (
         (
             V3_0,
-            agent.Asked("rc4"),
+            agent.SpeedCall("rc4"),
             "-seconds 1 -bytes 16384 -provider legacy -provider default -evp rc4",
         ),
-        (V1_1, agent.Asked("rc4"), "-seconds 1 -bytes 16384 -evp rc4"),
-        (V3_0, agent.Asked("aes-128-gcm"), "-seconds 1 -bytes 16384 -evp aes-128-gcm"),
-        (V1_0, agent.Asked("aes-128-cbc"), "-evp aes-128-cbc"),
+        (V1_1, agent.SpeedCall("rc4"), "-seconds 1 -bytes 16384 -evp rc4"),
+        (V3_0, agent.SpeedCall("aes-128-gcm"), "-seconds 1 -bytes 16384 -evp aes-128-gcm"),
+        (V1_0, agent.SpeedCall("aes-128-cbc"), "-evp aes-128-cbc"),
         (
             V1_1,
-            agent.Asked("rc4", operation="decrypt"),
+            agent.SpeedCall("rc4", operation="decrypt"),
             "-seconds 1 -bytes 16384 -decrypt -evp rc4",
         ),
-        (V1_1, agent.Asked("rc4", block_size=None), "-seconds 1 -evp rc4"),
+        (V1_1, agent.SpeedCall("rc4", block_size=None), "-seconds 1 -evp rc4"),
     ),
 )
 def test_each_version_is_told_what_it_understands_and_what_is_asked_for(
-    able: agent.SpeedAbilities, asked: agent.Asked, words: str
+    able: agent.SpeedAbilities, asked: agent.SpeedCall, words: str
 ) -> None:
     command = agent.speed_command("openssl", asked, 1, able)
     assert " ".join(command) == "openssl speed -mr " + words
 
 
 def speed_series(acceleration: str, rate: float) -> agent.Series:
-    series = agent.openssl_series(agent.Asked("aes-128-gcm", acceleration))
+    series = agent.openssl_series(agent.SpeedCall("aes-128-gcm", acceleration))
     series.samples.append({"bytes": int(rate), "seconds": 1.0})
     return series
 
@@ -114,7 +114,7 @@ def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> No
     rounds = agent.openssl_rounds(agent.QUICK, V3_0, ciphers, ciphers)
     context = (agent.QUICK, skipped, agent.Progress("none"))
     plan = agent.OpensslPlan("openssl", V3_0, rounds, ("X", "y"), *context)
-    masked = agent.Asked("aes-128-gcm", "masked")
+    masked = agent.SpeedCall("aes-128-gcm", "masked")
     plan.series[masked] = speed_series("masked", 300e6)
     assert plan.results() == []
     assert sorted((entry["cipher"], entry["reason"]) for entry in skipped.entries.values()) == [

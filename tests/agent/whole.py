@@ -16,7 +16,6 @@ from ciphermark_agent.conditions import *
 from ciphermark_agent.delivery import *
 from ciphermark_agent.environment import *
 from ciphermark_agent.openssl import *
-from ciphermark_agent.preview import *
 from ciphermark_agent.run import *
 from ciphermark_agent.schedule import *
 from ciphermark_agent.settings import *

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ciphermark_agent.openssl import OPENSSL_KNOWN
-from ciphermark_agent.ssh_server import SSH_BASELINES, SSH_OLD_CIPHERS, offered_ciphers
+from ciphermark_agent.ssh_server import SSH_OLD_CIPHERS, offered_ciphers
 from cipherspeed.baselines import MEMBERS
 from cipherspeed.cipher_catalogue import STATUSES, Cipher, cipher_catalogue, openssh_version
 from cipherspeed.types import Tool
@@ -30,7 +30,7 @@ def test_every_cipher_is_there_once_by_a_name_that_configurations_take() -> None
         assert cipher.assessment.status in STATUSES
 
 
-@each("name", SSH_OLD_CIPHERS + SSH_BASELINES)
+@each("name", SSH_OLD_CIPHERS)
 def test_every_ssh_cipher_that_the_agent_names_is_known(name: str) -> None:
     assert find(name).openssh is not None
 
