@@ -120,7 +120,7 @@ def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
 
 
 def end_children() -> None:
-    """Kill and reap all children, also orphans that sshd left to us."""
+    """Kill and reap all children, also orphans of sshd."""
     for pid in list(_children):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -176,7 +176,6 @@ def read_number(path: str) -> Optional[int]:
 
 
 def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:
-    """Return the absolute path of a program: the given one, else from PATH and the places."""
     if given is None:
         folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
         found = shutil.which(name, path=folders)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import ciphermark_agent
 from ciphermark_agent import __version__, children, common, delivery, settings
-from ciphermark_agent.conditions import cpus_for_pinning, no_other_agent, read_cpu_times
+from ciphermark_agent.conditions import no_other_agent, read_cpu_times
 from ciphermark_agent.openssl import OPENSSL_KNOWN, SpeedAbilities
 from ciphermark_agent.run import MISSING, Run
 from ciphermark_agent.schedule import command_schedule
@@ -57,8 +57,6 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
     tokens = group.add_mutually_exclusive_group()
     tokens.add_argument("--token", help="upload token (also CIPHERMARK_TOKEN)")
     tokens.add_argument("--token-file", metavar="FILE", help="file that holds the upload token")
-    words = "certificates (PEM) to trust instead of the system's"
-    group.add_argument("--ca-file", metavar="FILE", help=words)
 
 
 def add_depth_options(parser: Any) -> None:
@@ -185,25 +183,18 @@ def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[a
     for path in paths:
         children.find_program("openssl", path)
     runs = [settings.changed(options, openssl=path) for path in paths] or [options]
-    if "openssl" not in options.tools:
-        return runs[:1]
-    return runs[:1] + [settings.changed(run, tools=("openssl",)) for run in runs[1:]]
+    others = runs[1:] if "openssl" in options.tools else []
+    return runs[:1] + [settings.changed(run, tools=("openssl",)) for run in others]
 
 
 def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
-    """Return a line for each thing that can or cannot be done here; run no program."""
     checks: List[Tuple[str, Any, str]] = []  # name, detail if possible, remedy if not
     programs = list(run.options.tools)
     programs += ["sshd"] if "ssh" in programs and not run.options.targets else []
     for name in programs:
         checks.append((name, getattr(run, name), "".join(MISSING[name])))
-    watched = read_cpu_times() and "by /proc/stat"
-    checks.append(("disturbances by other programs", watched, "needs Linux with /proc mounted"))
-    counted = children.PRCTL and "by prctl"
-    checks.append(("CPU seconds of sshd", counted, "needs Linux, and a Python with ctypes"))
-    cpus = cpus_for_pinning()
-    pinned = cpus and "CPU %d and %d, while others are quiet" % cpus
-    checks.append(("ssh and sshd on a core each", pinned, "this process may use one core alone"))
+    measured = read_cpu_times() and children.PRCTL and "yes"
+    checks.append(("load by others, CPU seconds of sshd", measured, "needs Linux with /proc"))
     folder = existing = delivery.spool_folder()
     while not os.path.exists(existing):
         existing = os.path.dirname(existing)
@@ -219,7 +210,6 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
 
 
 def dry_run_lines(run: Run, site: Optional[Site]) -> List[str]:
-    """Return the capabilities, and the commands of the run's plans."""
     lines = capability_lines(run, site)
     run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
     run.openssl = run.openssl or "openssl"
@@ -243,7 +233,6 @@ def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
 
 
 def command_source(arguments: argparse.Namespace) -> int:
-    """Print every module, or write them into a new folder."""
     package, folder = ciphermark_agent.__name__, arguments.folder
     names = sorted(module.name for module in pkgutil.iter_modules(ciphermark_agent.__path__))
     texts = {

@@ -32,7 +32,7 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Wait for other agents of this account, and make them wait."""
+    """Wait for other agents of this account, then make them wait."""
     folder = common.state_folder()
     path = os.path.join(folder, "lock-" + os.uname().nodename)  # machines may share the folder
     with contextlib.ExitStack() as holding:
@@ -56,8 +56,7 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
 
 
 class CpuTimes(NamedTuple):
-    """CPU seconds of all cores since boot."""
-
+    # Seconds of all cores since boot.
     busy: float
     steal: float
     total: float
@@ -119,7 +118,7 @@ def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float
 
 
 def cpu_speed(cpu: int) -> int:
-    """Return the kernel's capacity of a core, else its highest frequency."""
+    """Return the capacity of a core as the kernel knows it, or its highest frequency."""
     folder = CPU_FOLDER % cpu
     capacity = read_number(folder + "cpu_capacity")
     return capacity or read_number(folder + "cpufreq/cpuinfo_max_freq") or 0
@@ -167,19 +166,16 @@ def machine_state() -> MachineState:
 def conditions_of_run(
     foreign: Optional[float],
     before: MachineState,
-    disturbed: Tuple[int, int],
+    tries: Tuple[int, int],  # disturbed ones, all
     governor: Optional[str],
 ) -> Iterator[Tuple[str, str]]:
-    """Yield code and detail of each thing observed that may make this run doubtful.
-
-    `disturbed` is (tries with more foreign CPU than FOREIGN_LIMIT, all tries).
-    """
+    """Yield code and detail of each thing observed that may make this run doubtful."""
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign
-    if disturbed[0]:
+    if tries[0]:
         text = "other programs used more than %.2f CPU cores during %d of %d tries"
-        yield "disturbed", text % ((FOREIGN_LIMIT,) + disturbed)
+        yield "disturbed", text % (FOREIGN_LIMIT, *tries)
     if before.times and after.times and after.times.total > before.times.total:
         stolen = after.times.steal - before.times.steal
         share = stolen / (after.times.total - before.times.total)
@@ -191,10 +187,6 @@ def conditions_of_run(
     ):
         if first is not None and last is not None and last > first:
             yield code, text % (last - first) + " during the run"
-    names = ("scaling_max_freq", "cpuinfo_max_freq")
-    allowed, able = (read_number(CPU_FOLDER % 0 + "cpufreq/" + name) for name in names)
-    if allowed and able and allowed < 0.95 * able:
-        yield "frequency", f"the CPU may run at {allowed // 1000} of its {able // 1000} MHz"
     quotas = re.findall(r"^([0-9]{1,18}) ([1-9][0-9]{0,17})$", group_files("cpu.max"), re.M)
     cores = min((int(quota) / int(period) for quota, period in quotas), default=None)
     if cores is not None and cores < (os.cpu_count() or 1):

@@ -1,4 +1,4 @@
-"""A finished run: written, uploaded or kept in the spool, and shown."""
+"""Writes a run, uploads it or keeps it in the spool, and shows it; `upload` and `show`."""
 
 import argparse
 import contextlib
@@ -17,12 +17,12 @@ from ciphermark_agent.upload import Refused, Site, UploadFailed, upload
 
 
 def is_special(path: str) -> bool:
-    """Return whether a device, FIFO or the like is there: it is written to, not replaced."""
+    """Return True for a device or FIFO, which is written to, not replaced."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def write_file(path: str, text: str) -> None:
-    """Write a file whole or not at all, also where a link points to; permissions by the umask."""
+    """Write a file whole or not at all, also through a link."""
     if is_special(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -46,13 +46,13 @@ def spool_folder() -> str:
 
 
 def spooled_runs() -> List[str]:
-    """Return the runs that wait in the spool, the oldest first."""
+    """Return the runs in the spool, oldest first."""
     paths = glob.glob(os.path.join(glob.escape(spool_folder()), "run-*.json"))
     return sorted(paths, key=lambda path: common.reading(lambda: os.path.getmtime(path), 0.0))
 
 
 def keep_in_spool(document: Json) -> str:
-    """Keep the run in the spool and return its path; empty, with a message, if that fails."""
+    """Return the path in the spool; empty, with a message, if it cannot be written."""
     path = os.path.join(spool_folder(), "run-%s.json" % document["run_id"])
     try:
         os.makedirs(spool_folder(), mode=0o700, exist_ok=True)
@@ -64,8 +64,7 @@ def keep_in_spool(document: Json) -> str:
 
 
 def remove_sent(path: str) -> None:
-    """Remove a run that was sent, unless another agent has done so."""
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError):  # another agent has removed it
         os.unlink(path)
 
 
@@ -77,7 +76,6 @@ def set_aside(path: str) -> str:
 
 
 def default_output(document: Json) -> str:
-    """Return where to write a run that has no --server and no --output."""
     if not os.isatty(1):
         return "-"
     folder = "" if os.access(".", os.W_OK) else common.state_folder()
@@ -85,7 +83,7 @@ def default_output(document: Json) -> str:
 
 
 def output_fault(document: Json, output: str) -> str:
-    """Write the document where --output says; why it is not there, or nothing."""
+    """Write the document to --output; return why that failed, or an empty string."""
     error: Optional[OSError] = None
     try:
         if output == "-":
@@ -99,7 +97,7 @@ def output_fault(document: Json, output: str) -> str:
 
 
 def deliver(document: Json, output: Optional[str], site: Optional[Site], interrupted: bool) -> int:
-    """Write and upload a run, or keep it, before what is shown can lose it. The exit code."""
+    """Write and upload a run, or keep it in the spool; return the exit code."""
     faults = []
     target = output or (None if site else default_output(document))
     if interrupted:
@@ -116,7 +114,7 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
     faults += [fault] if fault else []
     faults += ["what was measured is in %s" % target] if interrupted and safe else []
     path = "" if safe and not site else keep_in_spool(document)
-    # Where the run may have to be printed, nothing else is.
+    # Standard output stays free for a run that may have to be printed.
     printed = not path and bool(site or not safe)
     screen = sys.stderr if target == "-" or faults or printed else sys.stdout
     later = ""
@@ -129,7 +127,7 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
             safe = True
             remove_sent(path)
             waiting = len(spooled_runs())
-            text = "earlier runs in the spool: %d; send them: %s\n" % (waiting, site.again)
+            text = f"earlier runs in the spool: {waiting}; send them: {site.again}\n"
             say(text if waiting else "", screen)
         elif not faults and target != "-":
             say("The run is in %s; `upload` sends it to a server.\n" % target, screen)
@@ -149,7 +147,6 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
 
 
 def command_upload(arguments: argparse.Namespace) -> int:
-    """Send saved or spooled runs; a spooled one is removed once the server has it."""
     site = upload_site(arguments)
     if site is None:
         raise UsageError("upload needs --server URL")
@@ -180,9 +177,8 @@ def command_show(arguments: argparse.Namespace) -> int:
     document = load_document(arguments.file)
     try:
         lines = result_lines(document)
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with the file
-        words = "%s is broken: the run in it cannot be shown (%s: %s)"
-        raise UsageError(words % (arguments.file, type(error).__name__, error))
+    except Exception as error:  # noqa: BLE001 - the file may contain anything
+        raise UsageError(f"{arguments.file} is broken: {type(error).__name__}: {error}")
     return common.show("\n".join(lines))
 
 

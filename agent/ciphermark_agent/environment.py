@@ -49,7 +49,6 @@ def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def sysctl(*names: str) -> Optional[str]:
-    """Return the first of these values that the kernel knows."""
     answers = (run_tool(["sysctl", "-n", name]) for name in names)
     return next((cut(answer.out) for answer in answers if answer.status == 0), None)
 
@@ -57,15 +56,11 @@ def sysctl(*names: str) -> Optional[str]:
 def bsd_cpu() -> Json:
     """Return facts of the CPU on macOS and FreeBSD; the server knows the flags of Apple's CPUs."""
     model = sysctl("machdep.cpu.brand_string", "hw.model")
-    features = [sysctl("machdep.cpu.features"), sysctl("machdep.cpu.leaf7_features")]
     return {
         "model": model,
         "vendor": "Apple" if (model or "").startswith("Apple") else sysctl("machdep.cpu.vendor"),
-        "family": whole(sysctl("machdep.cpu.family")),
-        "model_id": whole(sysctl("machdep.cpu.model")),
-        "stepping": whole(sysctl("machdep.cpu.stepping")),
         "cores": whole(sysctl("hw.physicalcpu", "kern.smp.cores")),
-        "flags": " ".join(filter(None, features)).lower().split() or None,
+        "flags": (sysctl("machdep.cpu.features") or "").lower().split() or None,
     }
 
 
@@ -94,7 +89,6 @@ def cpu_environment() -> Json:
 
 
 def virtualization(flags: Optional[List[str]]) -> Optional[str]:
-    """Return the kind of virtual machine or container, or `none`."""
     kinds = []
     for option in ("--vm", "--container"):
         answer = run_tool(["systemd-detect-virt", option])

@@ -153,10 +153,6 @@ def openssl_try(
     return samples
 
 
-def openssl_series(call: SpeedCall) -> Series:
-    return Series("openssl", timing="cpu", threads=1, **call._asdict())
-
-
 def openssl_rounds(
     depth: Depth, able: SpeedAbilities, ciphers: Sequence[str], masked: Sequence[str] = ()
 ) -> List[List[SpeedCall]]:
@@ -185,6 +181,7 @@ class OpensslPlan(Plan):
     ) -> None:
         super().__init__(*context)
         self.openssl, self.able, self.rounds, self.mask = openssl, able, rounds, mask
+        self.hung: List[str] = []
         for number, order in enumerate(rounds):
             for call in random.sample(order, len(order)):
                 label = f"openssl {call.in_words()}, round {number + 1} of {len(rounds)}"
@@ -192,11 +189,11 @@ class OpensslPlan(Plan):
                 self.steps.append((label, cost, partial(self.turn, call)))
 
     def turn(self, call: SpeedCall) -> None:
-        hung = [reason for reason in self.reasons.values() if reason.startswith(HANGS)]
-        if len(hung) >= MOST_FAILURES:
-            self.reasons.setdefault((call.any_size(), ""), hung[0])
+        if len(self.hung) >= MOST_FAILURES:
+            self.reasons.setdefault((call.any_size(), ""), self.hung[0])
         elif call not in self.series or not self.series[call].complete(self.depth.stable):
-            self.attempt(call.any_size(), "", partial(self.measure, call))
+            reason = self.attempt(call.any_size(), "", partial(self.measure, call))
+            self.hung += [reason] if reason and reason.startswith(HANGS) else []
 
     def measure(self, call: SpeedCall) -> None:
         seconds = self.depth.openssl_seconds
@@ -204,7 +201,7 @@ class OpensslPlan(Plan):
         for block_size, sample in samples.items():
             key = call._replace(block_size=block_size)
             if key not in self.series:
-                self.series[key] = openssl_series(key)
+                self.series[key] = Series("openssl", timing="cpu", threads=1, **key._asdict())
                 if self.mask and call.acceleration == "masked":
                     self.series[key].facts["mask"] = "=".join(self.mask)
             self.series[key].samples.append(sample)

@@ -1,4 +1,4 @@
-"""One run: discover, measure, build the document."""
+"""One run: finds what can be measured, measures it, builds the run document."""
 
 import argparse
 import contextlib
@@ -15,7 +15,7 @@ from ciphermark_agent.children import SSHD_PLACES, find_program, ignore_signals
 from ciphermark_agent.common import Json, TryFailed, UsageError, reading
 from ciphermark_agent.environment import default_cipher, environment, machine_id
 from ciphermark_agent.openssl import OpensslPlan
-from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
+from ciphermark_agent.ssh_server import PrivateServer, RemoteHost
 from ciphermark_agent.ssh_tries import SshPlan
 from ciphermark_agent.tries import Plan, Series, Skipped, disturbed
 
@@ -29,12 +29,8 @@ MISSING = {
         "Debian and Ubuntu `make run` of Ciphermark unpacks one)" % ", ".join(SSHD_PLACES),
     ),
 }
-# Members of the document whose values are no free text, so that no name can be in them.
-VOCABULARY = re.compile(
-    "schema|run_id|name|version|id|started_at|finished_at|model|vendor|board|architecture|flags|"
-    "governor|virtualization|depth|tool|cipher|operation|method|acceleration|kind|mac|"
-    "kex|compression|timing|derived_from|code|default_cipher"
-)
+# Members of the document whose text comes from other programs or the user.
+FREE_TEXT = ("reason", "detail", "built_on", "platform", "options", "compiler", "kernel", "tags")
 COMMON_NAMES = tuple("root localhost openssl openssh libressl ssh sshd linux /root".split())
 HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
 
@@ -56,15 +52,13 @@ def own_names(targets: Sequence[str]) -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """Return the value with home directories and these names left out of every free text in it."""
+    """Replace home directories and these names in every free text."""
     if isinstance(value, dict):
-        if member == "tags":  # whose names are the user's own
-            pairs = without_names(list(map(list, value.items())), names)
-            return {name[:50]: text for name, text in pairs}
-        return {name: without_names(inner, names, name) for name, inner in value.items()}
+        inside = {key: "tags" if member == "tags" else key for key in value}
+        return {key: without_names(value[key], names, inside[key]) for key in value}
     if isinstance(value, list):
         return [without_names(inner, names, member) for inner in value]
-    if not isinstance(value, str) or VOCABULARY.fullmatch(member):
+    if not isinstance(value, str) or member not in FREE_TEXT:
         return value
     text = HOME_PATH.sub(r"\1NAME", value)
     for name in sorted(names, key=len, reverse=True):
@@ -81,7 +75,6 @@ class Run:
         self.started_at = common.utc_now()
         self.skipped = Skipped()
         self.series: List[Series] = []
-        self.openssh: Json = {}
         self.pinned_cpus: Optional[Tuple[int, int]] = None
         self.ssh = find_program("ssh", options.ssh)
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
@@ -90,14 +83,11 @@ class Run:
         self.mask: Optional[Tuple[str, str]] = None
         self.interrupted: Optional[common.Interrupted] = None
 
-    # What can be measured
-
     def has_tools(self) -> bool:
         ssh = "ssh" in self.options.tools and self.ssh and (self.sshd or self.options.targets)
         return bool(ssh or ("openssl" in self.options.tools and self.openssl))
 
     def skip(self, tool: str, reason: str, remedy: str = "") -> List[str]:
-        """Note why a tool is not measured; return no ciphers."""
         names = self.options.ciphers or ()
         own = [name for name in names if (name in openssl.OPENSSL_KNOWN) == (tool == "openssl")]
         if tool in self.options.tools and (own or not names):
@@ -152,13 +142,11 @@ class Run:
 
     def environment(self) -> Json:
         facts = environment(self.ssh, self.openssl)
-        self.openssh = facts["openssh"]  # completed by what sshd says
         if self.ssh:
-            self.openssh["default_cipher"], fault = default_cipher(self.ssh)
+            facts["openssh"]["default_cipher"], fault = default_cipher(self.ssh)
             if fault:
                 self.skipped.add("ssh", None, "the default cipher is unknown: " + fault)
-        settings = facts["openssl"]["cpu_settings"]
-        self.mask = openssl.mask_variable(platform.machine(), settings)
+        self.mask = openssl.mask_variable(platform.machine(), facts["openssl"]["cpu_settings"])
         return facts
 
     def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
@@ -167,12 +155,13 @@ class Run:
         plans: List[Plan] = []
         if ssh:
             channels = ssh_server.ssh_channels(ssh, options.macs, options.compression)
-            ends: List[SshEnd] = []
             for number, target in enumerate(options.targets):
-                shown = "remote %d" % (number + 1) if options.anonymous else target
-                ends.append(RemoteHost(self.ssh or "", target, shown))
-            ends = ends or [PrivateServer(self.ssh or "", self.sshd or "")]
-            plans += [SshPlan(end, channels, *context) for end in ends]
+                label = "remote %d" % (number + 1) if options.anonymous else target
+                host = RemoteHost(self.ssh or "", target, label)
+                plans.append(SshPlan(host, channels, *context))
+            if not plans:
+                loopback = PrivateServer(self.ssh or "", self.sshd or "")
+                plans.append(SshPlan(loopback, channels, *context))
         if openssl_ciphers:
             wanted = openssl.MASKED_CIPHERS if options.mask else ()
             masked = [name for name in wanted if name in openssl_ciphers]
@@ -185,10 +174,8 @@ class Run:
             plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, *context))
         return plans
 
-    # Measuring
-
     def measure(self) -> Json:
-        """Measure everything; return the run document, whose measurements may be empty."""
+        """Return the run document; its measurements may be empty."""
         ciphers = self.ssh_ciphers(), self.openssl_ciphers()
         environment = self.environment()
         plans = self.plans(*ciphers)
@@ -208,8 +195,9 @@ class Run:
             self.interrupted = signalled
         for plan in plans:
             self.series += plan.results()
-            if isinstance(plan, SshPlan):
-                self.note_server(plan)
+            if isinstance(plan, SshPlan) and len(self.options.targets) < 2:
+                server = plan.server
+                environment["openssh"].update(server=server.version, server_library=server.library)
         self.progress.finish()
         tries = [disturbed(sample) for series in self.series for sample in series.samples]
         facts = (foreign, before, (sum(tries), len(tries)), environment["cpu"].get("governor"))
@@ -227,13 +215,6 @@ class Run:
         text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %d min %d s."
         if plans:
             self.progress.note(text % (ssh, openssl, depth.name, about, *minutes))
-
-    def note_server(self, plan: SshPlan) -> None:
-        """Keep what was learned about sshd; its version only where there is a single target."""
-        if len(self.options.targets) < 2:
-            self.openssh["server"] = plan.server.version
-        if not plan.server.label:
-            self.openssh["server_library"] = plan.server.library
 
     def document(self, environment: Json, found: Dict[str, str]) -> Json:
         options = self.options

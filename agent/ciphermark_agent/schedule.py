@@ -1,4 +1,4 @@
-"""`schedule`: a systemd timer, printed, installed or removed; a line for a crontab."""
+"""The command `schedule`: prints or installs a systemd timer, and prints a crontab line."""
 
 import argparse
 import os
@@ -38,21 +38,21 @@ Persistent=true
 [Install]
 WantedBy=timers.target
 """
-# An underscore: settings of the server's units count for every name that begins with ciphermark-.
+# With an underscore, because drop-ins of the server's units apply to ciphermark-*.
 SERVICE_NAME = "ciphermark_agent.service"
 TIMER_NAME = "ciphermark_agent.timer"
 SYSTEM_UNITS = "/etc/systemd/system"
 
 
 def command_schedule(arguments: argparse.Namespace) -> int:
-    """Print or install the timer; all but the depth comes from a configuration file then."""
     start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
     depth = ["--" + arguments.depth.name] if arguments.depth else []
     run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
-    # systemd reads words as a shell does, but for these signs, which count within quotes too.
-    typed = [re.sub(r"([\\%$])", r"\1\1", shell_words(one)) for one in (run, upload)]
+    # systemd reads words as a shell does, except for these characters, also within quotes.
+    typed = [re.sub(r"([\\%$])", r"\1\1", shell_words(words)) for words in (run, upload)]
     service = SERVICE.format(run=typed[0], upload=typed[1])
-    folder = unit_folder()
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    folder = SYSTEM_UNITS if os.getuid() == 0 else os.path.join(home, "systemd/user")
     units = {os.path.join(folder, SERVICE_NAME): service, os.path.join(folder, TIMER_NAME): TIMER}
     lines = []
     if "server" not in configuration():
@@ -63,20 +63,11 @@ def command_schedule(arguments: argparse.Namespace) -> int:
         return show("\n".join(lines + install(folder, units, run)))
     lines += ["# %s\n%s" % unit for unit in units.items()]
     then = map(shell_words, (systemctl("daemon-reload"), systemctl("enable", "--now", TIMER_NAME)))
-    lines.append("# then: %s\n" % " && ".join(then))
-    lines.append("# or one line of a crontab (crontab -e):")
-    # A percent sign begins standard input in a crontab; the minute differs from host to host.
+    lines += ["# then: %s\n" % " && ".join(then), "# or one line of a crontab (crontab -e):"]
+    # A percent sign starts standard input in a crontab; the minute differs between hosts.
     both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
     lines.append("%d 4 * * 0 %s" % (random.randrange(60), both.replace("%", "\\%")))
     return show("\n".join(lines))
-
-
-def unit_folder() -> str:
-    """Return the folder of the units; root's units run while no one is signed in."""
-    if os.getuid() == 0:
-        return SYSTEM_UNITS
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return os.path.join(home, "systemd/user")
 
 
 def systemctl(*words: str) -> List[str]:
@@ -91,11 +82,10 @@ def do(*words: str) -> None:
 
 
 def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]:
-    """Write the units and start the timer, if the command that it starts would work."""
     do("daemon-reload")  # where there is no systemd, nothing is written
-    tried = run_tool(list(run) + ["--dry-run"])
-    if tried.status != 0:
-        raise UsageError("the timer would fail: %s" % one_line(tried.err))
+    trial = run_tool([*run, "--dry-run"])
+    if trial.status != 0:
+        raise UsageError("the timer would fail: %s" % one_line(trial.err))
     try:
         os.makedirs(folder, exist_ok=True)
         for path, text in units.items():
@@ -106,6 +96,5 @@ def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]
     do("enable", "--now", TIMER_NAME)
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
     lines = ["installed in %s; next run: %s" % (folder, next_run)]
-    if os.getuid() != 0:
-        lines.append("it runs while you are signed in; `loginctl enable-linger`: always")
-    return lines
+    linger = "it runs while you are signed in; `loginctl enable-linger`: always"
+    return lines if os.getuid() == 0 else [*lines, linger]

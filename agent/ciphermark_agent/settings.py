@@ -4,12 +4,11 @@ import argparse
 import configparser
 import os
 import re
-import ssl
 import sys
 import urllib.parse
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ciphermark_agent.common import Progress, UsageError, one_line, own_file, say, shell_words
+from ciphermark_agent.common import Progress, UsageError, own_file, say, shell_words
 from ciphermark_agent.tries import DEPTHS, Depth
 from ciphermark_agent.upload import Site
 
@@ -59,7 +58,7 @@ OPTIONS: Dict[str, Callable[[str], Any]] = {
     "depth": depth_name,
     "ciphers": name_list,
 }
-UPLOAD_SETTINGS = ("server", "token", "token_file", "ca_file")
+UPLOAD_SETTINGS = ("server", "token", "token_file")
 SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(UPLOAD_SETTINGS, str), **OPTIONS}
 
 
@@ -84,8 +83,8 @@ def configuration() -> Dict[str, Any]:
             raise UsageError("%s cannot be read: %s" % (path, error.strerror))
         except configparser.MissingSectionHeaderError as error:
             raise UsageError("%s, line %d: no [agent] section" % (path, error.lineno))
-        except (configparser.Error, ValueError) as error:
-            raise UsageError("%s is malformed: %s" % (path, one_line(str(error))))
+        except (configparser.Error, ValueError) as error:  # whose text may contain the token
+            raise UsageError("%s is malformed (%s)" % (path, type(error).__name__))
         if parser.sections() != ["agent"]:
             raise UsageError("%s must have one section, [agent]" % path)
         for key, text in parser["agent"].items():
@@ -116,7 +115,6 @@ def changed(options: argparse.Namespace, **values: Any) -> argparse.Namespace:
 
 
 def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
-    """Return where to upload, from options, environment or configuration files."""
     given = configuration()
     server = arguments.server or os.environ.get("CIPHERMARK_SERVER") or given.get("server")
     if not server:
@@ -141,13 +139,8 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         raise UsageError("the token holds characters that no token has")
     if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname or ""):
         say("warning: the token is sent unencrypted; use https\n", sys.stderr)
-    trust, ca_file = None, arguments.ca_file or given.get("ca_file")
-    try:
-        trust = ssl.create_default_context(cafile=ca_file) if ca_file else None
-    except OSError as error:
-        raise UsageError("--ca-file %s cannot be used: %s" % (ca_file, error.strerror or error))
     note = Progress(getattr(arguments, "progress", "plain")).note
-    return Site(server, token or "", trust, upload_again(arguments), note)
+    return Site(server, token or "", upload_again(arguments), note)
 
 
 def token_from_file(path: Optional[str]) -> Optional[str]:
@@ -166,5 +159,4 @@ def upload_again(arguments: argparse.Namespace) -> str:
     words += ["--server", arguments.server] if arguments.server else []
     words += ["--token", "TOKEN"] if arguments.token else []
     words += ["--token-file", os.path.abspath(arguments.token_file)] if arguments.token_file else []
-    words += ["--ca-file", os.path.abspath(arguments.ca_file)] if arguments.ca_file else []
     return shell_words(words)

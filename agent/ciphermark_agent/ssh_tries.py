@@ -253,11 +253,10 @@ class SshPlan(Plan):
         return max(seconds, min(longest, (pilot.total + beyond) / self.rates[channel]))
 
     def show(self, lines: List[str]) -> None:
-        lines += ["", "# %s, %d tries of each method" % (self.where, self.depth.tries)]
+        facts = self.where, *self.depth[1:4]
+        lines += ["", "# %s, %d tries: pipeline for %g s, steady for %g s" % facts]
         failure_of(self.server.prepare)
-        lengths = self.depth.pipeline_seconds, self.depth.steady_seconds
         for channel in self.channels:
-            lines.append("# pipeline for %g s, steady for %g s:" % lengths)
             if isinstance(self.server, PrivateServer):
                 lines.append(shell_words(self.server.server_command(channel)))
             typed = shell_words(self.server.command(channel, "PORT"))

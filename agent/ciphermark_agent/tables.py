@@ -1,4 +1,4 @@
-"""A run for the terminal: one table, the recommended setting, what is doubtful or missing."""
+"""Prints a run: one table, the recommended Ciphers line, cautions, skipped ciphers."""
 
 import statistics
 from typing import Dict, List, Optional, Sequence
@@ -8,14 +8,14 @@ from ciphermark_agent.openssl import SpeedCall
 from ciphermark_agent.ssh_connection import Channel
 
 METHODS = ("pipeline", "steady")
-# What openssl calls ciphers of ssh, where more than a dash differs.
+# openssl's names for ciphers of ssh, where more than a dash differs.
 OPENSSL_NAMES = {
     "arcfour": "rc4",
     "blowfish-cbc": "bf-cbc",
     "3des-cbc": "des-ede3-cbc",
     "cast128-cbc": "cast5-cbc",
 }
-# Authenticated encryption: the ciphers that the server's policy `modern` takes, too.
+# Authenticated encryption, as in the server's policy `modern`.
 SOUND = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
 LEAST_GAIN = 1.05  # tries scatter as much
 
@@ -40,7 +40,8 @@ def speed(measurement: Optional[Json]) -> str:
 def cpu_per_gb(measurement: Json) -> str:
     costs = []
     for end in ("client_cpu_seconds", "server_cpu_seconds"):
-        known = [one[end] / one["bytes"] * 1e9 for one in measurement["samples"] if one.get(end)]
+        samples = [sample for sample in measurement["samples"] if sample.get(end)]
+        known = [sample[end] / sample["bytes"] * 1e9 for sample in samples]
         costs.append("%.2f" % statistics.median(known) if known else "?")
     return " + ".join(costs)
 
@@ -49,26 +50,26 @@ def ssh_rows(measurements: Sequence[Json]) -> Dict[str, Dict[str, Json]]:
     rows: Dict[str, Dict[str, Json]] = {}
     for measurement in measurements:
         if measurement["tool"] == "ssh":
-            channel = Channel(
-                measurement["cipher"], measurement.get("mac"), measurement.get("compression", False)
-            )
-            far = (measurement.get("target") or {}).get("name")
-            name = channel.in_words() + (" to %s" % far if far else "")
+            options = measurement.get("mac"), measurement.get("compression", False)
+            channel = Channel(measurement["cipher"], *options)
+            target = (measurement.get("target") or {}).get("name")
+            name = channel.in_words() + (" to %s" % target if target else "")
             rows.setdefault(name, {})[measurement.get("method", "pipeline")] = measurement
     return dict(sorted(rows.items(), key=lambda row: -max(map(median_rate, row[1].values()))))
 
 
 def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
     rows: Dict[str, Json] = {}
-    for one in sorted(measurements, key=lambda one: one.get("block_size") or 0):
-        if one["tool"] == "openssl":
-            facts = (one.get("acceleration", "default"), one.get("operation", "encrypt"))
-            rows[SpeedCall(one["cipher"], *facts).in_words()] = one
+    for measurement in sorted(measurements, key=lambda entry: entry.get("block_size") or 0):
+        if measurement["tool"] == "openssl":
+            names = SpeedCall._fields[:3]
+            call = SpeedCall(**{name: measurement[name] for name in names if name in measurement})
+            rows[call.in_words()] = measurement
     return dict(sorted(rows.items(), key=lambda row: -median_rate(row[1])))
 
 
 def table(measurements: Sequence[Json]) -> List[str]:
-    """Return the ciphers of ssh, the same of openssl beside them, the others of openssl below."""
+    """Return ssh's ciphers with openssl's beside them, and other ciphers of openssl below."""
     openssl = openssl_rows(measurements)
     lines = [["MB/s: median (range)", "ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]]
     for name, methods in ssh_rows(measurements).items():
@@ -77,7 +78,7 @@ def table(measurements: Sequence[Json]) -> List[str]:
         cost = cpu_per_gb(methods.get("steady") or methods["pipeline"])
         speeds = [speed(methods.get(method)) for method in METHODS]
         lines.append([name, *speeds, cost, speed(openssl.pop(same, None))])
-    lines += [[name, "-", "-", "-", speed(one)] for name, one in openssl.items()]
+    lines += [[name, "-", "-", "-", speed(row)] for name, row in openssl.items()]
     cells = [[printable(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*cells)]
     form = "  ".join(["%%-%ds" % widths[0]] + ["%%%ds" % width for width in widths[1:]])
@@ -85,7 +86,6 @@ def table(measurements: Sequence[Json]) -> List[str]:
 
 
 def recommendation(document: Json) -> List[str]:
-    """Return the Ciphers line for ssh_config and sshd_config, and what it gains on this machine."""
     rates = {
         name: median_rate(methods["pipeline"])
         for name, methods in ssh_rows(document["measurements"]).items()
@@ -97,10 +97,10 @@ def recommendation(document: Json) -> List[str]:
     lines = ["Recommended for ssh_config: Ciphers %s" % ",".join(order)]
     default = (document["environment"].get("openssh") or {}).get("default_cipher")
     if default in rates:
-        gain, words = rates[order[0]] / rates[default], (order[0], printable(default))
-        text = "%s is as fast as today's default here, %s: no change is needed" % words
-        if gain >= LEAST_GAIN:
-            text = "%s moves %.2f times what today's default does, %s" % (order[0], gain, words[1])
+        best, current, gain = order[0], printable(default), rates[order[0]] / rates[default]
+        text = f"{best} moves {gain:.2f} times what today's default does, {current}"
+        if gain < LEAST_GAIN:
+            text = f"{best} is as fast as today's default here, {current}: no change is needed"
         lines.append("  " + text)
     return lines
 

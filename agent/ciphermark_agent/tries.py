@@ -17,8 +17,6 @@ NOT_REACHED = "not tried: interrupted"
 
 
 class Depth(NamedTuple):
-    """How much a run measures: tries per series and seconds per try."""
-
     name: str
     tries: int
     pipeline_seconds: float  # its first 0.1 s are slow, so a longer try has a higher rate
@@ -72,7 +70,6 @@ class Skipped:
 
 
 def failure_of(attempt: Callable[..., None], *arguments: Any) -> Optional[str]:
-    """Run an attempt; return why it failed, or None."""
     try:
         attempt(*arguments)
     except TryFailed as error:
@@ -92,7 +89,7 @@ class Plan:
 
     def __init__(self, depth: Depth, skipped: Skipped, progress: Progress) -> None:
         self.depth, self.skipped, self.progress = depth, skipped, progress
-        self.steps: List[Tuple[str, float, Callable[[], None]]] = []
+        self.steps: List[Tuple[str, float, Callable[[], Any]]] = []
         self.series: Dict[Any, Series] = {}
         self.repeat_seconds = depth.repeat_seconds  # left for repeats
         self.failures: Dict[Any, int] = collections.Counter()
@@ -114,15 +111,16 @@ class Plan:
         """Return the measured series; note why others are missing."""
         raise NotImplementedError
 
-    def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> None:
-        """Make a try, unless two of its kind have failed in a row."""
+    def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
+        """Make a try, unless two of its kind have failed in a row; return why it failed."""
         if self.failures[kind] >= MOST_FAILURES:
-            return
+            return None
         reason = failure_of(attempt)
         self.failures[kind] = self.failures[kind] + 1 if reason else 0
         if reason:
             self.reasons[kind, step] = reason
             common.verbose("%s %s: %s" % (kind.in_words(), step, reason))
+        return reason
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
         """Add the sample of a try, and of its repeats while other programs disturb it."""

@@ -1,4 +1,4 @@
-"""Send a run: request, retries, answer in words."""
+"""Sends a run to the server: request, retries, explanation of the answer."""
 
 import gzip
 import http.client
@@ -14,55 +14,49 @@ from ciphermark_agent.children import time_limit
 from ciphermark_agent.common import Json, dumps, parse_object, printable, verbose
 
 EXCHANGE_SECONDS = 60.0  # for a whole request and its answer, however slowly they trickle
-CHECK_SECONDS = 5.0  # the same for the question before the measurement
+CHECK_SECONDS = 5.0  # the same for the check before the measurement
 RETRY_DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # seconds between the attempts of an upload
-JITTER = 0.5  # share of a delay that is left to chance, so that many hosts do not come at once
+JITTER = 0.5  # random share of a delay, so that many hosts do not retry at once
 RETRY_AFTER_LIMIT = 60.0
 REFUSED_FOR_GOOD = (400, 409, 413)  # sent again, the same run gets the same answer
 ANSWERS = {
     200: "but not as Ciphermark does; is there a proxy or a sign-in page in between?",
     401: "the server does not know this token",
-    403: "this token may not upload; make one with the scope `upload`",
+    403: "this token may not upload; create one with the scope `upload`",
     404: "there is no Ciphermark at this address",
     409: "the server has another run with the same run_id",
     413: "the run is too large for the server",
     429: "the server asks to come back later",
 }
-NO_TRUST = (
-    "%s: TLS failed: %s; give the certificate of its authority with --ca-file, or write http:// if "
-    "it has none"
-)
+NO_TRUST = "%s: TLS failed: %s; set SSL_CERT_FILE to the certificate of its authority"
 
 
 class UploadFailed(Exception):
-    """The server did not take the run; the text says why, a line each."""
+    pass
 
 
 class Refused(UploadFailed):
-    """The server will never take this run."""
+    """The server will never accept this run."""
 
 
 class Site(NamedTuple):
     server: str
     token: str
-    trust: Optional[ssl.SSLContext] = None  # None: the system's certificates
-    again: str = ""  # the command that sends there what waits in the spool
-    say: Callable[[str], None] = verbose  # for what happens on the way
+    again: str = ""  # the command that uploads the spool
+    say: Callable[[str], None] = verbose  # reports retries
 
     def url(self, path: str) -> str:
         return self.server.rstrip("/") + path
 
 
 class Answer(NamedTuple):
-    """An HTTP answer; status 0 means that no connection came about, body then says why."""
-
-    status: int
+    status: int  # 0 if there is no answer; the body then says why
     body: str
-    retry_after: Optional[str]
+    retry_after: Optional[str] = None
 
 
 class PlainAnswers(urllib.request.HTTPErrorProcessor):
-    """Every answer as it is: no exception for a status, no redirect followed with our token."""
+    """Raises for no status, and follows no redirect with our token."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
@@ -80,28 +74,26 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
     if body is not None:
         headers.update({"Content-Type": "application/json", "Content-Encoding": "gzip"})
     request = urllib.request.Request(site.url("/api/v1/runs/"), data=body, headers=headers)
-    tls = urllib.request.HTTPSHandler(context=site.trust)
-    opener = urllib.request.build_opener(PlainAnswers, tls)
+    opener = urllib.request.build_opener(PlainAnswers)
     late = "no whole answer within %g s" % seconds
     try:
         with time_limit(seconds, late), opener.open(request) as answer:
             text = answer.read(common.MIB).decode("utf-8", "replace")
-            found = Answer(answer.status, text, answer.headers.get("Retry-After"))
-            location = answer.headers.get("Location")
+            location = (answer.headers.get("Location") or "").split("?")[0]
+            if 300 <= answer.status < 400 and location:
+                words = "the server redirects to %s; if that is right, give it as --server"
+                raise UploadFailed(words % location)
+            return Answer(answer.status, text, answer.headers.get("Retry-After"))
     except urllib.error.URLError as error:
-        if isinstance(error.reason, ssl.SSLError):  # it will be the same in a minute
+        if isinstance(error.reason, ssl.SSLError):  # a retry would fail, too
             raise UploadFailed(NO_TRUST % (site.server, error.reason))
-        return Answer(0, str(error.reason), None)
+        return Answer(0, str(error.reason))
     except (OSError, ValueError, http.client.HTTPException) as error:
-        return Answer(0, "the answer broke off: %s" % error, None)
-    if 300 <= found.status < 400 and location:
-        words = "the server redirects to %s; if that is right, give it as --server"
-        raise UploadFailed(words % location.split("?")[0])
-    return found
+        return Answer(0, "the answer broke off: %s" % error)
 
 
 def upload(site: Site, document: Json) -> str:
-    """Send a run; returns what to tell the user. The run_id makes sending twice harmless."""
+    """Send a run and return a message; the run_id makes sending twice harmless."""
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
         answer = ask(site, body, EXCHANGE_SECONDS)
@@ -117,25 +109,24 @@ def upload(site: Site, document: Json) -> str:
         raise Refused(explain_answer(site, answer))
     if answer.status not in (200, 201, 202) or receipt.get("run_id") != document["run_id"].lower():
         raise UploadFailed(explain_answer(site, answer))
-    # The page for people; the answer's own url is the API's.
     page = site.url("/runs/%s/" % document["run_id"])
     if receipt.get("status") == "rejected":
         raise Refused("the server has rejected this run; %s says why" % page)
     lines = ["uploaded: " + page]
     if receipt.get("newer_agent"):
-        words = "agent %s is out, this is %s: curl -fsO %s"
+        words = "agent %s is available, this is %s: curl -fsO %s"
         lines.append(words % (receipt["newer_agent"], __version__, site.url("/agent.py")))
     return "\n".join(lines)
 
 
 def pause(answer: Answer, delay: float) -> float:
-    """Seconds to wait: our own delay with some jitter, longer where the server asks for it."""
-    asked = common.real(answer.retry_after or "") or 0.0  # a date counts for nothing
-    return max(delay * random.uniform(1.0 - JITTER, 1.0), min(asked, RETRY_AFTER_LIMIT))
+    """Return our own delay with some jitter, or Retry-After if that is longer."""
+    requested = common.real(answer.retry_after or "") or 0.0  # a date is ignored
+    return max(delay * random.uniform(1.0 - JITTER, 1.0), min(requested, RETRY_AFTER_LIMIT))
 
 
 def foresee_refusal(site: Site) -> Optional[str]:
-    """Return why an upload would fail: a good token, which may not read, gets 403, a bad 401."""
+    """Return why an upload would fail. A bad token gets 401, a good one 200 or 403."""
     try:
         answer = ask(site, None, CHECK_SECONDS)
     except UploadFailed as error:

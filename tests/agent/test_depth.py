@@ -30,7 +30,7 @@ def test_each_depth_takes_about_the_time_it_promises(
 
 
 def series_of(rates: list[float]) -> agent.Series:
-    series = agent.openssl_series(agent.SpeedCall("rc4"))
+    series = agent.Series("openssl", **agent.SpeedCall("rc4")._asdict())
     series.samples = [{"bytes": int(rate), "seconds": 1.0} for rate in rates]
     return series
 

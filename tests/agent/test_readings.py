@@ -142,7 +142,7 @@ def codes(after: agent.MachineState = QUIET_AFTER, **changes: object) -> list[st
     asked: dict[str, object] = {
         "foreign": 0.01,
         "before": QUIET,
-        "disturbed": (0, 60),
+        "tries": (0, 60),
         "governor": None,
     }
     asked.update(changes)
@@ -160,7 +160,7 @@ def test_a_quiet_run_has_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENSSL_ia32cap", "~0x200000200000000")
     after = agent.MachineState(agent.CpuTimes(90.0, 5.0, 200.0), 50, 3)
-    found = codes(foreign=0.5, after=after, disturbed=(7, 60), governor="conservative")
+    found = codes(foreign=0.5, after=after, tries=(7, 60), governor="conservative")
     assert found == ["busy", "disturbed", "steal", "swap", "throttled", "governor", "ia32cap"]
 
 

@@ -95,7 +95,7 @@ def test_each_version_is_told_what_it_understands_and_what_is_asked_for(
 
 
 def speed_series(acceleration: str, rate: float) -> agent.Series:
-    series = agent.openssl_series(agent.SpeedCall("aes-128-gcm", acceleration))
+    series = agent.Series("openssl", "aes-128-gcm", acceleration)
     series.samples.append({"bytes": int(rate), "seconds": 1.0})
     return series
 

@@ -207,10 +207,10 @@ def test_the_server_is_verified_by_the_given_authority_or_not_at_all_trusted(
     refused = send(run_agent, site, saved_run)
     assert refused.code == 1
     assert "TLS failed: [SSL: CERTIFICATE_VERIFY_FAILED]" in refused.err
-    assert "--ca-file" in refused.err
+    assert "SSL_CERT_FILE" in refused.err
     assert site.requests == []
-    words = ("upload", str(saved_run), "--server", site.url, "--ca-file", f"{pem}.crt")
-    done = run_agent(*words, env={"CIPHERMARK_TOKEN": TOKEN})
+    words = ("upload", str(saved_run), "--server", site.url)
+    done = run_agent(*words, env={"CIPHERMARK_TOKEN": TOKEN, "SSL_CERT_FILE": f"{pem}.crt"})
     assert done.code == 0, done.err
     assert len(site.requests) == 1
 
@@ -241,7 +241,7 @@ def test_an_option_counts_before_the_configuration(
     ("text", "words"),
     (
         ("# x\nserver = x", "agent.ini, line 2: no [agent] section"),
-        ("[agent]\nserver", "is malformed"),
+        ("[agent]\ntoken cmk_secret", "is malformed"),
         ("[agent]\nsrever = x", "unknown setting srever; there are server, token"),
         ("[agnet]\nserver = x", "must have one section, [agent]"),
         ("[agent]\nserver = x\x00\udcff", "is malformed"),
@@ -256,6 +256,7 @@ def test_a_malformed_configuration_is_told_in_one_sentence(
     done = run_agent(*ONE_CIPHER)
     assert done.code == 2
     assert words in done.err
+    assert "cmk_secret" not in done.err
     assert len(done.err.strip().splitlines()) == 1
 
 
