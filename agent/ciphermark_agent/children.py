@@ -132,7 +132,6 @@ def end_children() -> None:
 
 
 def ignore_signals(action: Any = signal.SIG_IGN) -> None:
-    """Ignore Ctrl-C, kill and a terminal that hangs up."""
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signum != signal.SIGHUP or not UNDER_NOHUP:
             signal.signal(signum, action)

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import ciphermark_agent
 from ciphermark_agent import __version__, children, common, delivery, settings
 from ciphermark_agent.conditions import no_other_agent, read_cpu_times
-from ciphermark_agent.openssl import OPENSSL_KNOWN, SpeedAbilities
+from ciphermark_agent.openssl import OPENSSL_KNOWN
 from ciphermark_agent.run import MISSING, Run
 from ciphermark_agent.schedule import command_schedule
 from ciphermark_agent.ssh_server import SSH_ADDRESS, sweep_stale_folders
@@ -35,9 +35,8 @@ def tool_list(text: str) -> Tuple[str, ...]:
 def remote_address(text: str) -> str:
     bad = text.startswith("ssh://") and not SSH_ADDRESS.match(text)
     if bad or not re.match(r"[^\s-][^\s]*$", text) or len(text) > 200:
-        raise argparse.ArgumentTypeError(
-            "give USER@HOST, ssh://USER@HOST:PORT, or a Host of your ssh configuration"
-        )
+        words = "give USER@HOST, ssh://USER@HOST:PORT, or a Host of your ssh configuration"
+        raise argparse.ArgumentTypeError(words)
     return text
 
 
@@ -163,10 +162,8 @@ def command_run(arguments: argparse.Namespace) -> int:
         if not document["measurements"]:
             if run.interrupted is not None:
                 raise run.interrupted
-            entries = document["skipped"][:3]
-            reasons = [
-                "%s: %s" % (skip["cipher"] or skip["tool"], skip["reason"]) for skip in entries
-            ]
+            skipped = document["skipped"][:3]
+            reasons = [f"{skip['cipher'] or skip['tool']}: {skip['reason']}" for skip in skipped]
             common.complain("nothing could be measured; " + "; ".join(reasons))
             continue
         output = "-" if arguments.output in OWN_OUTPUT else arguments.output
@@ -215,9 +212,9 @@ def dry_run_lines(run: Run, site: Optional[Site]) -> List[str]:
     run.openssl = run.openssl or "openssl"
     lines += ["", "# Commands; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"]
     children.shown = lines
-    run.environment()
     openssl_ciphers = run.openssl_ciphers()
-    run.able = SpeedAbilities(seconds=True, providers=True)  # of OpenSSL 3
+    run.environment()
+    run.inspected = run.inspected._replace(seconds=True, providers=True)  # as of OpenSSL 3
     ciphers = [name for name in run.options.ciphers or ["CIPHER"] if name not in OPENSSL_KNOWN]
     for plan in run.plans(ciphers if "ssh" in run.options.tools else [], openssl_ciphers):
         plan.show(lines)

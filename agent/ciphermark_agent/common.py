@@ -42,7 +42,6 @@ def state_folder() -> str:
 
 
 def cut(text: Optional[str]) -> Optional[str]:
-    """Return a text that fits the run document, or None if it is empty."""
     return (text or "").strip()[:TEXT_LIMIT] or None
 
 

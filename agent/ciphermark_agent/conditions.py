@@ -103,7 +103,6 @@ class ForeignWatch:
 
 
 def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float]:
-    """Wait until other programs use little CPU; return the cores that they use at the end."""
     until = time.monotonic() + limit
     text: Optional[str] = "Other programs use %.2f CPU cores; waiting up to %g s for them to finish"
     while True:
@@ -118,7 +117,6 @@ def wait_until_quiet(limit: float, say: Callable[[str], None]) -> Optional[float
 
 
 def cpu_speed(cpu: int) -> int:
-    """Return the capacity of a core as the kernel knows it, or its highest frequency."""
     folder = CPU_FOLDER % cpu
     capacity = read_number(folder + "cpu_capacity")
     return capacity or read_number(folder + "cpufreq/cpuinfo_max_freq") or 0
@@ -146,8 +144,6 @@ def group_files(name: str) -> str:
 
 
 class MachineState(NamedTuple):
-    """Counters whose growth makes a run doubtful; None where they cannot be read."""
-
     times: Optional[CpuTimes] = None
     swapped: Optional[int] = None
     throttled: Optional[int] = None
@@ -164,12 +160,12 @@ def machine_state() -> MachineState:
 
 
 def conditions_of_run(
-    foreign: Optional[float],
-    before: MachineState,
-    tries: Tuple[int, int],  # disturbed ones, all
-    governor: Optional[str],
+    foreign: Optional[float], before: MachineState, tries: Tuple[int, int]
 ) -> Iterator[Tuple[str, str]]:
-    """Yield code and detail of each thing observed that may make this run doubtful."""
+    """Yield code and detail of each thing that may make this run doubtful.
+
+    `tries` counts disturbed tries and all tries.
+    """
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign
@@ -191,11 +187,6 @@ def conditions_of_run(
     cores = min((int(quota) / int(period) for quota, period in quotas), default=None)
     if cores is not None and cores < (os.cpu_count() or 1):
         yield "quota", "a CPU quota allows %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
-    # `powersave` keeps the CPU slow unless the driver chooses the frequency.
-    by_itself = "pstate" in (read_text(CPU_FOLDER % 0 + "cpufreq/scaling_driver") or "")
-    if governor in ("userspace", "conservative") or (governor == "powersave" and not by_itself):
-        yield "governor", "the CPU frequency governor is %s" % governor
     for name, text in sorted(os.environ.items()):
         if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
-            words = "%s=%s is set for everything that was measured" % (name, text[:200])
-            yield name.split("_")[1], words
+            yield name.split("_")[1], f"{name}={text[:200]} was set during the run"

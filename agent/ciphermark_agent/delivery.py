@@ -46,7 +46,6 @@ def spool_folder() -> str:
 
 
 def spooled_runs() -> List[str]:
-    """Return the runs in the spool, oldest first."""
     paths = glob.glob(os.path.join(glob.escape(spool_folder()), "run-*.json"))
     return sorted(paths, key=lambda path: common.reading(lambda: os.path.getmtime(path), 0.0))
 
@@ -97,7 +96,6 @@ def output_fault(document: Json, output: str) -> str:
 
 
 def deliver(document: Json, output: Optional[str], site: Optional[Site], interrupted: bool) -> int:
-    """Write and upload a run, or keep it in the spool; return the exit code."""
     faults = []
     target = output or (None if site else default_output(document))
     if interrupted:

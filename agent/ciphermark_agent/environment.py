@@ -174,12 +174,6 @@ def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
         "memory_bytes": reading(memory_bytes, None),
         "os": reading(os_environment, {}),
         "openssl": parse_openssl_version(built),
-        "openssh": {
-            "client": client,
-            "server": None,  # what sshd says comes later
-            "library": library,
-            "server_library": None,
-            "default_cipher": None,
-        },
+        "openssh": {"client": client, "library": library},  # the server's come later
         "load_average": reading(lambda: [round(load, 2) for load in os.getloadavg()], None),
     }

@@ -51,17 +51,19 @@ def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[s
     return "OPENSSL_armcap", "0x%x" % (int(known.group(1), 16) & ~(ARM_AES | ARM_PMULL))
 
 
-class SpeedAbilities(NamedTuple):
-    seconds: bool  # -seconds and -bytes, since 1.1.1
-    providers: bool  # -provider, since 3.0
+class Openssl(NamedTuple):
+    path: str
+    seconds: bool = True  # has -seconds and -bytes, since 1.1.1
+    providers: bool = True  # has -provider, since 3.0
+    mask: Optional[Tuple[str, str]] = None
 
 
-def speed_abilities(openssl: str) -> SpeedAbilities:
-    answer = run_tool([openssl, "speed", "-help"])
+def inspect_openssl(path: str) -> Openssl:
+    answer = run_tool([path, "speed", "-help"])
     if answer.status == TIMED_OUT:
         raise TryFailed(answer.err)
     text = answer.out + answer.err
-    return SpeedAbilities("-seconds" in text and "-bytes" in text, "-provider " in text)
+    return Openssl(path, "-seconds" in text and "-bytes" in text, "-provider " in text)
 
 
 class SpeedCall(NamedTuple):
@@ -83,28 +85,24 @@ class SpeedCall(NamedTuple):
         return " ".join(words + ["decrypt"] * (self.operation == "decrypt"))
 
 
-def speed_command(openssl: str, call: SpeedCall, seconds: int, able: SpeedAbilities) -> List[str]:
+def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
     """Return the command; without -evp rc4 answers 0.00 and AES leaves its instructions unused."""
-    command = [openssl, "speed", "-mr"]
-    if able.seconds:
+    command = [openssl.path, "speed", "-mr"]
+    if openssl.seconds:
         command += ["-seconds", str(seconds)]
         command += ["-bytes", str(call.block_size)] if call.block_size else []
     command += ["-decrypt"] if call.operation == "decrypt" else []
-    if able.providers and call.cipher in OPENSSL_LEGACY:
+    if openssl.providers and call.cipher in OPENSSL_LEGACY:
         command += ["-provider", "legacy", "-provider", "default"]
     return command + ["-evp", call.cipher]
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
-    """Return samples by block size from the +DT and +R lines of `openssl speed -mr`.
-
-    Lines with another cipher, a count or time of zero, or a malformed number give no sample.
-    """
+    """Return samples by block size; malformed lines and other ciphers give none."""
     samples = {}
     size = None
     for line in text.splitlines():
-        # Old versions print the long name of the object.
-        fields = re.sub(r":id-aes(\d+)-", r":aes-\1-", line.strip()).split(":")
+        fields = re.sub(r":id-aes(\d+)-", r":aes-\1-", line.strip()).split(":")  # before 1.1
         if fields[0] == "+DT" and len(fields) == 4:
             size = whole(fields[3]) if fields[1].lower() == cipher else None
         elif fields[0] == "+R" and len(fields) == 4 and fields[2].lower() == cipher:
@@ -116,24 +114,18 @@ def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
     return samples
 
 
-def announced_seconds(call: SpeedCall, seconds: int, able: SpeedAbilities) -> float:
-    if not able.seconds:
+def expected_seconds(openssl: Openssl, call: SpeedCall, seconds: int) -> float:
+    if not openssl.seconds:
         return 5.0 * OPENSSL_OLD_SECONDS
     return 0.05 + seconds * (1 if call.block_size else len(OPENSSL_SIZES))
 
 
-def openssl_try(
-    openssl: str,
-    call: SpeedCall,
-    seconds: int,
-    able: SpeedAbilities,
-    mask: Optional[Tuple[str, str]] = None,
-) -> Dict[int, Json]:
-    """Return samples by block size; seconds are CPU seconds, as openssl counts them."""
+def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Json]:
+    """Return samples by block size; their seconds are CPU seconds."""
     watch = ForeignWatch()
-    env = dict([mask]) if mask and call.acceleration == "masked" else None
-    command = speed_command(openssl, call, seconds, able)
-    answer = run_tool(command, 2 * announced_seconds(call, seconds, able) + LATE_SECONDS, env)
+    env = dict([openssl.mask]) if openssl.mask and call.acceleration == "masked" else None
+    command = speed_command(openssl, call, seconds)
+    answer = run_tool(command, 2 * expected_seconds(openssl, call, seconds) + LATE_SECONDS, env)
     if answer.status == TIMED_OUT:
         raise TryFailed(HANGS + answer.err)
     if answer.status != 0:
@@ -154,38 +146,34 @@ def openssl_try(
 
 
 def openssl_rounds(
-    depth: Depth, able: SpeedAbilities, ciphers: Sequence[str], masked: Sequence[str] = ()
+    openssl: Openssl, depth: Depth, ciphers: Sequence[str], masked: Sequence[str]
 ) -> List[List[SpeedCall]]:
     """Return the tries of each round; only the first has other block sizes and decryption."""
-    block = OPENSSL_BLOCK if able.seconds else None
+    block = OPENSSL_BLOCK if openssl.seconds else None
     often = [SpeedCall(cipher, block_size=block) for cipher in ciphers]
     often += [SpeedCall(cipher, "masked", block_size=block) for cipher in masked]
     once: List[SpeedCall] = []
-    if able.seconds:
+    if openssl.seconds:
         size = OPENSSL_OLD_BLOCK if depth.name == "quick" else None
         once += [SpeedCall(cipher, block_size=size) for cipher in ciphers]
     if depth.name != "quick":
         size = None if depth.name == "thorough" else block
         once += [SpeedCall(cipher, operation="decrypt", block_size=size) for cipher in ciphers]
-    return [often + once] + [often] * (depth.tries - 1 if able.seconds else 0)
+    return [often + once] + [often] * (depth.tries - 1 if openssl.seconds else 0)
 
 
 class OpensslPlan(Plan):
     def __init__(
-        self,
-        openssl: str,
-        able: SpeedAbilities,
-        rounds: Sequence[Sequence[SpeedCall]],
-        mask: Optional[Tuple[str, str]],
-        *context: Any,
+        self, openssl: Openssl, ciphers: Sequence[str], masked: Sequence[str], *context: Any
     ) -> None:
         super().__init__(*context)
-        self.openssl, self.able, self.rounds, self.mask = openssl, able, rounds, mask
+        self.openssl = openssl
+        self.rounds = rounds = openssl_rounds(openssl, self.depth, ciphers, masked)
         self.hung: List[str] = []
         for number, order in enumerate(rounds):
             for call in random.sample(order, len(order)):
                 label = f"openssl {call.in_words()}, round {number + 1} of {len(rounds)}"
-                cost = announced_seconds(call, self.depth.openssl_seconds, able)
+                cost = expected_seconds(openssl, call, self.depth.openssl_seconds)
                 self.steps.append((label, cost, partial(self.turn, call)))
 
     def turn(self, call: SpeedCall) -> None:
@@ -196,14 +184,13 @@ class OpensslPlan(Plan):
             self.hung += [reason] if reason and reason.startswith(HANGS) else []
 
     def measure(self, call: SpeedCall) -> None:
-        seconds = self.depth.openssl_seconds
-        samples = openssl_try(self.openssl, call, seconds, self.able, self.mask)
+        samples = openssl_try(self.openssl, call, self.depth.openssl_seconds)
         for block_size, sample in samples.items():
             key = call._replace(block_size=block_size)
             if key not in self.series:
                 self.series[key] = Series("openssl", timing="cpu", threads=1, **key._asdict())
-                if self.mask and call.acceleration == "masked":
-                    self.series[key].facts["mask"] = "=".join(self.mask)
+                if self.openssl.mask and call.acceleration == "masked":
+                    self.series[key].facts["mask"] = "=".join(self.openssl.mask)
             self.series[key].samples.append(sample)
 
     def show(self, lines: List[str]) -> None:
@@ -212,7 +199,6 @@ class OpensslPlan(Plan):
             failure_of(self.measure, call)
 
     def results(self) -> List[Series]:
-        """Return all series, except masked ones without an effect."""
         measured = {call.any_size() for call in self.series}
         for kind in [call.any_size() for call in self.rounds[0]]:
             if kind not in measured:
@@ -230,7 +216,6 @@ class OpensslPlan(Plan):
 
 
 def mask_fault(plain: Optional[Series], masked: Series) -> str:
-    """Return why a masked series does not show software AES, or an empty string."""
     if plain is None:
         return "without the mask there is no figure to compare with"
     return "mask had no effect" if plain.median() < MASK_MIN_EFFECT * masked.median() else ""

@@ -8,7 +8,7 @@ import pwd
 import re
 import socket
 import uuid
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 from ciphermark_agent import __version__, common, conditions, openssl, ssh_server
 from ciphermark_agent.children import SSHD_PLACES, find_program, ignore_signals
@@ -17,37 +17,34 @@ from ciphermark_agent.environment import default_cipher, environment, machine_id
 from ciphermark_agent.openssl import OpensslPlan
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost
 from ciphermark_agent.ssh_tries import SshPlan
-from ciphermark_agent.tries import Plan, Series, Skipped, disturbed
+from ciphermark_agent.tries import Series, Skipped, disturbed
 
 # Why a tool is not measured, and how to change that.
 MISSING = {
     "ssh": ("no ssh on this machine", ": install openssh-client, or give --ssh PATH"),
     "openssl": ("no openssl on this machine", ": install openssl, or give --openssl PATH"),
-    "sshd": (
-        "no sshd on this machine",
-        " (looked in PATH, %s): install openssh-server, or give the path of one with --sshd (on "
-        "Debian and Ubuntu `make run` of Ciphermark unpacks one)" % ", ".join(SSHD_PLACES),
-    ),
+    "sshd": ("no sshd on this machine", ": install openssh-server, or give --sshd PATH"),
 }
 # Members of the document whose text comes from other programs or the user.
 FREE_TEXT = ("reason", "detail", "built_on", "platform", "options", "compiler", "kernel", "tags")
+ToolPlan = Union[SshPlan, OpensslPlan]
 COMMON_NAMES = tuple("root localhost openssl openssh libressl ssh sshd linux /root".split())
 HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
 
 
 def own_names(targets: Sequence[str]) -> Set[str]:
     names = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")}
-    homes = {os.path.expanduser("~")}
+    homes = [os.path.expanduser("~")]
     with contextlib.suppress(KeyError):
         account = pwd.getpwuid(os.getuid())
         names.add(account.pw_name)
-        homes.add(account.pw_dir)
-    for host in (socket.gethostname(), platform.node()):
-        names.update((host, host.split(".")[0]))
+        homes.append(account.pw_dir)
+    host = socket.gethostname()
+    names.update((host, host.split(".")[0]))
     for address in targets:
         names.update([address] + re.split(r"[@:/\[\]]", re.sub("^ssh://", "", address)))
-    for home in filter(os.path.isabs, homes):
-        names.update((home.rstrip("/"), os.path.realpath(home).rstrip("/")))
+    names.update(os.path.realpath(home) for home in homes)
+    names.update(home.rstrip("/") for home in homes)
     return {name for name in names if len(name) > 1 and not name.isdigit()} - set(COMMON_NAMES)
 
 
@@ -63,7 +60,7 @@ def without_names(value: Any, names: Set[str], member: str = "") -> Any:
     text = HOME_PATH.sub(r"\1NAME", value)
     for name in sorted(names, key=len, reverse=True):
         before = "" if name.startswith("/") else "(?<![a-z0-9])"
-        text = re.sub("(?i)%s%s(?![a-z0-9])" % (before, re.escape(name)), "NAME", text)
+        text = re.sub(f"(?i){before}{re.escape(name)}(?![a-z0-9])", "NAME", text)
     return text
 
 
@@ -79,8 +76,7 @@ class Run:
         self.ssh = find_program("ssh", options.ssh)
         self.sshd = find_program("sshd", options.sshd, SSHD_PLACES)
         self.openssl = find_program("openssl", options.openssl)
-        self.able = openssl.SpeedAbilities(False, False)
-        self.mask: Optional[Tuple[str, str]] = None
+        self.inspected = openssl.Openssl(self.openssl or "openssl")
         self.interrupted: Optional[common.Interrupted] = None
 
     def has_tools(self) -> bool:
@@ -113,18 +109,16 @@ class Run:
             if name not in known:
                 near = [other for other in sorted(known) if other.startswith(name[:-1] or name)]
                 hint = "did you mean %s?" % " or ".join(near) if near else "see `ssh -Q cipher`"
-                words = (name, hint, ", ".join(openssl.OPENSSL_KNOWN))
-                raise UsageError("unknown cipher %s; %s (openssl: %s)" % words)
+                others = ", ".join(openssl.OPENSSL_KNOWN)
+                raise UsageError(f"unknown cipher {name}; {hint} (openssl: {others})")
         if "ssh" not in self.options.tools:
             return []
         if self.sshd is None and not self.options.targets and self.wanted(offered):
             return self.skip("ssh", *MISSING["sshd"])
         named = self.options.ciphers is not None
-        for cipher in self.wanted(
-            ssh_server.SSH_OLD_CIPHERS if named else ssh_server.SSH_BASELINES
-        ):
-            if cipher not in offered:
-                self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
+        former = ssh_server.SSH_OLD_CIPHERS if named else ssh_server.SSH_BASELINES
+        for cipher in self.wanted([name for name in former if name not in offered]):
+            self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
         return self.wanted(offered)
 
     def openssl_ciphers(self) -> List[str]:
@@ -133,7 +127,7 @@ class Run:
         if self.openssl is None:
             return self.skip("openssl", *MISSING["openssl"])
         try:
-            self.able = openssl.speed_abilities(self.openssl)
+            self.inspected = openssl.inspect_openssl(self.openssl)
         except TryFailed as error:
             self.openssl = None  # it hangs
             return self.skip("openssl", str(error))
@@ -146,13 +140,14 @@ class Run:
             facts["openssh"]["default_cipher"], fault = default_cipher(self.ssh)
             if fault:
                 self.skipped.add("ssh", None, "the default cipher is unknown: " + fault)
-        self.mask = openssl.mask_variable(platform.machine(), facts["openssl"]["cpu_settings"])
+        mask = openssl.mask_variable(platform.machine(), facts["openssl"]["cpu_settings"])
+        self.inspected = self.inspected._replace(mask=mask)
         return facts
 
-    def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[Plan]:
+    def plans(self, ssh: Sequence[str], openssl_ciphers: Sequence[str]) -> List[ToolPlan]:
         options = self.options
         context = (options.depth, self.skipped, self.progress)
-        plans: List[Plan] = []
+        plans: List[ToolPlan] = []
         if ssh:
             channels = ssh_server.ssh_channels(ssh, options.macs, options.compression)
             for number, target in enumerate(options.targets):
@@ -165,17 +160,15 @@ class Run:
         if openssl_ciphers:
             wanted = openssl.MASKED_CIPHERS if options.mask else ()
             masked = [name for name in wanted if name in openssl_ciphers]
-            if self.mask is None:
+            if self.inspected.mask is None:
                 reason = "no way is known to turn the AES hardware of this machine off"
                 for cipher in masked:
                     self.skipped.add("openssl", cipher, reason, "masked")
                 masked = []
-            rounds = openssl.openssl_rounds(options.depth, self.able, openssl_ciphers, masked)
-            plans.append(OpensslPlan(self.openssl or "", self.able, rounds, self.mask, *context))
+            plans.append(OpensslPlan(self.inspected, openssl_ciphers, masked, *context))
         return plans
 
     def measure(self) -> Json:
-        """Return the run document; its measurements may be empty."""
         ciphers = self.ssh_ciphers(), self.openssl_ciphers()
         environment = self.environment()
         plans = self.plans(*ciphers)
@@ -200,14 +193,14 @@ class Run:
                 environment["openssh"].update(server=server.version, server_library=server.library)
         self.progress.finish()
         tries = [disturbed(sample) for series in self.series for sample in series.samples]
-        facts = (foreign, before, (sum(tries), len(tries)), environment["cpu"].get("governor"))
+        facts = (foreign, before, (sum(tries), len(tries)))
         found = reading(lambda: dict(conditions.conditions_of_run(*facts)), {})
         if self.interrupted:
             number = self.interrupted.args[0]
             found["interrupted"] = "a signal (%d) ended the run before all was measured" % number
         return self.document(environment, found)
 
-    def announce(self, plans: Sequence[Plan], ssh: int, openssl: int) -> None:
+    def announce(self, plans: Sequence[ToolPlan], ssh: int, openssl: int) -> None:
         for plan in plans:
             self.progress.plan(*plan.cost())
         depth, minutes = self.options.depth, divmod(round(self.progress.planned), 60)
@@ -217,17 +210,14 @@ class Run:
             self.progress.note(text % (ssh, openssl, depth.name, about, *minutes))
 
     def document(self, environment: Json, found: Dict[str, str]) -> Json:
-        options = self.options
-        document: Dict[str, Any] = {
+        options, host = self.options, socket.gethostname()[:200]
+        document: Json = {
             "schema": common.SCHEMA,
             "run_id": self.run_id,
             "agent": {"name": "ciphermark-agent", "version": __version__},
             "started_at": self.started_at,
             "finished_at": common.utc_now(),
-            "host": {
-                "name": (options.name or socket.gethostname() or "unnamed")[:200],
-                "machine_id": None if options.anonymous else machine_id(),
-            },
+            "host": {"name": options.name or host or "unnamed", "machine_id": machine_id()},
             "tags": dict(options.tags),
             "settings": {
                 "depth": options.depth.name,
@@ -241,7 +231,7 @@ class Run:
         }
         if not options.anonymous:
             return document
-        document["host"]["name"] = "anonymous-" + self.run_id[:8]
+        document["host"] = {"name": "anonymous-" + self.run_id[:8], "machine_id": None}
         names = own_names(options.targets) - {environment["os"].get("id")}
         anonymous: Json = without_names(document, names)
         return anonymous

@@ -32,9 +32,8 @@ def listed(text: str) -> List[str]:
 def tag_pair(text: str) -> Tuple[str, str]:
     key, separator, value = typed(text).partition("=")
     if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
-        raise argparse.ArgumentTypeError(
-            "give KEY=VALUE, the key of letters, digits, dot, dash and underscore (at most 50)"
-        )
+        words = "give KEY=VALUE; KEY: at most 50 letters, digits, dots, dashes and underscores"
+        raise argparse.ArgumentTypeError(words)
     return key, value
 
 

@@ -68,7 +68,7 @@ KEX_LINE = r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) 
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Return the last ones that `ssh -v` reports; earlier ones are a ProxyJump's."""
+    """Return the last algorithms in the log; earlier ones are a ProxyJump's."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     lines = re.findall(KEX_LINE, log)
     if not lines:

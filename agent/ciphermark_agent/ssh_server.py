@@ -95,8 +95,6 @@ def sweep_stale_folders() -> None:
 
 
 class SshEnd:
-    """What a connection needs of its server, and a folder for its files."""
-
     target: Json = {"kind": "loopback", "name": None}
     label = ""  # the user's name for a remote host
     warm_up_seconds = 0.3
@@ -157,10 +155,6 @@ class SshEnd:
         script = "printf R{0}; cat >/dev/null; printf D{0}".format(self.marker)
         return [*words, *channel.options(), *address, script]
 
-    def prepare(self) -> None:
-        """Prepare the first connection; raise TryFailed with the reason if that fails."""
-        raise NotImplementedError
-
     def first_connection(self) -> None:
         self.connection_cpu = self.empty_connection().client_cpu
         if self.version is None:  # the banner leaves the patch level out
@@ -203,8 +197,6 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
 
 
 class PrivateServer(SshEnd):
-    """A private sshd for each connection, with its own keys and configuration."""
-
     def __init__(self, ssh: str, sshd: str) -> None:
         super().__init__(ssh)
         self.sshd = sshd
@@ -250,7 +242,6 @@ class PrivateServer(SshEnd):
         raise TryFailed("ssh-keygen failed: " + one_line(answer.err))
 
     def configure(self) -> None:
-        """Write sshd_config, and make the directory that sshd needs as root."""
         version = version_number(self.version)
         self.write("sshd_config", sshd_configuration(self.folder, version, self.use_pam))
         check = [self.sshd, "-t", "-f", self.path("sshd_config")]
@@ -275,8 +266,6 @@ class PrivateServer(SshEnd):
 
 
 class RemoteHost(SshEnd):
-    """A remote host, reached with the user's own configuration."""
-
     warm_up_seconds = 2.0  # the window of a long line opens slowly
     pilots = 1  # the client's CPU seconds hardly scatter
 
@@ -293,7 +282,7 @@ class RemoteHost(SshEnd):
         self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
     def client_words(self, port: str) -> Tuple[List[str], str, List[str]]:
-        """Use the user's configuration, except for what would spoil a measurement."""
+        # The user's configuration, except for what would spoil a measurement.
         options = "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes"
         options += " PermitLocalCommand=no"
         options += " RemoteCommand=none" if self.client_version >= (7, 6) else ""

@@ -7,17 +7,18 @@ import re
 import statistics
 import time
 from functools import partial
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ciphermark_agent import ssh_connection
 from ciphermark_agent.children import start
 from ciphermark_agent.common import MIB, Json, TryFailed, rate, shell_words
 from ciphermark_agent.conditions import ForeignWatch
 from ciphermark_agent.ssh_connection import Channel, Transfer, Usage, sparse_file, steady_window
-from ciphermark_agent.ssh_server import PrivateServer, SshEnd
+from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
 from ciphermark_agent.tries import NOT_REACHED, Plan, Series, failure_of
 
 METHODS = ("steady", "pipeline")
+Server = Union[PrivateServer, RemoteHost]
 # Pilots warm up a cipher. The first sizes the tries; the CPU seconds of all are the cost of a try
 # before its stream runs: connection, key exchange, and in sshd a buffer that grows over the first
 # 8 to 32 MiB (0.1 to 0.2 s). Samples exclude them, with the pilots' bytes.
@@ -77,7 +78,6 @@ class Reference(NamedTuple):
     server_cpu: Optional[float]
 
     def is_short(self) -> bool:
-        """Return True if sshd's buffer still grows after the pilots."""
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
@@ -141,7 +141,6 @@ def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
 def steady_try(
     server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
 ) -> Tried:
-    """Measure the cipher's own rate: the slope in a running stream."""
     watch = ForeignWatch()
     with sparse_file() as source:
         with Transfer(server, channel, source.fileno(), cpus) as transfer:
@@ -158,7 +157,7 @@ def steady_try(
 
 
 class SshPlan(Plan):
-    def __init__(self, server: SshEnd, channels: Sequence[Channel], *context: Any) -> None:
+    def __init__(self, server: Server, channels: Sequence[Channel], *context: Any) -> None:
         super().__init__(*context)
         self.server, self.channels = server, channels
         self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
@@ -225,7 +224,6 @@ class SshPlan(Plan):
             self.attempt(channel, method, tries)
 
     def sample(self, channel: Channel, method: str) -> Json:
-        """Make one try; its rate sizes the next ones."""
         pilots = reference_of(self.pilots[channel])
         if method == "steady":
             seconds = self.try_seconds(channel, self.depth.steady_seconds)

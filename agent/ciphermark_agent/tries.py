@@ -85,10 +85,9 @@ def disturbed(sample: Json) -> bool:
 
 
 class Plan:
-    """The steps of a run: a label, the expected seconds and a function each."""
-
     def __init__(self, depth: Depth, skipped: Skipped, progress: Progress) -> None:
         self.depth, self.skipped, self.progress = depth, skipped, progress
+        # Label, expected seconds and function of each.
         self.steps: List[Tuple[str, float, Callable[[], Any]]] = []
         self.series: Dict[Any, Series] = {}
         self.repeat_seconds = depth.repeat_seconds  # left for repeats
@@ -102,14 +101,6 @@ class Plan:
         for label, seconds, step in self.steps:
             self.progress.step(label, seconds)
             step()
-
-    def show(self, lines: List[str]) -> None:
-        """Add the commands to the lines of a dry run."""
-        raise NotImplementedError
-
-    def results(self) -> List[Series]:
-        """Return the measured series; note why others are missing."""
-        raise NotImplementedError
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
         """Make a try, unless two of its kind have failed in a row; return why it failed."""

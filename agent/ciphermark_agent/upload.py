@@ -114,7 +114,7 @@ def upload(site: Site, document: Json) -> str:
         raise Refused("the server has rejected this run; %s says why" % page)
     lines = ["uploaded: " + page]
     if receipt.get("newer_agent"):
-        words = "agent %s is available, this is %s: curl -fsO %s"
+        words = "agent %s is out, this is %s: curl -fsO %s"
         lines.append(words % (receipt["newer_agent"], __version__, site.url("/agent.py")))
     return "\n".join(lines)
 

@@ -12,9 +12,8 @@ def planned_seconds(depth: str) -> float:
     """The estimate for ten ssh ciphers and an openssl of today."""
     options = agent.run_options(agent.command_line({}).parse_args(["run", depth]))
     run = agent.Run(options, agent.Progress("none"))
-    run.able = agent.SpeedAbilities(seconds=True, providers=True)
+    run.inspected = agent.Openssl("openssl", mask=("X", "y"))
     run.ssh, run.sshd, run.openssl = "ssh", "sshd", "openssl"
-    run.mask = ("X", "y")
     ciphers = agent.OPENSSL_KNOWN if depth == "--thorough" else agent.OPENSSL_QUICK
     run.announce(run.plans(SSH_CIPHERS, ciphers), len(SSH_CIPHERS), len(ciphers))
     return run.progress.planned

@@ -57,9 +57,8 @@ DT = "+DT:RC4:1:16384~"
 )
 def test_an_answer_that_is_no_number_is_no_try(line: str, tmp_path: Path) -> None:
     fake = write_program(tmp_path / "openssl", answering(line.replace("\udcff", "\u00ff")))
-    able = agent.SpeedAbilities(seconds=True, providers=True)
     with pytest.raises(agent.TryFailed, match="answered no rate"):
-        agent.openssl_try(fake, agent.SpeedCall("rc4"), 1, able)
+        agent.openssl_try(agent.Openssl(fake), agent.SpeedCall("rc4"), 1)
 
 
 def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(

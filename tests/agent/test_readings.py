@@ -143,7 +143,6 @@ def codes(after: agent.MachineState = QUIET_AFTER, **changes: object) -> list[st
         "foreign": 0.01,
         "before": QUIET,
         "tries": (0, 60),
-        "governor": None,
     }
     asked.update(changes)
     with pytest.MonkeyPatch.context() as patch:
@@ -160,8 +159,8 @@ def test_a_quiet_run_has_no_doubts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENSSL_ia32cap", "~0x200000200000000")
     after = agent.MachineState(agent.CpuTimes(90.0, 5.0, 200.0), 50, 3)
-    found = codes(foreign=0.5, after=after, tries=(7, 60), governor="conservative")
-    assert found == ["busy", "disturbed", "steal", "swap", "throttled", "governor", "ia32cap"]
+    found = codes(foreign=0.5, after=after, tries=(7, 60))
+    assert found == ["busy", "disturbed", "steal", "swap", "throttled", "ia32cap"]
 
 
 def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def test_block_sizes_are_those_of_the_lines() -> None:
 def test_why_openssl_failed_is_told_in_words(tmp_path: Path, said: str, words: str) -> None:
     fake = write_program(tmp_path / "openssl", f"import sys; sys.exit({said!r})")
     with pytest.raises(agent.TryFailed, match=f"^{words}$"):
-        agent.openssl_try(fake, agent.SpeedCall("rc4"), 1, V3_0)
+        agent.openssl_try(agent.Openssl(fake), agent.SpeedCall("rc4"), 1)
 
 
 def test_long_names_of_old_versions_are_the_same_cipher() -> None:
@@ -63,9 +63,9 @@ def test_long_names_of_old_versions_are_the_same_cipher() -> None:
     assert agent.parse_speed(text, "aes-128-gcm") == {8192: sample}
 
 
-V1_0 = agent.SpeedAbilities(seconds=False, providers=False)
-V1_1 = agent.SpeedAbilities(seconds=True, providers=False)
-V3_0 = agent.SpeedAbilities(seconds=True, providers=True)
+V1_0 = agent.Openssl("openssl", seconds=False, providers=False)
+V1_1 = agent.Openssl("openssl", seconds=True, providers=False)
+V3_0 = agent.Openssl("openssl")
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ V3_0 = agent.SpeedAbilities(seconds=True, providers=True)
     ),
 )
 def test_each_version_is_told_what_it_understands_and_what_is_asked_for(
-    able: agent.SpeedAbilities, asked: agent.SpeedCall, words: str
+    able: agent.Openssl, asked: agent.SpeedCall, words: str
 ) -> None:
-    command = agent.speed_command("openssl", asked, 1, able)
+    command = agent.speed_command(able, asked, 1)
     assert " ".join(command) == "openssl speed -mr " + words
 
 
@@ -111,9 +111,8 @@ def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> No
     """The masked try of GCM was made, the plain one was not: nothing is said of the mask."""
     skipped = agent.Skipped()
     ciphers = ("aes-128-cbc", "aes-128-gcm")
-    rounds = agent.openssl_rounds(agent.QUICK, V3_0, ciphers, ciphers)
     context = (agent.QUICK, skipped, agent.Progress("none"))
-    plan = agent.OpensslPlan("openssl", V3_0, rounds, ("X", "y"), *context)
+    plan = agent.OpensslPlan(V3_0, ciphers, ciphers, *context)
     masked = agent.SpeedCall("aes-128-gcm", "masked")
     plan.series[masked] = speed_series("masked", 300e6)
     assert plan.results() == []
