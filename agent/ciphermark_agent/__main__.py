@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""Where the agent starts: as one file, as this folder, as a module or as an installed command.
-
-Also Python 2 and 3.5 must read this module, so that they can say what is needed.
-"""
+"""Starts the agent. Python 2 and 3.5 can read this module, to say what is needed."""
 
 import os
 import sys

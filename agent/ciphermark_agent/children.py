@@ -114,8 +114,8 @@ def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
     reaped, status, usage = os.wait4(pid, flags)
     child = _children.pop(reaped, None)
     if child is not None:  # tell subprocess that it has been waited for here
-        ended = os.WIFSIGNALED(status)
-        child.returncode = -os.WTERMSIG(status) if ended else os.WEXITSTATUS(status)
+        killed = os.WIFSIGNALED(status)
+        child.returncode = -os.WTERMSIG(status) if killed else os.WEXITSTATUS(status)
     return reaped, status, usage.ru_utime + usage.ru_stime
 
 
@@ -175,11 +175,8 @@ def read_number(path: str) -> Optional[int]:
 
 
 def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) -> Optional[str]:
-    if given is None:
-        folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
-        found = shutil.which(name, path=folders)
-    else:
-        found = shutil.which(os.path.abspath(given))
-        if found is None:
-            raise common.UsageError(f"--{name} {given}: there is no program that can be run")
-    return os.path.abspath(found) if found else None
+    folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
+    path = shutil.which(name if given is None else os.path.abspath(given), path=folders)
+    if path is None and given is not None:
+        raise common.UsageError(f"--{name} {given}: there is no program that can be run")
+    return os.path.abspath(path) if path else None

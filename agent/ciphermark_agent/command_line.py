@@ -192,12 +192,6 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
         checks.append((name, getattr(run, name), "".join(MISSING[name])))
     measured = read_cpu_times() and children.PRCTL and "yes"
     checks.append(("load by others, CPU seconds of sshd", measured, "needs Linux with /proc"))
-    folder = existing = delivery.spool_folder()
-    while not os.path.exists(existing):
-        existing = os.path.dirname(existing)
-    kept = os.access(existing, os.W_OK) and folder
-    remedy = "%s cannot be written: set XDG_STATE_HOME to a folder that can be" % folder
-    checks.append(("keeping what cannot be uploaded", kept, remedy))
     if site is not None:
         refusal = foresee_refusal(site)
         checks.append(("upload", not refusal and site.server, str(refusal).replace("\n", " ")))
@@ -206,26 +200,25 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
     return ["# What can be measured here", *map(common.printable, lines)]
 
 
-def dry_run_lines(run: Run, site: Optional[Site]) -> List[str]:
-    lines = capability_lines(run, site)
-    run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
-    run.openssl = run.openssl or "openssl"
-    lines += ["", "# Commands; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"]
-    children.shown = lines
-    openssl_ciphers = run.openssl_ciphers()
-    run.environment()
-    run.inspected = run.inspected._replace(seconds=True, providers=True)  # as of OpenSSL 3
-    ciphers = [name for name in run.options.ciphers or ["CIPHER"] if name not in OPENSSL_KNOWN]
-    for plan in run.plans(ciphers if "ssh" in run.options.tools else [], openssl_ciphers):
-        plan.show(lines)
-    children.shown = None
-    return lines
-
-
 def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
-    planned = [Run(options, common.Progress("none")) for options in runs]
-    possible = any(run.has_tools() for run in planned)
-    code = common.show("\n".join(line for run in planned for line in dry_run_lines(run, site)))
+    lines: List[str] = []
+    possible = False
+    for options in runs:
+        run = Run(options, common.Progress("none"))
+        possible = possible or run.has_tools()
+        lines += capability_lines(run, site)
+        lines += ["", "# Commands; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"]
+        run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
+        run.openssl = run.openssl or "openssl"
+        children.shown = lines
+        openssl_ciphers = run.openssl_ciphers()
+        run.environment()
+        run.inspected = run.inspected._replace(seconds=True, providers=True)  # as of OpenSSL 3
+        ciphers = [name for name in options.ciphers or ["CIPHER"] if name not in OPENSSL_KNOWN]
+        for plan in run.plans(ciphers if "ssh" in options.tools else [], openssl_ciphers):
+            plan.show(lines)
+        children.shown = None
+    code = common.show("\n".join(lines))
     return code if possible else common.EXIT_NOTHING
 
 
@@ -243,8 +236,7 @@ def command_source(arguments: argparse.Namespace) -> int:
     try:
         os.makedirs(unpacked)
         for name, text in texts.items():
-            with open(os.path.join(unpacked, name), "w") as file:
-                file.write(text)
+            delivery.write_file(os.path.join(unpacked, name), text)
     except OSError as error:
         raise common.UsageError("%s cannot be written: %s" % (error.filename, error.strerror))
     return common.show("unpacked; it runs as: python3 %s" % unpacked)

@@ -36,9 +36,9 @@ class Interrupted(KeyboardInterrupt):
     """A signal arrived, whose number is the argument."""
 
 
-def state_folder() -> str:
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local/state")
-    return os.path.join(home, "ciphermark")
+def state_folder(*names: str) -> str:
+    home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return os.path.join(home, "ciphermark", *names)
 
 
 def cut(text: Optional[str]) -> Optional[str]:

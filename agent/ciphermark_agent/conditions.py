@@ -56,8 +56,7 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
 
 
 class CpuTimes(NamedTuple):
-    # Seconds of all cores since boot.
-    busy: float
+    busy: float  # seconds of all cores since boot
     steal: float
     total: float
 
@@ -83,10 +82,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measures how many CPU cores other processes use, from its creation to `cores()`.
-
-    The kernel's tick of 10 ms makes it uncertain by about 0.02 over a try of one second.
-    """
+    """Measures how many CPU cores other processes use, to about 0.02 over a second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()
@@ -162,10 +158,7 @@ def machine_state() -> MachineState:
 def conditions_of_run(
     foreign: Optional[float], before: MachineState, tries: Tuple[int, int]
 ) -> Iterator[Tuple[str, str]]:
-    """Yield code and detail of each thing that may make this run doubtful.
-
-    `tries` counts disturbed tries and all tries.
-    """
+    """Yield code and detail of what makes a run doubtful; `tries`: disturbed ones and all."""
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign

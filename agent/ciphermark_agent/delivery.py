@@ -41,23 +41,20 @@ def write_file(path: str, text: str) -> None:
         raise
 
 
-def spool_folder() -> str:
-    return os.path.join(common.state_folder(), "spool")
-
-
 def spooled_runs() -> List[str]:
-    paths = glob.glob(os.path.join(glob.escape(spool_folder()), "run-*.json"))
+    paths = glob.glob(os.path.join(glob.escape(common.state_folder("spool")), "run-*.json"))
     return sorted(paths, key=lambda path: common.reading(lambda: os.path.getmtime(path), 0.0))
 
 
 def keep_in_spool(document: Json) -> str:
     """Return the path in the spool; empty, with a message, if it cannot be written."""
-    path = os.path.join(spool_folder(), "run-%s.json" % document["run_id"])
+    folder = common.state_folder("spool")
+    path = os.path.join(folder, "run-%s.json" % document["run_id"])
     try:
-        os.makedirs(spool_folder(), mode=0o700, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         write_file(path, dumps(document))
     except OSError as error:
-        complain("%s: the run could not be kept: %s" % (spool_folder(), error.strerror))
+        complain("%s: the run could not be kept: %s" % (folder, error.strerror))
         return ""
     return path
 
@@ -148,12 +145,13 @@ def command_upload(arguments: argparse.Namespace) -> int:
     site = upload_site(arguments)
     if site is None:
         raise UsageError("upload needs --server URL")
+    folder = common.state_folder("spool")
     paths = arguments.files or spooled_runs()
     if not paths:
-        say("nothing to send: there is no run in %s\n" % spool_folder(), sys.stdout)
+        say("nothing to send: there is no run in %s\n" % folder, sys.stdout)
     code = common.EXIT_OK
     for path in paths:
-        spooled = os.path.dirname(os.path.abspath(path)) == spool_folder()
+        spooled = os.path.dirname(os.path.abspath(path)) == folder
         try:
             words = upload(site, load_document(path))
             if spooled:

@@ -57,8 +57,8 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     lines = []
     if "server" not in configuration():
         path = configuration_files()[1]
-        text = "# First write %s: [agent], server = https://SERVER, token_file = %s"
-        lines = [text % (path, os.path.join(os.path.dirname(path), "token"))]
+        token = os.path.join(os.path.dirname(path), "token")
+        lines = [f"# First write {path}: [agent], server = https://SERVER, token_file = {token}"]
     if arguments.install:
         return show("\n".join(lines + install(folder, units, run)))
     lines += ["# %s\n%s" % unit for unit in units.items()]
@@ -75,10 +75,11 @@ def systemctl(*words: str) -> List[str]:
 
 
 def do(*words: str) -> None:
-    answer = run_tool(systemctl(*words))
+    command = systemctl(*words)
+    answer = run_tool(command)
     if answer.status != 0:
-        text = "%s failed: %s; `schedule` alone prints a line for cron"
-        raise UsageError(text % (shell_words(systemctl(*words)), one_line(answer.err)))
+        why = f"{shell_words(command)} failed: {one_line(answer.err)}"
+        raise UsageError(why + "; `schedule` alone prints a line for cron")
 
 
 def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]:

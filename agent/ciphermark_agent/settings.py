@@ -32,8 +32,7 @@ def listed(text: str) -> List[str]:
 def tag_pair(text: str) -> Tuple[str, str]:
     key, separator, value = typed(text).partition("=")
     if not separator or not re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,49}$", key) or len(value) > 200:
-        words = "give KEY=VALUE; KEY: at most 50 letters, digits, dots, dashes and underscores"
-        raise argparse.ArgumentTypeError(words)
+        raise argparse.ArgumentTypeError("give KEY=VALUE; KEY: up to 50 of A-Z a-z 0-9 . - _")
     return key, value
 
 
@@ -63,7 +62,7 @@ SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(UPLOAD_SETTINGS, st
 
 def configuration_files() -> List[str]:
     """Return the files that may hold settings; an earlier one overrides a later one."""
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
 
 
@@ -99,8 +98,7 @@ def configuration() -> Dict[str, Any]:
 
 def run_options(arguments: argparse.Namespace) -> argparse.Namespace:
     depth, seconds = arguments.depth, arguments.seconds
-    if arguments.tries is not None:
-        depth = depth._replace(tries=arguments.tries)
+    depth = depth._replace(tries=arguments.tries or depth.tries)
     if arguments.wait is not None:
         depth = depth._replace(wait_seconds=arguments.wait)
     if seconds is not None:
@@ -125,13 +123,9 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         valid = None
     if not valid:
         raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
-    token = (
-        arguments.token
-        or token_from_file(arguments.token_file)
-        or os.environ.get("CIPHERMARK_TOKEN")
-        or given.get("token")
-        or token_from_file(given.get("token_file"))
-    )
+    token = arguments.token or token_from_file(arguments.token_file)
+    token = token or os.environ.get("CIPHERMARK_TOKEN") or given.get("token")
+    token = token or token_from_file(given.get("token_file"))
     if not token and not getattr(arguments, "dry_run", False):
         raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
     if token and not re.match(r"[\x21-\x7e]+$", token):

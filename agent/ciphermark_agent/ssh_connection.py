@@ -21,6 +21,7 @@ STEADY_MAX_SECONDS = 5.0
 STEADY_POLL_SECONDS = 0.01
 STEADY_STALL_SECONDS = 2.0  # a try fails after so long without progress
 SPARSE_BYTES = 64 * 1024 * MIB  # bounded, so that an orphaned ssh ends
+Cpus = Optional[Tuple[int, int]]  # client's and server's, if pinned
 
 
 class Channel(NamedTuple):
@@ -78,11 +79,7 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Return an unnamed file of zeros as ssh's standard input.
-
-    Agent and ssh share the open file description, so `tell` shows ssh's progress at no cost.
-    Truncating the file ends the stream.
-    """
+    """Return an unnamed file of zeros; `tell` shows how far ssh, which shares it, has read."""
     shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
     try:
         folder = shared if os.access(shared, os.W_OK) else None
@@ -119,9 +116,7 @@ class Usage(NamedTuple):
 class Transfer:
     """One ssh connection with its own sshd; leaving it ends all its processes."""
 
-    def __init__(
-        self, server: Any, channel: Channel, source: int, cpus: Optional[Tuple[int, int]]
-    ) -> None:
+    def __init__(self, server: Any, channel: Channel, source: int, cpus: Cpus) -> None:
         self.server, self.channel, self.source = server, channel, source
         self.cpus = [{cpu} for cpu in cpus] if cpus else [None, None]  # of client and server
         self.received = b""

@@ -7,13 +7,20 @@ import re
 import statistics
 import time
 from functools import partial
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from ciphermark_agent import ssh_connection
 from ciphermark_agent.children import start
 from ciphermark_agent.common import MIB, Json, TryFailed, rate, shell_words
 from ciphermark_agent.conditions import ForeignWatch
-from ciphermark_agent.ssh_connection import Channel, Transfer, Usage, sparse_file, steady_window
+from ciphermark_agent.ssh_connection import (
+    Channel,
+    Cpus,
+    Transfer,
+    Usage,
+    sparse_file,
+    steady_window,
+)
 from ciphermark_agent.ssh_server import PrivateServer, RemoteHost, SshEnd
 from ciphermark_agent.tries import NOT_REACHED, Plan, Series, failure_of
 
@@ -96,10 +103,9 @@ def reference_of(pilots: Sequence[Tried]) -> Reference:
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    """Return the sample of a try. CPU seconds are those of its timed bytes in a running stream.
+    """Return the sample of a try, with the CPU seconds of its timed bytes in a running stream.
 
-    They are the slope between the reference and this transfer, which excludes the connection and
-    the start of the stream; None if the error could exceed 5 %.
+    They are the slope between the reference and this transfer; None if it may err by over 5 %.
     """
     beyond = tried.total - reference.total
     ends = [tried.usage.client_cpu - reference.client_cpu]
@@ -138,15 +144,13 @@ def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
     return Tried(moved, usage.ended_at - began, moved, usage, watch.cores())
 
 
-def steady_try(
-    server: SshEnd, channel: Channel, seconds: float, cpus: Optional[Tuple[int, int]]
-) -> Tried:
+def steady_try(server: SshEnd, channel: Channel, seconds: float, cpus: Cpus) -> Tried:
     watch = ForeignWatch()
     with sparse_file() as source:
         with Transfer(server, channel, source.fileno(), cpus) as transfer:
             transfer.wait_for("R")
             moved, elapsed = steady_window(source, seconds, server.warm_up_seconds)
-            source.truncate(0)
+            source.truncate(0)  # ends the stream
             usage = transfer.finish()
             total = source.tell()
     if moved <= 0:
@@ -160,7 +164,7 @@ class SshPlan(Plan):
     def __init__(self, server: Server, channels: Sequence[Channel], *context: Any) -> None:
         super().__init__(*context)
         self.server, self.channels = server, channels
-        self.cpus: Optional[Tuple[int, int]] = None  # of the steady tries: client's and server's
+        self.cpus: Cpus = None  # of the steady tries
         self.pilots: Dict[Channel, List[Tried]] = collections.defaultdict(list)
         self.rates: Dict[Channel, float] = {}
         self.where = ("ssh to " + server.label) if server.label else "ssh"
@@ -173,10 +177,8 @@ class SshPlan(Plan):
             label = "ssh %s: warm-up" % channel.in_words()
             pilot = partial(self.attempt, channel, "warm-up", partial(self.pilot, channel))
             self.steps.append((label, PILOT_SECONDS, pilot))
-        seconds = {
-            "steady": server.warm_up_seconds + self.depth.steady_seconds,
-            "pipeline": self.depth.pipeline_seconds,
-        }
+        steady_seconds = server.warm_up_seconds + self.depth.steady_seconds
+        seconds = {"steady": steady_seconds, "pipeline": self.depth.pipeline_seconds}
         for number in range(self.depth.tries):
             for channel in random.sample(channels, len(channels)):
                 for method in METHODS:

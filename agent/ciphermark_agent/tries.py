@@ -47,20 +47,18 @@ class Series:
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
-        """Return the standard error of the median as a share of it; infinite for few tries.
-
-        1.4826 * MAD estimates the standard deviation; 1.2533 converts the error of a mean.
-        """
+        """Return the standard error of the median as a share of it; infinite for few tries."""
         if len(self.samples) < STABLE_MIN_TRIES:
             return float("inf")
         middle = self.median()
         deviation = statistics.median(abs(rate(sample) - middle) for sample in self.samples)
+        # 1.4826 * MAD estimates the standard deviation; 1.2533 converts the error of a mean.
         return float(1.2533 * 1.4826 * deviation / len(self.samples) ** 0.5 / middle)
 
 
 class Skipped:
     def __init__(self) -> None:
-        self.entries: Dict[Tuple[str, Optional[str], str], Json] = {}
+        self.entries: Dict[Any, Json] = {}
 
     def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
         """Add a reason; `part` names the part of the cipher, no cipher means the whole tool."""
