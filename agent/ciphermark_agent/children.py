@@ -24,7 +24,6 @@ SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 UNWANTED = ("CIPHERMARK_TOKEN", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "LANGUAGE")
 UNDER_NOHUP = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
-
 try:
     import ctypes
 
@@ -84,9 +83,7 @@ TIMED_OUT = 124
 shown: Optional[List[str]] = None  # in a dry run: collects commands and files as lines
 
 
-def run_tool(
-    command: Sequence[str], timeout: Optional[float] = None, env: Variables = None
-) -> ToolResult:
+def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None) -> ToolResult:
     """Run a command to its end or time-out. Failures are in the result, never raised."""
     if shown is not None:
         shown.append(shell_words(command, env))

@@ -59,25 +59,20 @@ def add_server_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_depth_options(parser: Any) -> None:
-    depth = parser.add_mutually_exclusive_group()
-    facts: Any = {"dest": "depth", "action": "store_const"}
+    add = parser.add_mutually_exclusive_group().add_argument
     for name, text in DEPTH_HELP.items():
-        depth.add_argument("--" + name, const=DEPTHS[name], help=text, **facts)
+        add("--" + name, dest="depth", action="store_const", const=DEPTHS[name], help=text)
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     many: Any = {"action": "append", "default": []}  # of what may be repeated
-    number: Any = {"metavar": "N"}
     names: Any = {"metavar": "LIST", "type": settings.name_list}
-    path: Any = {"metavar": "PATH"}
     add: Any = parser.add_argument
     add("--output", metavar="FILE", help="write the run document; - is standard output")
     host = parser.add_mutually_exclusive_group()
-    name: Any = {"type": settings.host_label, "help": "name of this host (default: its host name)"}
-    host.add_argument("--name", **name)
+    host.add_argument("--name", type=settings.host_label, help="default: the host name")
     host.add_argument("--anonymous", action="store_true", help="no name of host or account, no id")
-    tag: Any = {"dest": "tags", "metavar": "KEY=VALUE", "type": settings.tag_pair, **many}
-    add("--tag", help="may be repeated", **tag)
+    add("--tag", dest="tags", metavar="KEY=VALUE", type=settings.tag_pair, **many)
 
     group = parser.add_argument_group("what is measured")
     add_depth_options(group)
@@ -87,15 +82,15 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--ciphers", help="names of ssh and of openssl, by commas", **names)
     add("--macs", default=(), help="each of these MACs (default: the client's choice)", **names)
     add("--compression", action="store_true", help="measure ssh also with compression")
-    add("--tries", type=between(1, 50, int), help="tries a series", **number)
-    add("--seconds", type=between(0.1, 20, float), help="length of a try", **number)
-    add("--wait", type=between(0, 99999, float), help="seconds to wait for a quiet CPU", **number)
+    add("--tries", metavar="N", type=between(1, 50, int), help="tries per series")
+    add("--seconds", metavar="S", type=between(0.1, 20, float), help="length of a try")
+    add("--wait", metavar="S", type=between(0, 99999, float), help="wait for an idle CPU")
     add("--no-mask", dest="mask", action="store_false", help="no tries without AES hardware")
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
     add("--target", help="measure ssh to this host as you reach it; may be repeated", **target)
-    add("--ssh", help="the ssh to measure", **path)
-    add("--sshd", help="the sshd to start on the loopback address", **path)
-    add("--openssl", help="the openssl to measure; repeated: a run for each", **many, **path)
+    add("--ssh", metavar="PATH", help="the ssh to measure")
+    add("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
+    add("--openssl", metavar="PATH", help="the openssl to measure; a run for each", **many)
 
     add = parser.add_argument_group("output").add_argument
     add("--dry-run", action="store_true", help="what can be measured here; every command; run none")
@@ -124,8 +119,7 @@ def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
     add_server_options(run)
     run.set_defaults(**run_defaults)
     send = add(delivery.command_upload, "upload", "send saved or spooled runs")
-    files = "run documents (default: all of the spool)"
-    send.add_argument("files", metavar="FILE", nargs="*", help=files)
+    send.add_argument("files", metavar="FILE", nargs="*", help="runs (default: all of the spool)")
     add_server_options(send)
     send.add_argument("-v", "--verbose", action="store_true", help="report each retry")
     schedule = add(command_schedule, "schedule", "print a systemd timer, and a cron line")
@@ -149,12 +143,12 @@ def command_run(arguments: argparse.Namespace) -> int:
     if refusal:
         common.complain(refusal + "\nthe run is measured all the same, and kept to be sent later")
     codes = []
-    for number, each in enumerate(runs):
+    for number, run_options in enumerate(runs):
         children.catch_signals()
         try:
             progress = common.Progress(arguments.progress)
             with no_other_agent(progress.note):
-                run = Run(each, progress)
+                run = Run(run_options, progress)
                 document = run.measure()
         finally:
             children.ignore_signals()

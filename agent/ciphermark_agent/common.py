@@ -24,10 +24,6 @@ class UsageError(Exception):
     code = EXIT_USAGE
 
 
-class OtherAgent(UsageError):
-    code = EXIT_NOTHING
-
-
 class TryFailed(Exception):
     """One try, or all of one tool, gave no result; the text says why."""
 
@@ -92,10 +88,7 @@ def parse_object(text: str) -> Json:
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
-    """Write to a standard stream without a buffer; return the error, if any.
-
-    A message that cannot be written (closed terminal or pipe, full disk) must not cost a run.
-    """
+    """Write without a buffer; return the error, because a lost message must not cost a run."""
     if stream is None:
         return OSError(0, "it is closed")
     left = text.encode(stream.encoding or "ascii", "replace")
@@ -134,7 +127,7 @@ def verbose(text: str) -> None:
 
 
 def unforeseen(error: Exception) -> str:
-    return ("unforeseen: %s: %s" % (type(error).__name__, error))[:300]
+    return ("unexpected %s: %s" % (type(error).__name__, error))[:300]
 
 
 def reading(read: Callable[[], Any], default: Any) -> Any:

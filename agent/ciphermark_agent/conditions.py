@@ -44,12 +44,14 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
             try:
                 holding.enter_context(locked(path, fcntl.LOCK_NB))
             except BlockingIOError:
-                limit = "%g min" % (LOCK_SECONDS / 60)
+                limit = f"{LOCK_SECONDS / 60:g} min"
                 say(f"Another agent measures on this machine; waiting up to {limit} for it.")
                 with time_limit(LOCK_SECONDS, "another agent has measured here for " + limit):
                     holding.enter_context(locked(path, 0))
         except TimeoutError as error:
-            raise common.OtherAgent("%s; nothing was measured" % error)
+            failure = common.UsageError("%s; nothing was measured" % error)
+            failure.code = common.EXIT_NOTHING
+            raise failure
         except OSError as error:
             common.verbose(f"cannot detect other agents: {error}")
         yield

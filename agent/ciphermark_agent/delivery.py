@@ -71,13 +71,6 @@ def set_aside(path: str) -> str:
     return path
 
 
-def default_output(document: Json) -> str:
-    if not os.isatty(1):
-        return "-"
-    folder = "" if os.access(".", os.W_OK) else common.state_folder()
-    return os.path.join(folder, "ciphermark-%s.json" % document["run_id"][:8])
-
-
 def output_fault(document: Json, output: str) -> str:
     """Write the document to --output; return why that failed, or an empty string."""
     error: Optional[OSError] = None
@@ -94,7 +87,9 @@ def output_fault(document: Json, output: str) -> str:
 
 def deliver(document: Json, output: Optional[str], site: Optional[Site], interrupted: bool) -> int:
     faults = []
-    target = output or (None if site else default_output(document))
+    folder = "" if os.access(".", os.W_OK) else common.state_folder()
+    name = os.path.join(folder, "ciphermark-%s.json" % document["run_id"][:8])
+    target = output or (None if site else name if os.isatty(1) else "-")
     if interrupted:
         faults, site = ["interrupted; everything that was started is ended"], None
         target = None if not output or output == "-" or is_special(output) else output

@@ -130,17 +130,14 @@ def parse_openssl_version(text: str) -> Json:
         # A library of another version than the program stays visible.
         "version_text": cut(re.sub(r"^(.{,500}?) +\(Library: \1\)$", r"\1", first)),
         "built_on": cut(named.get("built on")),
-        "platform": cut(named.get("platform")),
-        "options": cut(named.get("options")),
-        "compiler": cut(named.get("compiler")),
         "cpu_settings": cut(named.get("CPUINFO")),
+        **{key: cut(named.get(key)) for key in ("platform", "options", "compiler")},
     }
 
 
 def machine_id() -> Optional[str]:
     raw = read_text("/etc/machine-id") or read_text("/var/lib/dbus/machine-id")
-    if raw is None and platform.system() == "FreeBSD":
-        raw = sysctl("kern.hostuuid")
+    raw = raw or sysctl("kern.hostuuid")  # FreeBSD
     if raw is None and platform.system() == "Darwin":
         answer = run_tool(["ioreg", "-rd1", "-c", "IOPlatformExpertDevice"]).out
         uuid = re.search(r'"IOPlatformUUID" = "([0-9A-Fa-f-]{36})"', answer)

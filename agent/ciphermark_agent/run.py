@@ -26,26 +26,20 @@ MISSING = {
     "sshd": ("no sshd on this machine", ": install openssh-server, or give --sshd PATH"),
 }
 # Members of the document whose text comes from other programs or the user.
-FREE_TEXT = ("reason", "detail", "built_on", "platform", "options", "compiler", "kernel", "tags")
+FREE_TEXT = "reason detail built_on platform options compiler kernel tags client server".split()
 ToolPlan = Union[SshPlan, OpensslPlan]
-COMMON_NAMES = tuple("root localhost openssl openssh libressl ssh sshd linux /root".split())
+COMMON_NAMES = set("root localhost openssl openssh libressl ssh sshd linux /root".split())
 HOME_PATH = re.compile(r"(/(?:home|Users)/)[^/\s:;,=\"'<>()]+")
 
 
-def own_names(targets: Sequence[str]) -> Set[str]:
-    names = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER")}
-    homes = [os.path.expanduser("~")]
+def own_names() -> Set[str]:
+    host, home = socket.gethostname(), os.path.expanduser("~")
+    names = {host, host.split(".")[0], home, os.path.realpath(home)}
+    names.update(os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER"))
     with contextlib.suppress(KeyError):
         account = pwd.getpwuid(os.getuid())
-        names.add(account.pw_name)
-        homes.append(account.pw_dir)
-    host = socket.gethostname()
-    names.update((host, host.split(".")[0]))
-    for address in targets:
-        names.update([address] + re.split(r"[@:/\[\]]", re.sub("^ssh://", "", address)))
-    names.update(os.path.realpath(home) for home in homes)
-    names.update(home.rstrip("/") for home in homes)
-    return {name for name in names if len(name) > 1 and not name.isdigit()} - set(COMMON_NAMES)
+        names.update((account.pw_name, account.pw_dir))
+    return {name for name in names if len(name) > 1 and not name.isdigit()} - COMMON_NAMES
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
@@ -194,11 +188,11 @@ class Run:
         self.progress.finish()
         tries = [disturbed(sample) for series in self.series for sample in series.samples]
         facts = (foreign, before, (sum(tries), len(tries)))
-        found = reading(lambda: dict(conditions.conditions_of_run(*facts)), {})
+        doubts = reading(lambda: dict(conditions.conditions_of_run(*facts)), {})
         if self.interrupted:
             number = self.interrupted.args[0]
-            found["interrupted"] = "a signal (%d) ended the run before all was measured" % number
-        return self.document(environment, found)
+            doubts["interrupted"] = "a signal (%d) ended the run before all was measured" % number
+        return self.document(environment, doubts)
 
     def announce(self, plans: Sequence[ToolPlan], ssh: int, openssl: int) -> None:
         for plan in plans:
@@ -209,7 +203,7 @@ class Run:
         if plans:
             self.progress.note(text % (ssh, openssl, depth.name, about, *minutes))
 
-    def document(self, environment: Json, found: Dict[str, str]) -> Json:
+    def document(self, environment: Json, doubts: Dict[str, str]) -> Json:
         options, host = self.options, socket.gethostname()[:200]
         document: Json = {
             "schema": common.SCHEMA,
@@ -225,13 +219,12 @@ class Run:
                 "pinned_cpus": list(self.pinned_cpus) if self.pinned_cpus else None,
             },
             "environment": environment,
-            "conditions": [{"code": code, "detail": text} for code, text in found.items()],
+            "conditions": [{"code": code, "detail": text} for code, text in doubts.items()],
             "measurements": [{**series.facts, "samples": series.samples} for series in self.series],
             "skipped": list(self.skipped.entries.values()),
         }
         if not options.anonymous:
             return document
         document["host"] = {"name": "anonymous-" + self.run_id[:8], "machine_id": None}
-        names = own_names(options.targets) - {environment["os"].get("id")}
-        anonymous: Json = without_names(document, names)
-        return anonymous
+        names = own_names() - {environment["os"].get("id")}
+        return dict(without_names(document, names))

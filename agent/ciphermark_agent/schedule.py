@@ -23,7 +23,6 @@ Type=oneshot
 ExecStart={run}
 # 1: measured, but the server was not reached; the run waits in the spool
 SuccessExitStatus=1
-# what waits there from earlier weeks
 ExecStartPost=-{upload}
 """
 TIMER = """\
@@ -97,5 +96,5 @@ def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]
     do("enable", "--now", TIMER_NAME)
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
     lines = ["installed in %s; next run: %s" % (folder, next_run)]
-    linger = "it runs while you are signed in; `loginctl enable-linger`: always"
-    return lines if os.getuid() == 0 else [*lines, linger]
+    linger = ["it runs while you are signed in; `loginctl enable-linger`: always"]
+    return lines + (linger if os.getuid() != 0 else [])

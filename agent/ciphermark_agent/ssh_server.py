@@ -42,7 +42,7 @@ FAILURES = (
 REMOTE_FAILURES = (
     ("Permission denied", "the login was refused: set up a key that needs no password"),
     ("Host key verif", "its host key is not known: connect once by hand and accept it"),
-    ("Unknown cipher type", "this ssh does not know it"),
+    *FAILURES,
 )
 # ssh itself takes no IPv6 address in such a URL, and before 7.7 no URL.
 SSH_ADDRESS = re.compile(
@@ -113,10 +113,7 @@ class SshEnd:
         self.client_env: Dict[str, str] = {}
 
     def __enter__(self) -> Any:
-        try:
-            self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
-        except OSError as error:
-            raise TryFailed("no temporary directory can be made: %s" % error)
+        self.folder = tempfile.mkdtemp(prefix=WORK_PREFIX)
         self.lock.enter_context(locked(self.folder, fcntl.LOCK_NB))
         return self
 
@@ -143,11 +140,8 @@ class SshEnd:
         raise NotImplementedError
 
     def command(self, channel: Channel, port: str) -> List[str]:
-        """Return the ssh command of a connection.
-
-        The remote command reports when it can receive and when it has received everything. The
-        marker distinguishes that from what a login shell may print.
-        """
+        # The remote command reports that it can receive and that it has received everything; the
+        # marker distinguishes that from what a login shell prints.
         first, options, address = self.client_words(port)
         words = [self.ssh, *first, "-v", "-T", "-a", "-x"]
         for option in options.split():
@@ -165,14 +159,6 @@ class SshEnd:
         with Transfer(self, Channel(None), subprocess.DEVNULL, None) as transfer:
             transfer.wait_for("R")
             return transfer.finish()
-
-
-def explain_failure(ssh_log: str, sshd_log: str, received: str) -> str:
-    """Return why a connection failed; `received` is the output of the remote side."""
-    logs = "\n".join((ssh_log, sshd_log, received))
-    refused = ("Permission denied", "sshd refused the temporary key: " + one_line(sshd_log))
-    otherwise = "%s (sshd: %s)" % (one_line(ssh_log), one_line(sshd_log))
-    return explain(logs, [*FAILURES, refused], otherwise)
 
 
 def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> str:
@@ -215,7 +201,12 @@ class PrivateServer(SshEnd):
         return command + channel.server_options()
 
     def explain(self, received: str) -> str:
-        return explain_failure(self.read("ssh.log"), self.read("sshd.log"), received)
+        """Return why a connection failed; `received` is the output of the remote side."""
+        logs = [self.read("ssh.log"), self.read("sshd.log")]
+        ssh_line, sshd_line = map(one_line, logs)
+        refused = ("Permission denied", "sshd refused the temporary key: " + sshd_line)
+        otherwise = f"{ssh_line} (sshd: {sshd_line})"
+        return explain("\n".join([*logs, received]), [*FAILURES, refused], otherwise)
 
     def prepare(self) -> None:
         try:

@@ -103,10 +103,7 @@ def reference_of(pilots: Sequence[Tried]) -> Reference:
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    """Return the sample of a try, with the CPU seconds of its timed bytes in a running stream.
-
-    They are the slope between the reference and this transfer; None if it may err by over 5 %.
-    """
+    # CPU seconds are the slope between the reference and this transfer, if it is known to 5 %.
     beyond = tried.total - reference.total
     ends = [tried.usage.client_cpu - reference.client_cpu]
     if tried.usage.server_cpu is not None and reference.server_cpu is not None:

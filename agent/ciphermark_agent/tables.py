@@ -7,7 +7,6 @@ from ciphermark_agent.common import Json, printable, rate
 from ciphermark_agent.openssl import SpeedCall
 from ciphermark_agent.ssh_connection import Channel
 
-METHODS = ("pipeline", "steady")
 # openssl's names for ciphers of ssh, where more than a dash differs.
 OPENSSL_NAMES = {
     "arcfour": "rc4",
@@ -76,7 +75,7 @@ def table(measurements: Sequence[Json]) -> List[str]:
         cipher = name.split("@")[0].split(" ")[0]
         same = OPENSSL_NAMES.get(cipher, cipher.replace("aes", "aes-", 1))
         cost = cpu_per_gb(methods.get("steady") or methods["pipeline"])
-        speeds = [speed(methods.get(method)) for method in METHODS]
+        speeds = [speed(methods.get(method)) for method in ("pipeline", "steady")]
         lines.append([name, *speeds, cost, speed(openssl.pop(same, None))])
     lines += [[name, "-", "-", "-", speed(row)] for name, row in openssl.items()]
     cells = [[printable(cell) for cell in line] for line in lines]

@@ -81,8 +81,7 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
             text = answer.read(common.MIB).decode("utf-8", "replace")
             location = (answer.headers.get("Location") or "").split("?")[0]
             if 300 <= answer.status < 400 and location:
-                words = "the server redirects to %s; if that is right, give it as --server"
-                raise UploadFailed(words % location)
+                raise UploadFailed(f"the server redirects to {location}: give that as --server")
             return Answer(answer.status, text, answer.headers.get("Retry-After"))
     except urllib.error.URLError as error:
         if isinstance(error.reason, ssl.SSLError):  # a retry would fail, too

@@ -51,8 +51,14 @@ def test_negotiated_algorithms_are_those_of_the_upload_direction(
         ("debug1: x\nsomething odd\ndebug1: y", "why", "", "something odd (sshd: why)"),
     ),
 )
-def test_failures_are_told_in_words(ssh_log: str, sshd_log: str, received: str, words: str) -> None:
-    assert words in agent.explain_failure(ssh_log, sshd_log, received)
+def test_failures_are_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, ssh_log: str, sshd_log: str, received: str, words: str
+) -> None:
+    monkeypatch.setattr(agent, "become_subreaper", lambda: False)
+    server = agent.PrivateServer("ssh", "sshd")
+    logs = {"ssh.log": ssh_log, "sshd.log": sshd_log}
+    monkeypatch.setattr(server, "read", lambda name: logs[name])
+    assert words in server.explain(received)
 
 
 @pytest.mark.parametrize(
