@@ -28,7 +28,7 @@ ANSWERS = {
     413: "the run is too large for the server",
     429: "the server asks to come back later",
 }
-NO_TRUST = "%s: TLS failed: %s; set SSL_CERT_FILE to the certificate of its authority"
+NO_TRUST = "%s: TLS failed: %s; set SSL_CERT_FILE to its authority, or use http:// without TLS"
 
 
 class UploadFailed(Exception):
