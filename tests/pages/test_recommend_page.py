@@ -141,11 +141,11 @@ def test_a_group_says_what_each_host_loses(member: Client, store_run: StoreRun) 
     losers = re.findall(r'<tr data-host="([^"]*)"', html)
     assert (losers[0], len(losers)) == ("arm", 20)
     named = text_of(page(member, f"{URL}?host=arm&host=mute&host=x86 01"))
-    assert "No figures of plain ssh on the loopback, so left out: mute" in named
+    assert "Excluded (no loopback SSH results): mute" in named
 
 
 def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
-    assert "No host has figures of ssh yet" in text_of(page(member, URL))
+    assert "No SSH results yet" in text_of(page(member, URL))
     store_run(machine("bare", SILENT))
     assert "bare has no figures of plain ssh" in text_of(page(member, URL, host="bare"))
     store_run(machine("dull", series(GCM256, 600), environment=facts(None, None)))
