@@ -90,7 +90,7 @@ def test_what_is_often_asked_is_one_click_away(member: Client, store_run: StoreR
     answers = [member.get(address, follow=True) for address in addresses]
     assert {answer.status_code for answer in answers} == {200}
     assert 'name="client"' in answers[1].content.decode()  # the form for two hosts
-    assert "Often asked" not in text_of(page(member, "/", group_by="os"))
+    assert "Common questions" not in text_of(page(member, "/", group_by="os"))
 
 
 def test_while_this_machine_is_measured_the_page_says_so(
@@ -99,7 +99,7 @@ def test_while_this_machine_is_measured_the_page_says_so(
     settings.MEASURING_FILE = tmp_path / "measuring"
     assert "is being measured" not in text_of(page(member, "/"))
     settings.MEASURING_FILE.touch()
-    assert "The machine of this site is being measured" in text_of(page(member, "/"))
+    assert "This server is being measured" in text_of(page(member, "/"))
     os.utime(settings.MEASURING_FILE, (0, 0))  # of a `make run` that was killed
     assert "is being measured" not in text_of(page(member, "/"))
 
@@ -130,7 +130,7 @@ def test_a_view_without_figures_of_its_block_size_offers_the_other_sizes(
 def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
     html = page(member, "/", cpu="no-such-cpu", os="linux")
     said = text_of(html)
-    assert "No measurement fits this view." in said
+    assert "No measurements match." in said
     assert 'href="?"' in html
     assert re.search(r'value="no-such-cpu"[^>]*checked', html)
 
@@ -195,7 +195,7 @@ def test_published_groups_lead_to_their_sources(member: Client) -> None:
     runs = page(member, "/runs/", cpu=I7)
     first = re.search(r'href="(/runs/[0-9a-f-]{36}/)"', runs)
     assert first is not None
-    assert "Where these figures come from" in text_of(page(member, first[1]))
+    assert "Source of these results" in text_of(page(member, first[1]))
 
 
 def test_the_page_allows_no_inline_code_or_style(member: Client, store_run: StoreRun) -> None:
@@ -247,9 +247,9 @@ def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(
         )
     html = page(member, "/", tool="openssl", group_by="openssl")
     said = text_of(html)
-    assert "Between these releases the tool changed" in said
-    assert "aes-128-gcm: measured the old way by OpenSSL 3.0.15" in said
-    assert "the new way by OpenSSL 3.0.19" in said
+    assert "The tool changed between these releases" in said
+    assert "aes-128-gcm: OpenSSL 3.0.15" in said
+    assert "OpenSSL 3.0.19 the new way" in said
     assert '"openssl-3.0.19": "1 host, tool changed"' in html
     for quiet in ({"cipher": "aes-128-cbc"}, {"group_by": "cpu"}):
         query = {"tool": "openssl", "group_by": "openssl", **quiet}

@@ -52,7 +52,7 @@ def test_the_history_tells_its_changes_and_their_likely_cause(
 def test_a_steady_history_says_that_nothing_changed(member: Client, store_run: StoreRun) -> None:
     for day in range(4):
         run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
-    assert "4 runs, and no change among them" in text_of(page(member, address(run)))
+    assert "No changes in 4 runs." in text_of(page(member, address(run)))
 
 
 def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreRun) -> None:
@@ -97,7 +97,7 @@ def test_a_host_stands_among_all_hosts_one_vote_each(member: Client, store_run: 
     # The host n2 was fast once; its latest run counts: 1, 2 and 3e8 are beaten, 5e8 is not.
     assert "faster than 75 % of 4 other hosts" in said
     assert "2 of 5" in said
-    assert "no other host measured it" in said
+    assert "no comparable host" in said
 
 
 def test_noisy_and_disturbed_figures_say_so_beside_them(
@@ -106,12 +106,12 @@ def test_noisy_and_disturbed_figures_say_so_beside_them(
     scattered = (4e8, 2e8, 6e8)
     calm = store_run(run_of_day(0, ssh_measurement(GCM, *scattered), conditions=[]))
     said = text_of(page(member, address(calm)))
-    assert "400 MB/s noisy no other host" in said
+    assert "400 MB/s noisy no comparable host" in said
     both = store_run(
         run_of_day(1, ssh_measurement(GCM, *scattered), conditions=[{"code": "swapping"}])
     )
     html = page(member, address(both))
-    assert "400 MB/s noisy, disturbed no other host" in text_of(html)
+    assert "400 MB/s noisy, disturbed no comparable host" in text_of(html)
     assert 'title="The spread is above 5 %; swapping"' in html
     assert text_of(page(member, "/")).count("400 MB/s low confidence") == 1
 

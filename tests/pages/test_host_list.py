@@ -19,7 +19,7 @@ ADVICE = "Give the guest the host's CPU type (Proxmox: CPU type host; libvirt: c
 def test_which_hosts_lose_aes_hardware_and_what_to_do_is_one_click_away(member: Client) -> None:
     html = page(member, URL)
     assert "1 host does not use its AES hardware (1 hidden)." in text_of(html)
-    shown = page(member, URL + link(html, "Show it: why, and what to do"))
+    shown = page(member, URL + link(html, "Show why and what to do"))
     assert names(shown) == ["guest"]
     said = text_of(shown)
     assert "The CPU, AMD EPYC 9R14 (zen4), has AES instructions, but the flags" in said
@@ -46,7 +46,7 @@ def test_headings_sort_and_once_more_turn_the_order_round(member: Client) -> Non
     assert names(html) == ["qemu", "guest", "fast"]
     assert 'aria-sort="descending"' in html
     assert names(page(member, URL + link(html, "AES acceleration"))) == ["guest", "qemu", "fast"]
-    assert names(page(member, URL + link(html, "Last added first"))) == ["qemu", "guest", "fast"]
+    assert names(page(member, URL + link(html, "Newest first"))) == ["qemu", "guest", "fast"]
 
 
 def test_a_host_is_found_by_the_only_name_that_begins_so(

@@ -104,7 +104,7 @@ def test_an_address_of_this_machine_alone_is_said_with_what_serves_a_fleet(
 ) -> None:
     html = administrator.get("/hosts/", headers={"host": "127.0.0.1:8123"}).content.decode()
     said = text_of(html)
-    assert "The hosts cannot reach http://127.0.0.1:8123" in said
+    assert "Only this machine can reach http://127.0.0.1:8123" in said
     assert 'href="/docs/operations/#production-docker-compose"' in html
     page = administrator.get("/docs/operations/").content.decode()
     assert 'id="production-docker-compose"' in page

@@ -93,7 +93,7 @@ def test_a_rejected_run_says_why(member: Client, store_run: StoreRun) -> None:
     run = store_run(run_document())
     Run.objects.filter(pk=run.pk).update(status="rejected", rejection="The clock ran backwards.")
     html = page(member, f"/runs/{run.run_id}/")
-    assert "could not be used: The clock ran backwards." in text_of(html)
+    assert "Run rejected: The clock ran backwards." in text_of(html)
     assert "data-pending" not in html
 
 
@@ -156,7 +156,7 @@ def test_a_host_shows_its_latest_values(member: Client, store_run: StoreRun) -> 
 )
 def test_what_is_not_there_is_a_page_of_the_site(member: Client, address: str) -> None:
     html = page(member, address, expect=404)
-    assert "There is nothing at this address" in text_of(html)
+    assert "Page not found" in text_of(html)
     assert "given query" not in html
     assert "site-header" in html
 

@@ -137,7 +137,7 @@ def test_a_group_says_what_each_host_loses(member: Client, store_run: StoreRun) 
     said = text_of(html)
     assert "Ciphers for 22 hosts" in said
     assert f"Prefer {GCM256}: 22 hosts keep 97 % of the rate of their own best ciphers, " in said
-    assert "20 of 22 hosts, the greatest loss first" in said
+    assert "20 of 22 hosts, largest loss first" in said
     losers = re.findall(r'<tr data-host="([^"]*)"', html)
     assert (losers[0], len(losers)) == ("arm", 20)
     named = text_of(page(member, f"{URL}?host=arm&host=mute&host=x86 01"))

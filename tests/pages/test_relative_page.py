@@ -51,14 +51,14 @@ def test_groups_of_mostly_different_hosts_offer_their_common_ones(
     upgraded_fleet(store_run, only_new=4 * HOSTS)
     html = page(member, "/", **SERIES)
     assert "1.1.1 and 3.0 hold mostly different hosts: 16 of 49 are in both." in text_of(html)
-    matched = text_of(page(member, "/" + link(html, "Compare those alone")))
+    matched = text_of(page(member, "/" + link(html, "Compare only those hosts")))
     assert "2 groups, 16 hosts" in matched
     assert "matched hosts" in matched
 
 
 def test_a_view_that_cannot_match_leads_out(member: Client) -> None:
     html = page(member, "/", group_by="cpu", matched=1)
-    assert "No host has a figure in every group of this view." in text_of(html)
+    assert "No host has results in every group." in text_of(html)
     assert "No host has a figure" not in text_of(
         page(member, "/" + link(html, "Compare all hosts"))
     )
@@ -69,7 +69,7 @@ def test_without_a_host_in_all_groups_pairs_are_offered(
 ) -> None:
     upgraded_fleet(store_run, other="LibreSSL 3.8.2")
     html = page(member, "/", **SERIES, matched=1)
-    assert "No host has a figure in every group of this view." in text_of(html)
+    assert "No host has results in every group." in text_of(html)
     assert "1.1.1 and 3.0 16 hosts in both" in text_of(html)
     split = page(member, "/", **SERIES, matched=1, split_by="cpu")
     assert "4 groups, 16 hosts" in text_of(
@@ -83,4 +83,4 @@ def test_the_front_page_leads_to_what_the_upgrade_cost(member: Client) -> None:
     said = text_of(answer.content.decode())
     assert "by OpenSSL series and CPU, relative to 1.1.1, matched hosts" in said
     assert "4 groups, 16 hosts" in said
-    assert "Often asked" not in said
+    assert "Common questions" not in said

@@ -71,7 +71,7 @@ def test_an_expired_or_revoked_link_opens_nothing(editor: Client) -> None:
     first.save()
     assert editor.post(f"/shares/{second.pk}/revoke/").status_code == 302
     for path in (expired, revoked, "/shares/" + "x" * 43 + "/"):
-        assert "This link has ended" in text_of(page(Client(), path, expect=404))
+        assert "This link has expired" in text_of(page(Client(), path, expect=404))
         assert Client().get(f"{path}comparison.csv").status_code == 404
 
 

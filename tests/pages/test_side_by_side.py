@@ -93,7 +93,7 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
 )
 def test_too_few_or_too_many_are_refused_in_words(member: Client, count: int, said: str) -> None:
     html = page(member, "/hosts/diff/", expect=400, host=[f"h{number}" for number in range(count)])
-    assert f"{said}: choose 2 to 4." in text_of(html)
+    assert f"{said}. Select 2 to 4 in the" in text_of(html)
 
 
 def test_the_lists_offer_what_can_be_ticked(member: Client, hosts: list[Run]) -> None:
@@ -132,7 +132,7 @@ def test_the_older_run_is_the_baseline_in_either_address(
         assert "2 runs side by side" in said
         assert "100 MB/s −20.0 %" in said
         assert "busy" in said
-        assert "2 results that only one of them has are not shown" in said
+        assert "2 results of only one of them are not shown" in said
         headings = re.findall(r'"number side"><bdi>([^<]*)<', html)
         assert headings == ["nas, 2025-03-01", "nas, 2025-03-02"]
         assert "Leave out" not in html
