@@ -138,7 +138,7 @@ HOST_SHEET = {
     "ssh_library": SheetColumn("Library of ssh", 18),
     "openssh": SheetColumn("OpenSSH", 18),
     "virtualization": SheetColumn("Virtualisation"),
-    "runs": SheetColumn("Runs", 8),
+    "runs": SheetColumn("Runs used", 10),
     "last_started_at": SheetColumn("Last measured (UTC)", 18),
     "ssh_index": SheetColumn("Speed index, ssh", 12, FACTOR),
     "openssl_index": SheetColumn("Speed index, openssl", 12, FACTOR),

@@ -35,8 +35,8 @@ class BearerTokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed("The header must be: Authorization: Bearer TOKEN")
         now = timezone.now()
         digest = hashlib.sha256(words[1]).hexdigest()
-        token = ApiToken.objects.filter(digest=digest).first()
-        if token is None or not token.is_valid:
+        token = ApiToken.objects.filter(digest=digest, revoked_at=None).first()
+        if token is None or (token.expires_at and token.expires_at <= now):
             raise AuthenticationFailed("This token is unknown, expired or revoked.")
         if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

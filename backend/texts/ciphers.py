@@ -41,6 +41,7 @@ _OPENSSL_SPELLINGS = (
     (re.compile(r"id-(aes)(\d{3})-"), r"\1-\2-"),  # object names: id-aes128-GCM
     (re.compile(r"(aes|camellia|aria)(128|192|256)-"), r"\1-\2-"),  # aliases: aes128-cbc
     (re.compile(r"blowfish-"), "bf-"),
+    (re.compile(r"([co]fb|cbc|ecb|ede3)-(des|idea|rc2|bf)$"), r"\2-\1"),  # of SSLeay
     (re.compile(r"cast-"), "cast5-"),
     (re.compile(r"rc5-\d+/\d+"), "rc5"),  # word size and rounds
     (re.compile(r"(?:3des|des3)-"), "des-ede3-"),

@@ -135,7 +135,6 @@ def _machines(
 
 
 def _hosts(machines: Sequence[_Machine], import_id: UUID) -> list[str]:
-    """Name the machines; unnamed ones after import and label, so that they are not pooled."""
     labels = {machine.label for machine in machines if not machine.host}
     unnamed = f"import-{import_id.hex[:8]}"
     return [

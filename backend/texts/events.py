@@ -53,8 +53,6 @@ class Named(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Report bytes and seconds of a transfer, as dd does."""
-
     bytes: int
     seconds: float
 

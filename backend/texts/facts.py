@@ -125,7 +125,6 @@ _IDENTIFYING = ("model", "name", "version", "kernel", "version_text", "client", 
 
 
 def read_fact(text: str) -> Fact | None:
-    """Read a line of a listing of facts; None for any other line."""
     line = text.strip().lstrip("*>#- ")
     if len(line) < 200 and (found := _NOT_KEPT.match(line)):
         return Fact({}, listing=str(found.lastgroup).replace("_", "-"))

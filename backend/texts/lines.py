@@ -13,10 +13,13 @@ _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
     rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:header:) "
-    r"|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
+    r"|^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
-_COMMENT = re.compile(r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!]))")
+_COMMENT = re.compile(
+    r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
+    r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"
+)
 """Marks of comments in source code, and of lists."""
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*|[ \t]*:::\w+[ \t]*")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
@@ -47,7 +50,7 @@ _JOINT = re.compile(
     |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]|(?:real|user|sys)\ {{1,4}}\d
     |\S{{1,80}}\ {{1,9}}100%\ {{1,9}}\d|\d[\d.]{{0,9}}user\ |{_PROMPT}))
     |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[(])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)
-    |(?<=type)(?:\s+\d{{1,6}}\ bytes)+(?P<head>\s)(?=\S)""",
+    |(?<=type)(?:\s+\d{{1,8}}\ bytes)+(?P<head>\s)(?=\S)""",
     re.X,
 )
 
@@ -126,7 +129,7 @@ def _freed(given: str) -> tuple[int, str]:
     text = re.sub(f"[{_SPACES}]", " ", text)
     if "B/s" in text:
         text = _GLUED_TIME.sub(" ", _GLUED_CIPHER.sub(r"\1 ", text))
-    if len(_GLUED.findall(text)) > 2:
+    if len(_GLUED.findall(text)) > 2 and not re.search("[a-z] [a-z]+ [a-z]", text):
         text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
     return depth, text
 
@@ -185,6 +188,6 @@ def _joined_numbers(first: str, second: str) -> str:
         return (
             f"{first} {second.strip()}" if 1 <= cells <= 5 and len(first) >= _WRAPPED_WIDTH else ""
         )
-    if re.fullmatch(r"\s*(?:\d{1,6} )?bytes(?:\s+\d{1,6} bytes)*", second) and "type " in first:
+    if re.fullmatch(r"\s*(?:\d{1,8} )?bytes(?:\s+\d{1,8} bytes)*", second) and "type " in first:
         return f"{first} {second.strip()}"
     return ""

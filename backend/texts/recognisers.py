@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from texts.ciphers import ssh_cipher
+from texts.ciphers import openssl_cipher, ssh_cipher
 from texts.commands import Command, read_command
 from texts.events import (
     PLAIN,
@@ -72,6 +72,8 @@ def _row(match: re.Match[str]) -> Event | None:
         cells.pop()  # the number of a note
     if not all("." in cell or "," in cell or cell[-1] in "kfna-" for cell in cells):
         return None  # the tool prints two decimals
+    if len(cells) == 1 and cells[0][-1] != "k" and not openssl_cipher(match["label"].strip(" :")):
+        return None  # a heading that ends in a version
     label, mark = match["label"].strip(" :"), (match["mark"] or match["noted"] or "").strip()
     if aes_in(match["remark"] or "") in ("off", "unclear"):
         mark = "AES"

@@ -310,7 +310,6 @@ def _machine_row(
 
 
 def amount_in(text: str) -> int | None:
-    """Return the one amount of bytes that words name: "100 MiB transfer"."""
     sizes = {
         size_of(found) for found in re.findall(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", text, re.I)
     }

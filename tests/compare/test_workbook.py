@@ -88,7 +88,7 @@ def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run:
     assert sorted(row["Throughput"] for row in table(book, "Measurements")) == [200, 400]
     (group,) = table(book, "Comparison")
     assert group["Median"] == 300
-    assert [(row["Host"], row["Runs"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
+    assert [(row["Host"], row["Runs used"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
 
 
 def test_behind_a_matched_comparison_are_its_hosts_alone(

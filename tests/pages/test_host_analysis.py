@@ -52,7 +52,7 @@ def test_the_history_tells_its_changes_and_their_likely_cause(
 def test_a_steady_history_says_that_nothing_changed(member: Client, store_run: StoreRun) -> None:
     for day in range(4):
         run = store_run(run_of_day(day, ssh_measurement(GCM, 1e8)))
-    assert "No changes in 4 runs." in text_of(page(member, address(run)))
+    assert "No changes in 4 runs of this series." in text_of(page(member, address(run)))
 
 
 def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreRun) -> None:

@@ -142,11 +142,13 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     if not viewed.comparison.excluded.get("no_block_size"):
         other_sizes = []
     chart = ChartRequest(query, viewed.comparison, part, shown, narrowed, address)
+    # The form sends its method even where it is the default.
+    chosen = {name for name in OPTIONS if form.given.get(name) not in (None, "pipeline")}
     return {
         **_form_context(params, query, shown, known),
         "first_cipher": first_cipher,
         "baselines": _baselines(part.comparison.groups),
-        "options": len({*OPTIONS} & {*form.given}) + (query.metric not in SWITCHED),
+        "options": len(chosen) + (query.metric not in SWITCHED),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
         "unmeasured": sorted({*query.ciphers} - {*measured}),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -100,6 +101,7 @@ def history_section(
         # A single point makes no useful chart.
         "history_chart": _chart(found, notes) if len(points) > 1 else None,
         "steps": _with_entries(found),
+        "family_changes": [] if found.changes else _of_family(found).filter(run__host=host)[:3],
         "tool_breaks": found.breaks[::-1],
         "rows": [(point, changes.get(point.run.pk), point.run.pk in breaks) for point in shown],
         "more_rows": len(points) - len(shown),
@@ -130,14 +132,15 @@ def _label(series: Series) -> str:
 
 def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
     """Return the changes, latest first, with their entries in `/changes/`."""
-    tool, cipher = found.series["tool"], found.series["cipher"]
-    members = FleetChangeMember.objects.filter(
-        run__in=[change.point.run for change in found.changes],
-        tool=tool,
-        family=cipher_family(tool, cipher),
-    )
-    entries = {member.run_id: member for member in members.select_related("change")}
+    members = _of_family(found).filter(run__in=[change.point.run for change in found.changes])
+    entries = {member.run_id: member for member in members}
     return [(change, entries.get(change.point.run.pk)) for change in reversed(found.changes)]
+
+
+def _of_family(found: History) -> QuerySet[FleetChangeMember]:
+    tool, cipher = found.series["tool"], found.series["cipher"]
+    members = FleetChangeMember.objects.filter(tool=tool, family=cipher_family(tool, cipher))
+    return members.select_related("change").order_by("-at")
 
 
 def _api_address(found: History) -> str:
