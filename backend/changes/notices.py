@@ -32,7 +32,7 @@ def _notice(
     row: Notification, entries: Mapping[int, FleetChange], runs: Mapping[object, Run]
 ) -> Notice | None:
     if row.topic == TEST:
-        facts: tuple[str, ...] = ("This is a test. It was asked for on the notifications page.",)
+        facts: tuple[str, ...] = ("This is a test message, sent from the notifications page.",)
         return _made(row, facts, reverse("notifications"))
     if row.change_key is None:
         run = runs.get(row.run_id)
@@ -73,7 +73,7 @@ def _facts(change: FleetChange, members: Sequence[FleetChangeMember], more: int)
     yield f"What differs: {change.difference or 'no environment change recorded'}"
     yield f"First changed run {_utc(change.first_at)}"
     if change.fixed_at:
-        yield f"As before since {_utc(change.fixed_at)}"
+        yield f"Back to normal since {_utc(change.fixed_at)}"
 
 
 def _words(member: FleetChangeMember) -> str:

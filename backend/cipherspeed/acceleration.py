@@ -297,7 +297,7 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:
-        return "The OpenSSL in use does not use them: install one of the distribution's own."
+        return "This OpenSSL does not use them. Install the distribution's OpenSSL package."
     architecture = ((facts.get("cpu") or {}).get("architecture") or "").lower()
     first = first_openssl_with_aes().get(architecture)
     version = re.match(r"OpenSSL (\S+)", release)
@@ -321,7 +321,7 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
             "The run it is judged by has no AES-128 series both with the AES instructions and"
             " with them turned off."
         )
-    seen.append(speed.words if speed else "No AES-128-CBC beside a baseline to judge its speed.")
+    seen.append(speed.words if speed else "AES-128-CBC or a baseline is missing.")
     if flags.reported is None:
-        seen.append("The CPU's flags are not known.")
+        seen.append("The CPU flags are unknown.")
     return " ".join(filter(None, seen))

@@ -118,7 +118,7 @@ class Switch(Text):
     def validate(self, value: str) -> None:
         super().validate(value)
         if value and value.lower() not in self.values:
-            raise fault(f"{value[:LONGEST_NAMED]!r} is neither 1 nor 0.")
+            raise fault(f"{value[:LONGEST_NAMED]!r} must be 1 or 0.")
 
     def clean(self, value: str) -> bool | None:
         return self.values.get(super().clean(value).lower())
@@ -236,7 +236,7 @@ class ParameterForm(forms.Form):
                 self.add_error(name, fault(GIVEN_ONCE))
         since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
         if since and until and since > until:
-            self.add_error("until", fault("This is before since, so nothing can lie between them."))
+            self.add_error("until", fault("This is before since."))
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:

@@ -46,12 +46,12 @@ class Advice:
             who = " and ".join(host.name for host in self.hosts[:NAMED_AT_MOST])
             who = who if len(self.hosts) <= NAMED_AT_MOST else "all of these hosts"
             policy = self.question.policy.name
-            return f"The policy {policy} allows none of the ciphers that {who} measured."
+            return f"Policy {policy} allows none of the ciphers measured on {who}."
         period = " in this period" if self.question.filters.keys() & {"since", "until"} else ""
         silent = " and ".join(self.silent[:NAMED_AT_MOST])
         who = f"{silent} {'have' if len(self.silent) > 1 else 'has'} no"
         who = who if silent else "No host that fits this selection has"
-        return f"{who} figures of plain ssh on its loopback{period}."
+        return f"{who} loopback SSH results{period}."
 
     @property
     def headline(self) -> str:
@@ -68,7 +68,7 @@ class Advice:
             figure = f"{len(self.hosts)} hosts keep {share} of the rate of their own best ciphers"
         words = f"{verb} {first.cipher}: {', '.join(filter(None, (figure, first.reason)))}"
         unknown = self.result.gain_unknown
-        return f"{words}; what that gains is not known: {unknown}." if unknown else f"{words}."
+        return f"{words}; gain unknown: {unknown}." if unknown else f"{words}."
 
     @property
     def runs(self) -> list[dict[str, Any]]:

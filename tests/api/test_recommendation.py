@@ -134,16 +134,14 @@ def test_nothing_measured_is_an_answer(reader: ApiClient, store_run: StoreRun) -
     store_run(machine("weak", series("3des-cbc", 9)))
     bare = reader.get(URL, {"host": "bare"}).json()
     assert bare["order"] == []
-    assert bare["nothing"] == "bare has no figures of plain ssh on its loopback."
+    assert bare["nothing"] == "bare has no loopback SSH results."
     assert (bare["ssh_config"], bare["sshd_config"], bare["measured"]) == (None, None, None)
     weak = reader.get(URL, {"host": "weak"}).json()
-    assert weak["nothing"] == ("The policy modern allows none of the ciphers that weak measured.")
+    assert weak["nothing"] == ("Policy modern allows none of the ciphers measured on weak.")
     nobody = reader.get(URL, {"tag": "rack:nowhere"}).json()
-    assert nobody["nothing"] == (
-        "No host that fits this selection has figures of plain ssh on its loopback."
-    )
+    assert nobody["nothing"] == ("No host that fits this selection has loopback SSH results.")
     pair = reader.get(URL, {"client": "bare", "server": "weak"}).json()
-    assert pair["nothing"] == "bare has no figures of plain ssh on its loopback."
+    assert pair["nothing"] == "bare has no loopback SSH results."
 
 
 def test_a_pair_is_as_fast_as_its_slower_end_and_its_link(

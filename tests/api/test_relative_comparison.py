@@ -94,7 +94,7 @@ def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | Non
         ({"split_by": "openssl_series"}, "split_by", "The groups are by openssl_series already."),
         ({"split_by": "color"}, "split_by", "color"),
         ({"matched": 1, "group_by": "host"}, "matched", "no hosts in common"),
-        ({"matched": "maybe"}, "matched", "neither 1 nor 0"),
+        ({"matched": "maybe"}, "matched", "must be 1 or 0"),
     ),
 )
 def test_what_cannot_be_is_said(

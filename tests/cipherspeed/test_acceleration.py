@@ -89,9 +89,9 @@ def measured(one: dict[str, Any]) -> MeasuredSeries:
     ("host", "verdict", "words"),
     (
         ("Workstation (ossman), Linux", "hardware", "aes-128-cbc runs at 390 instead of 753 MB/s"),
-        ("Windows 7 lab machine, 32-bit build, Windows", "unknown", "flags are not known"),
-        ("Windows 7 lab machine, 64-bit build, Windows", "unknown", "flags are not known"),
-        ("scilla (astrand), Linux", "unknown", "flags are not known"),
+        ("Windows 7 lab machine, 32-bit build, Windows", "unknown", "flags are unknown"),
+        ("Windows 7 lab machine, 64-bit build, Windows", "unknown", "flags are unknown"),
+        ("scilla (astrand), Linux", "unknown", "flags are unknown"),
         ("Synology DS415+, Synology DSM", "unknown", "The CPU reports aes."),
         ("Proxmox guest (M. Turecki), Linux", "unknown", "aes128-cbc runs at 191 MB/s, 1.3 times"),
         ("MacBookPro8,2, Fedora", "unknown", "judged by has no AES-128 series both with the AES"),
@@ -221,7 +221,7 @@ def test_aes_that_is_there_and_not_used() -> None:
     (
         ("OpenSSL 1.0.1e-fips 11 Feb 2013", "may have been built without"),
         ("LibreSSL 3.8.2", "LibreSSL 3.8.2 could use them and does not"),
-        (None, "The OpenSSL in use does not use them"),
+        (None, "This OpenSSL does not use them"),
     ),
 )
 def test_the_advice_names_the_openssl(version: str | None, advice: str) -> None:

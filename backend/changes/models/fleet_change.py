@@ -157,7 +157,7 @@ class FleetChangeMember(models.Model):
     after = models.CharField(max_length=10, blank=True)
     confidence = models.SmallIntegerField(choices=Confidence, default=Confidence.HIGH)
     differences = models.JSONField(default=list, help_text="Of the environment, in words.")
-    ended_at = models.DateTimeField(null=True, blank=True, help_text="As before since then.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="Back to normal since then.")
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
     stored = MemberQuerySet.as_manager()

@@ -23,8 +23,8 @@ def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
         "Rename this host",
         host.name,
         (
-            "Uploads that come under its present name still reach it.",
-            "Addresses and filters keep its key, so that old links hold.",
+            "Uploads under its current name still reach it.",
+            "Its key stays the same, so old links keep working.",
         ),
         "Rename it",
         back,
@@ -58,7 +58,7 @@ def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpRespon
         f"{other.name} ({other.slug}) becomes part of {host.name} ({host.slug})",
         (
             f"All its runs move ({moved}); none of their figures change.",
-            "Later uploads of the merged machine under its name follow.",
+            "Later uploads under the merged name belong to this host.",
             "The runs cannot be moved back; the audit log keeps which were moved.",
         ),
         "Merge them",
@@ -77,11 +77,11 @@ def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
         f"Stop following “{alias.name}”",
         f"{alias.host.name} ({alias.host.slug})",
         (
-            f"Later uploads that come as “{alias.name}” make a host of their own.",
+            f"Later uploads as “{alias.name}” create a new host.",
             "The runs that are here stay here.",
         ),
         "Stop following",
         back,
-        f"Later uploads as “{alias.name}” make a host of their own.",
+        f"Later uploads as “{alias.name}” create a new host.",
     )
     return confirm(request, confirmation, partial(editing.remove_alias, alias.pk), back)

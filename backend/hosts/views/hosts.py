@@ -130,5 +130,5 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
 def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
     host = Host.objects.find(key)
     if host is None or host.latest_run_id is None:
-        raise Http404("There is no such host, or it has no run that counts.")
+        raise Http404("No such host, or none of its runs counts.")
     return redirect("host-page", host.pk)

@@ -27,8 +27,8 @@ def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "Hide this run",
         _about(run),
         (
-            "It leaves every list, chart, comparison and export at once.",
-            "Nothing of it is lost: it can be shown again from the list of hidden runs.",
+            "The run disappears from all lists, charts, comparisons and exports.",
+            "No data is lost. You can show it again from the list of hidden runs.",
         ),
         "Hide it",
         reverse("run-page", args=[run_id]),
@@ -45,7 +45,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     confirmation = Confirmation(
         "Show this run again",
         _about(run),
-        ("It counts again wherever it belongs.",),
+        ("It counts in all lists and statistics again.",),
         "Show it",
         reverse("hidden-runs"),
         f"Shown again: {_about(run)}.",
