@@ -156,13 +156,14 @@ def command_run(arguments: argparse.Namespace) -> int:
         if not document["measurements"]:
             if run.interrupted is not None:
                 raise run.interrupted
-            skipped = document["skipped"][:3]
+            skipped = sorted(document["skipped"], key=lambda skip: "not offer" in skip["reason"])
             reasons = [f"{skip['cipher'] or skip['tool']}: {skip['reason']}" for skip in skipped]
-            common.complain("nothing could be measured; " + "; ".join(reasons))
+            why = "; ".join(reasons[:3]) or "none of these ciphers is known"
+            common.complain("nothing could be measured; " + why)
             continue
         output = "-" if arguments.output in OWN_OUTPUT else arguments.output
         if len(runs) > 1 and output not in (None, "-") and not delivery.is_special(output):
-            output = "-%d".join(os.path.splitext(output)) % (number + 1)
+            output = "-{}".format(number + 1).join(os.path.splitext(output))
         codes.append(delivery.deliver(document, output, site, run.interrupted is not None))
         if run.interrupted is not None:
             break
@@ -170,7 +171,6 @@ def command_run(arguments: argparse.Namespace) -> int:
 
 
 def options_of_runs(options: argparse.Namespace, paths: Sequence[str]) -> List[argparse.Namespace]:
-    """Return the options of a run for each openssl; only the first measures ssh."""
     for path in paths:
         children.find_program("openssl", path)
     runs = [settings.changed(options, openssl=path) for path in paths] or [options]
@@ -246,6 +246,7 @@ def main(argv: Optional[List[str]] = None) -> int:
             parser.print_help(sys.stderr)
             return common.EXIT_USAGE
         common.verbosely = getattr(arguments, "verbose", False)
+        children.catch_signals()
         return int(arguments.call(arguments))
     except common.UsageError as error:
         common.complain(str(error))

@@ -114,7 +114,6 @@ def complain(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Replace control characters, which a terminal would obey."""
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
 
 

@@ -72,7 +72,6 @@ def set_aside(path: str) -> str:
 
 
 def output_fault(document: Json, output: str) -> str:
-    """Write the document to --output; return why that failed, or an empty string."""
     error: Optional[OSError] = None
     try:
         if output == "-":
@@ -161,6 +160,8 @@ def command_upload(arguments: argparse.Namespace) -> int:
             if spooled and isinstance(error, Refused):
                 complain("the run is kept in %s" % set_aside(path))
             code = common.EXIT_NOT_UPLOADED
+            if not isinstance(error, Refused):
+                break  # the next would wait as long
     return code
 
 

@@ -119,10 +119,6 @@ def os_environment() -> Json:
     }
 
 
-def memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 def parse_openssl_version(text: str) -> Json:
     first = (text.strip().splitlines() or [""])[0]
     named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
@@ -168,7 +164,9 @@ def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
     return {
         "cpu": cpu,
         "virtualization": reading(lambda: virtualization(cpu.get("flags")), None),
-        "memory_bytes": reading(memory_bytes, None),
+        "memory_bytes": reading(
+            lambda: os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), None
+        ),
         "os": reading(os_environment, {}),
         "openssl": parse_openssl_version(built),
         "openssh": {"client": client, "library": library},  # the server's come later

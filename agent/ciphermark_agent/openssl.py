@@ -121,7 +121,6 @@ def expected_seconds(openssl: Openssl, call: SpeedCall, seconds: int) -> float:
 
 
 def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Json]:
-    """Return samples by block size; their seconds are CPU seconds."""
     watch = ForeignWatch()
     env = dict([openssl.mask]) if openssl.mask and call.acceleration == "masked" else None
     command = speed_command(openssl, call, seconds)

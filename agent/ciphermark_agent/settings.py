@@ -61,7 +61,6 @@ SETTINGS: Dict[str, Callable[[str], Any]] = {**dict.fromkeys(UPLOAD_SETTINGS, st
 
 
 def configuration_files() -> List[str]:
-    """Return the files that may hold settings; an earlier one overrides a later one."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return [os.path.join(home, "ciphermark", "agent.ini"), "/etc/ciphermark/agent.ini"]
 
@@ -123,14 +122,18 @@ def upload_site(arguments: argparse.Namespace) -> Optional[Site]:
         valid = None
     if not valid:
         raise UsageError("--server %s: give an address such as https://ciphermark.example" % server)
+    if given.get("server", server) != server:
+        given = {}  # its token is for its own server
     token = arguments.token or token_from_file(arguments.token_file)
-    token = token or os.environ.get("CIPHERMARK_TOKEN") or given.get("token")
+    token = token or os.environ.get("CIPHERMARK_TOKEN", "").strip() or given.get("token")
     token = token or token_from_file(given.get("token_file"))
     if not token and not getattr(arguments, "dry_run", False):
         raise UsageError("--server needs a token: --token, --token-file or CIPHERMARK_TOKEN")
-    if token and not re.match(r"[\x21-\x7e]+$", token):
+    if token and not re.match(r"[\x21-\x7e]+\Z", token):
         raise UsageError("the token holds characters that no token has")
-    if parts.scheme == "http" and not re.match(r"localhost$|127\.|::1$", parts.hostname or ""):
+    if parts.scheme == "http" and not re.match(
+        r"localhost$|127(\.\d+){3}$|::1$", parts.hostname or ""
+    ):
         say("warning: the token is sent unencrypted; use https\n", sys.stderr)
     note = Progress(getattr(arguments, "progress", "plain")).note
     return Site(server, token or "", upload_again(arguments), note)

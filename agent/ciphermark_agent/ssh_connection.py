@@ -139,6 +139,7 @@ class Transfer:
     def connect(self, write_end: int) -> None:
         """Act as inetd: accept the connection of our ssh and pass it to a private sshd."""
         server = self.server
+        open(server.path("sshd.log"), "wb").close()  # the previous connection's
         if server.label:
             self.start_client("", write_end)
             return

@@ -60,7 +60,6 @@ def address_words(address: str) -> List[str]:
 
 
 def version_number(text: Optional[str]) -> Tuple[int, int]:
-    """Return (9, 2) of OpenSSH_9.2p1; unknown counts as new."""
     match = re.search(r"OpenSSH_([0-9]{1,4})\.([0-9]{1,4})", text or "")
     return (int(match.group(1)), int(match.group(2))) if match else (99, 0)
 

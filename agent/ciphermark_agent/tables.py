@@ -91,7 +91,7 @@ def recommendation(document: Json) -> List[str]:
         if "pipeline" in methods
     }
     order = sorted(filter(rates.__contains__, SOUND), key=lambda name: -rates[name])
-    if not order:
+    if len(order) < 2:  # nothing to choose from
         return []
     lines = ["Recommended for ssh_config: Ciphers %s" % ",".join(order)]
     default = (document["environment"].get("openssh") or {}).get("default_cipher")

@@ -28,7 +28,7 @@ ANSWERS = {
     413: "the run is too large for the server",
     429: "the server asks to come back later",
 }
-NO_TRUST = "%s: TLS failed: %s; set SSL_CERT_FILE to its authority, or use http:// without TLS"
+NO_TRUST = "%s: TLS failed: %s; set SSL_CERT_FILE to the certificate of its authority"
 
 
 class UploadFailed(Exception):
@@ -119,7 +119,6 @@ def upload(site: Site, document: Json) -> str:
 
 
 def pause(answer: Answer, delay: float) -> float:
-    """Return our own delay with some jitter, or Retry-After if that is longer."""
     requested = common.real(answer.retry_after or "") or 0.0  # a date is ignored
     return max(delay * random.uniform(1.0 - JITTER, 1.0), min(requested, RETRY_AFTER_LIMIT))
 

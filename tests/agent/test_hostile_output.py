@@ -123,7 +123,7 @@ agent.{0} = failing
 @pytest.mark.parametrize(
     "names",
     (
-        ("cpu_environment", "virtualization", "memory_bytes", "os_environment",
+        ("cpu_environment", "virtualization", "os_environment",
          "wait_until_quiet", "machine_state"),
         ("conditions_of_run",),  # alone: it takes what machine_state returns
     ),

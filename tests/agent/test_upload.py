@@ -295,3 +295,35 @@ def test_with_a_full_disk_the_run_is_uploaded_all_the_same(
     assert done.code == 0, done.err
     assert "No space left on device" in done.err
     assert len(site.requests) == 1
+
+
+def test_a_token_from_a_secret_file_may_end_in_a_newline(
+    run_agent: RunAgent, serve: Serve, saved_run: Path
+) -> None:
+    site = serve(ACCEPTED)
+    env = {"CIPHERMARK_TOKEN": TOKEN + "\n"}
+    done = run_agent("upload", str(saved_run), "--server", site.url, env=env)
+    assert done.code == 0
+    assert site.requests[0].authorization == "Bearer " + TOKEN
+
+
+def test_a_token_of_the_configuration_goes_to_its_own_server_alone(
+    run_agent: RunAgent, serve: Serve, saved_run: Path, tmp_path: Path
+) -> None:
+    site = serve(ACCEPTED)
+    configure(tmp_path, f"server = https://bench.example\ntoken = {TOKEN}")
+    done = run_agent("upload", str(saved_run), "--server", site.url)
+    assert done.code == 2
+    assert "--server needs a token" in done.err
+    assert not site.requests
+
+
+def test_one_server_that_cannot_be_reached_ends_the_sending(
+    run_agent: RunAgent, saved_run: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(saved_run.read_text())
+    words = ("upload", str(saved_run), str(other), "--server", "http://127.0.0.1:9")
+    done = run_agent(*words, before=FAST, env={"CIPHERMARK_TOKEN": TOKEN})
+    assert done.code == 1
+    assert (done.err.count("saved.json: "), done.err.count("other.json: ")) == (1, 0)
