@@ -185,12 +185,12 @@ def test_nothing_acknowledged_is_lost_or_counted_twice_when_every_part_is_killed
             for name in ("worker", "web", "postgres", "redis"):
                 time.sleep(SECONDS / 5)
                 kills[name]()
-            for upload in uploading:
-                upload.result()
+            for share in uploading:
+                share.result()
 
         with psycopg.connect(settings["DATABASE_URL"], autocommit=True) as database:
             waiting = "SELECT NOT EXISTS (SELECT FROM runs_run WHERE status = 'accepted')"
             assert within(60, lambda: database.execute(waiting).fetchone() == (True,))
             found = Counter(database.execute(STORED).fetchall())
-        assert found == Counter((upload["run_id"], "ready", 2) for upload in sent)
+        assert found == Counter((document["run_id"], "ready", 2) for document in sent)
         assert within(30, lambda: is_ready(port))
