@@ -49,8 +49,6 @@ class ComparisonCsvForm(GroupsForm, CsvForm):
 
 
 class MeasurementFileForm(ComparisonForm):
-    """Parameters of exported measurements."""
-
     run_id = Values(RunId(), help_text="Of these runs alone.")
     q = Text(help_text="Of runs whose host's name has this, or whose id begins so.")
     status = Values(Choice(Run.Status.values), help_text="Of runs in this state.")

@@ -75,8 +75,6 @@ _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END
 
 @dataclass
 class Statement:
-    """CTEs and parameters of a statement."""
-
     ctes: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
 

@@ -2,8 +2,6 @@ from django.apps import AppConfig
 
 
 class CoreConfig(AppConfig):
-    """App without tables."""
-
     name = "core"
 
     def ready(self) -> None:

@@ -50,7 +50,7 @@ class Advice:
         period = " in this period" if self.question.filters.keys() & {"since", "until"} else ""
         silent = " and ".join(self.silent[:NAMED_AT_MOST])
         who = f"{silent} {'have' if len(self.silent) > 1 else 'has'} no"
-        who = who if silent else "No host that fits this selection has"
+        who = who if silent else "No matching host has"
         return f"{who} loopback SSH results{period}."
 
     @property

@@ -138,8 +138,8 @@ def test_nothing_measured_is_an_answer(reader: ApiClient, store_run: StoreRun) -
     assert (bare["ssh_config"], bare["sshd_config"], bare["measured"]) == (None, None, None)
     weak = reader.get(URL, {"host": "weak"}).json()
     assert weak["nothing"] == ("Policy modern allows none of the ciphers measured on weak.")
-    nobody = reader.get(URL, {"tag": "rack:nowhere"}).json()
-    assert nobody["nothing"] == ("No host that fits this selection has loopback SSH results.")
+    unmatched = reader.get(URL, {"tag": "rack:nowhere"}).json()
+    assert unmatched["nothing"] == "No matching host has loopback SSH results."
     pair = reader.get(URL, {"client": "bare", "server": "weak"}).json()
     assert pair["nothing"] == "bare has no loopback SSH results."
 

@@ -158,7 +158,7 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     assert "data-copy" not in html
     html = page(member, URL, host="weak", policy="everything")
     assert "Warning: weak ciphers are among these" in lines(html, "ssh-config").replace("\n# ", " ")
-    assert "No host that fits this selection" in text_of(page(member, URL, tag="a:b"))
+    assert "No matching host has loopback SSH results" in text_of(page(member, URL, tag="a:b"))
     assert "Add hosts, a tag or another filter" in text_of(page(member, f"{URL}?for=group"))
     assert "Choose a client and a server" in text_of(page(member, f"{URL}?for=pair"))
     (tab,) = re.findall(r'href="([^"]*for=pair[^"]*)"', page(member, URL, host="weak"))

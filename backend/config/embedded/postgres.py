@@ -75,8 +75,6 @@ def programs() -> Path:
 
 
 class Postgres(Server):
-    """PostgreSQL of one data folder."""
-
     name = "PostgreSQL"
     place = "postgres"
     program_names = ("postgres",)

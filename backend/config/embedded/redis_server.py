@@ -29,8 +29,6 @@ OPTIONS = {
 
 
 class RedisServer(Server):
-    """Redis of one data folder."""
-
     name = "Redis"
     place = "redis"
     program_names = NAMES

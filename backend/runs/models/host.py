@@ -162,10 +162,9 @@ def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, A
 
 
 class Host(models.Model):
-    """A machine.
+    """Identify a machine by machine id and name, or by its name if it has no id.
 
-    It is identified by machine id and name, or by its name if it has no id. Published hosts are
-    separate, so that uploads never join the history of a published machine.
+    Published hosts are separate, so that uploads never join the history of a published machine.
     """
 
     name = models.CharField(max_length=200)
