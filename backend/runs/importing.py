@@ -19,7 +19,7 @@ from accounts.tokens import check_host
 from cipherspeed.json_text import canonical_json
 from runs.acceptance import RunConflict, accept_run, record_upload
 from runs.models import ImportedText, Run
-from texts.documents import Corrections, Documents, Take, run_documents
+from texts.documents import Corrections, Documents, Selection, run_documents
 from texts.read import read_text
 from texts.received import received_text
 from texts.types import PARSER_VERSION, Format, Hints, Reading, Remark
@@ -55,7 +55,7 @@ class ImportRequest:
 
     body: bytes
     hints: Hints = field(default_factory=Hints)
-    take: Take = "certain"
+    selection: Selection = "certain"
     corrections: Mapping[str, Corrections] = field(default_factory=dict)
     joined: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class ImportRequest:
         said = {key: words for key, words in self.corrections.items() if words != Corrections()}
         return {
             "hints": asdict(self.hints),
-            "take": self.take if isinstance(self.take, str) else sorted(self.take),
+            "take": self.selection if isinstance(self.selection, str) else sorted(self.selection),
             "corrections": {key: asdict(words) for key, words in said.items()},
             "joined": dict(self.joined),
         }
@@ -105,7 +105,7 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
         reading,
         import_id=request.import_id,
         now=(now or timezone.now()).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        take=request.take,
+        selection=request.selection,
         corrections=request.corrections,
         joined=request.joined,
     )
@@ -131,7 +131,7 @@ def store_import(
     understood = understand(request, now)
     documents = understood.made.documents
     if not documents:
-        raise NoFigures(_why_nothing(understood.reading, request.take))
+        raise NoFigures(_why_nothing(understood.reading, request.selection))
     if token and token.host_name:
         for document in documents:
             check_host(token, document["host"])
@@ -163,18 +163,19 @@ def stored_request(import_id: UUID) -> ImportRequest | None:
     if stored is None:
         return None
     body, asked = bytes(stored.body), stored.asked
-    take: Take = frozenset(asked["take"]) if isinstance(asked["take"], list) else asked["take"]
-    corrections = {key: Corrections(**said) for key, said in asked["corrections"].items()}
-    return ImportRequest(body, Hints(**asked["hints"]), take, corrections, asked["joined"])
+    taken = asked["take"]
+    selection: Selection = frozenset(taken) if isinstance(taken, list) else taken
+    corrections = {key: Corrections(**values) for key, values in asked["corrections"].items()}
+    return ImportRequest(body, Hints(**asked["hints"]), selection, corrections, asked["joined"])
 
 
-def _why_nothing(reading: Reading, take: Take) -> str:
+def _why_nothing(reading: Reading, selection: Selection) -> str:
     count = sum(1 for _ in reading.figures())
-    if count and isinstance(take, frozenset):
+    if count and isinstance(selection, frozenset):
         return "No result is ticked."
     if count:
         results = "1 uncertain result was" if count == 1 else f"{count:,} uncertain results were"
-        return f"{results} skipped. Send accept=all to take them."
+        return f"{results} skipped. Send accept=all to import them."
     nearest = (f"Line {remark.line}: {remark.detail}" for remark in reading.remarks[:3])
     return " ".join(("No cipher results found.", *nearest))
 

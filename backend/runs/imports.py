@@ -30,7 +30,7 @@ from runs.importing import (
     store_import,
     understand,
 )
-from texts.documents import Corrections, is_taken
+from texts.documents import Corrections, is_selected
 from texts.received import MAX_BYTES, NotAText, TextTooLarge
 from texts.types import Hints
 
@@ -44,7 +44,7 @@ class ImportForm(ParameterForm):
 
     format = Choice(("auto", *FORMATS), help_text="What printed the text. Default: auto.")
     preview = Choice(("0", "1"), help_text="1: return what is understood; store nothing.")
-    accept = Choice(("certain", "all"), help_text="Which results to take. Default: certain.")
+    accept = Choice(("certain", "all"), help_text="Results to import. Default: certain.")
     unit = Choice(
         UNITS, help_text="What MB means in a list. Default: as its command shows, else 10^6 bytes."
     )
@@ -68,7 +68,7 @@ class UncertainSerializer(serializers.Serializer[Any]):
     line = serializers.IntegerField()
     cipher = serializers.CharField()
     bytes_per_second = serializers.FloatField(source="rate")
-    reason = serializers.CharField(source="uncertain", help_text="Why it was not taken.")
+    reason = serializers.CharField(source="uncertain", help_text="Why the result was not imported.")
 
 
 class UnrecognisedSerializer(serializers.Serializer[Any]):
@@ -180,7 +180,7 @@ def _stored(wanted: ImportRequest, request: Request) -> Response:
 
 def _understood(understood: Understood, wanted: ImportRequest) -> dict[str, Any]:
     reading = understood.reading
-    skipped = [figure for figure in reading.figures() if not is_taken(figure, wanted.take)]
+    skipped = [figure for figure in reading.figures() if not is_selected(figure, wanted.selection)]
     fields = {
         "format": reading.format,
         "uncertain": skipped[:LISTED],

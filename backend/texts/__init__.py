@@ -1,5 +1,5 @@
-"""Read pasted text: lines to figures of cipher speed, figures to run documents. Pure Python.
+"""Parse pasted text into figures of cipher speed, and figures into run documents. Pure Python.
 
-`read.read_text` is the way in. `recognisers` lists every shape of line with an example; `fold`
-joins what they yield; `sections` groups the figures by machine and environment.
+`read.read_text` is the entry point. `recognisers` lists every format of a line with an example;
+`fold` combines their events; `sections` groups the figures by machine and environment.
 """

@@ -1,4 +1,4 @@
-"""Name ciphers and MACs, as the tools print them and as people shorten them."""
+"""Parse names of ciphers and MACs, as tools print and people shorten them."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ _PART = (
     r"(?:cbc|ecb|[co]fb(?:1|8|64|128)?|ctr|gcm|ccm|ocb|xts|ige|siv|wrap|pad|inv|cts|cnt|12"
     r"|ede3?|40|64|128|mgm|acpkm|omac|master|kexp15|hmac|md5|sha1|sha256)"
 )
-"""Modes, and constructions built with them, that may follow an algorithm's name."""
+"""Modes and constructions that may follow an algorithm's name."""
 
 _OPENSSL_CIPHER = re.compile(
     rf"(?:aes|aria|camellia)-(?:128|192|256)(?:-{_PART}){{1,4}}"
@@ -19,7 +19,7 @@ _OPENSSL_OTHER = re.compile(
     r"|siphash|streebog|md_gost|rand|rsa|dsa|ecdsa|ecdh|eddsa|ed25519|ed448|x25519|x448|ffdh"
     r"|ml-?kem|ml-?dsa|slh-?dsa|kyber|dilithium)[\w()/.-]*"
 )
-"""Algorithms of `openssl speed` that are no ciphers: digests, MACs, key exchange, signatures."""
+"""Algorithms of `openssl speed` that are not ciphers: digests, MACs, key exchange, signatures."""
 
 _SHORT_NAMES = {
     "des-ede3": "des-ede3-cbc",
@@ -35,7 +35,7 @@ _SHORT_NAMES = {
     "arcfour": "rc4",
     "chacha20-poly": "chacha20-poly1305",  # as some versions cut it
 }
-"""Names in the tool's own list of algorithms; they stand for CBC."""
+"""Names in the tool's list of algorithms; they mean CBC."""
 
 _OPENSSL_SPELLINGS = (
     (re.compile(r"id-(aes)(\d{3})-"), r"\1-\2-"),  # object names: id-aes128-GCM
@@ -72,7 +72,7 @@ _SSH_SHORT_NAMES = {
     "chacha20": "chacha20-poly1305@openssh.com",
 }
 _SSH_LOOSE = re.compile(r"(aes)-?(128|192|256)-?(cbc|ctr|gcm)(@openssh\.com)?")
-"""How people type them: AES-128-GCM, aes256ctr."""
+"""Common spellings: AES-128-GCM, aes256ctr."""
 
 _MAC = re.compile(
     r"""(?P<name>hmac-(?:md5|sha1|ripemd160|sha2-256|sha2-512)(?:-96)?|umac-(?:32|64|96|128))
@@ -83,7 +83,7 @@ _MAC = re.compile(
 
 @lru_cache(maxsize=1024)
 def openssl_cipher(label: str) -> str | None:
-    """Return the name that `openssl` uses: "aes-128 cbc" -> "aes-128-cbc"; None for no cipher."""
+    """Return the name that `openssl` uses: "aes-128 cbc" -> "aes-128-cbc", else None."""
     label = _DIRECTION.sub("", label.strip())
     if label == "DES-EDE3":  # printed by EVP, where the name means ECB
         return "des-ede3"
@@ -97,12 +97,12 @@ def openssl_cipher(label: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def is_other_algorithm(label: str) -> bool:
-    """Tell whether `openssl speed` measures this, and it is no cipher: a digest, a MAC, RSA."""
+    """Return True if `openssl speed` measures it but it is not a cipher: a digest, MAC or RSA."""
     return bool(_OPENSSL_OTHER.fullmatch("-".join(label.lower().split())))
 
 
 def operation_of(label: str) -> str | None:
-    """Return "decrypt" or "encrypt" where the label says so: "aes-128-cbc (decrypt)"."""
+    """Return "decrypt" or "encrypt" if the label states it: "aes-128-cbc (decrypt)"."""
     match = _DIRECTION.search(label.strip())
     return None if match is None else f"{match['way'].lower()}crypt"
 
@@ -122,7 +122,7 @@ def ssh_cipher(label: str) -> str | None:
 
 
 def mac_name(label: str) -> str | None:
-    """Return the MAC with the domain that its short form leaves out, else None."""
+    """Return the MAC with the domain that its short form omits, else None."""
     match = _MAC.fullmatch(label.lower())
     if match is None:
         return None
@@ -135,7 +135,7 @@ ONLY_SSH = re.compile(
     r"[^@\s]+@[a-z.]+|(?:aes|camellia|serpent|twofish)(?:128|192|256)-(?:cbc|ctr|gcm)|arcfour(?:128|256)"
     r"|(?:blowfish|3des|cast128)-(?:cbc|ctr)"
 )
-"""Names that no other tool prints."""
+"""Names that only OpenSSH uses."""
 ABOUT_SSH = re.compile(
     r"(?<![a-z])(?:open)?ssh(?:d|[_ -]|\b)|\bscp\b|\bsftp\b|\bdropbear|@openssh\.com"
     r"|\b(?:aes(?:128|192|256)|3des|blowfish|cast128)-(?:cbc|ctr)\b|\barcfour(?:128|256)\b",

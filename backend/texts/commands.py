@@ -1,4 +1,4 @@
-"""Read a benchmark's command: cipher, amount sent, and the arithmetic behind a rate."""
+"""Parse a benchmark's command: cipher, bytes sent, and the arithmetic of a rate."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ UNUSUAL = {
         r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
         rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
 }  # fmt: skip
-"""Reasons why a rate is not the cipher's, with the pattern of each."""
+"""Reasons why a rate may not be the cipher's, each with its pattern."""
 
 _PLAIN_SIGNS = str.maketrans({
     **dict.fromkeys("“”„″", '"'), **dict.fromkeys("‘’‚′´", "'"), **dict.fromkeys("–−‐‑‒", "-"),
@@ -80,39 +80,39 @@ _UNSETS_MASK = re.compile(r"(?:\bunset(?:env)?|\bset -e)\s+OPENSSL_\w+cap")
 class Command:
     text: str
     tool: Tool | None
-    """Program whose cipher limits the rate; None for any other command."""
+    """Program that encrypts; None for any other command."""
     cipher: str | None = None
     algorithms: tuple[str, ...] = ()
-    """Names given to `openssl speed`, in lower case."""
+    """Arguments of `openssl speed`, in lower case."""
     mac: str | None = None
     compression: bool = False
     masked: bool = False
     sets_mask: bool | None = None
-    """For the commands that follow: True turns AES off, False turns it on again."""
+    """Effect on later commands: True turns AES off, False turns it on again."""
     operation: Operation = "encrypt"
     threads: int = 1
-    """0 where the command computes the number."""
+    """0 if the command computes the number."""
     block_size: int | None = None
     target: str | None = None
     target_kind: TargetKind | None = None
     amount: int | None = None
     """Bytes of one transfer."""
     divided: float | None = None
-    """What the command divides by seconds to print a rate."""
+    """Dividend that the command divides by seconds to print a rate."""
     unusual: str = ""
-    """Why the rate is not the cipher's."""
+    """Why the rate may not be the cipher's."""
     name_after: bool = False
     """A loop prints the cipher's name below the result."""
 
 
 @dataclass(slots=True)
 class _Call:
-    """Hold one program with its arguments, and the programs in its arguments."""
+    """Hold a program with its arguments, and the programs in its arguments."""
 
     program: str
     is_fed: bool
     options: dict[str, str]
-    """By letter or word, without dashes; `-o Name=value` of ssh by the name in lower case."""
+    """Keyed by letter or word, without dashes; `-o Name=value` of ssh by the lower-case name."""
     operands: list[str]
     nested: list["_Call"]
 
@@ -135,7 +135,7 @@ class _Call:
 
     @property
     def transfers(self) -> bool:
-        """Tell whether bytes go through this connection: without any, ssh opens a shell."""
+        """Return True if data is sent through the connection, rather than a shell opened."""
         if self.program in COPIERS:
             return self.host is not None or bool(self.cipher)
         if self.program not in SHELLS or not self.options.keys().isdisjoint("QVG"):
@@ -155,13 +155,13 @@ def _command(text: str) -> Command:
     calls = list(_flat(_calls(text)))
     speed = next((call for call in calls if call.is_speed), None)
     transfer = None if speed else next((call for call in calls if call.transfers), None)
-    said = _of_speed(speed) if speed else _of_transfer(text, transfer) if transfer else {}
+    fields = _of_speed(speed) if speed else _of_transfer(text, transfer) if transfer else {}
     tool: Tool | None = "openssl" if speed else "ssh" if transfer else None
     host = next((host for call in calls if (host := call.host)), None)
     return Command(
         text,
         tool,
-        **said,
+        **fields,
         **(_masks(text, tool) if "OPENSSL_" in text else {}),
         target=host,
         target_kind=None if host is None else "loopback" if _LOCAL.fullmatch(host) else "remote",
@@ -177,7 +177,7 @@ def _masks(text: str, tool: Tool | None) -> dict[str, Any]:
 
 
 def mask_turns_aes_off(variable: str, mask: str) -> bool:
-    """Decide whether "~0x200000200000000" in OPENSSL_ia32cap, say, turns hardware AES off."""
+    """Return True if, say, "~0x200000200000000" in OPENSSL_ia32cap turns hardware AES off."""
     first = mask.strip("\"'").partition(":")[0]
     try:
         bits = int(first.removeprefix("~")[:40], 0)
@@ -306,7 +306,7 @@ def _first_name(names: str) -> str:
 
 
 def _prints_after(text: str, variable: str) -> bool:
-    """Tell whether `echo $c` follows `-c $c`."""
+    """Return True if `echo $c` follows `-c $c`."""
     name = re.escape(variable)
     used = re.search(rf"(?:-\w*c|Ciphers?)[= ]?[\"']?{name}", text)
     printed = re.search(rf"\b(?:echo|printf)\b[^|;&]{{0,100}}?{name}", text)
@@ -353,7 +353,7 @@ def _amount_of_dd(operands: dict[str, str]) -> int | None:
 
 @lru_cache(maxsize=512)
 def _size(text: str) -> int | None:
-    """Read a size as dd does: 1M, 1MB, 1024x1024, $((1024*1024))."""
+    """Parse a size as dd does: 1M, 1MB, 1024x1024, $((1024*1024))."""
     size = 1
     for factor in re.split(r"[x*]", text.strip("$() "), maxsplit=3):
         match = _SIZE.fullmatch(factor.strip())
@@ -371,9 +371,9 @@ def _divided(text: str) -> float | None:
     text = text.replace("\\$", "$")  # within double quotes
     if "/" not in text or not _DIVIDES.search(text) or not _CALCULATES.search(text):
         return None
-    for found in _CHAIN.finditer(text):
-        value, times = _product(found[1]), []
-        for sign, product, time in _STEP.findall(found[2]):
+    for match in _CHAIN.finditer(text):
+        value, times = _product(match[1]), []
+        for sign, product, time in _STEP.findall(match[2]):
             if time:
                 times.append(sign)
             else:

@@ -1,4 +1,4 @@
-"""Keep what holds at a line: machine, headings, settings and the command above."""
+"""Track the context of a line: machine, headings, settings and the command above."""
 
 import re
 from collections import Counter
@@ -15,9 +15,9 @@ from texts.facts import NAMED_CPU, Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
 from texts.types import Figure, Hints, Remark
 from texts.words import (
-    ONE,
     SENTENCE,
     SEVERAL,
+    SINGLE,
     aes_in,
     block_size_in,
     heading_text,
@@ -29,11 +29,11 @@ from texts.words import (
 
 UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
-"""Level of what a sentence or a command says, which holds for the figures right below."""
+"""Level of a sentence or a command: it applies to the figures directly below."""
 WORDS_ABOVE = 50
-"""Lines of words above a figure that are read for its setting."""
+"""Lines of words above a figure that are searched for its setting."""
 SECONDS_LIMIT = 10_000_000
-"""Of one try, as a run document may have them."""
+"""Of one try; the limit of a run document."""
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 """Listings of facts that do not begin the description of a machine."""
@@ -45,8 +45,8 @@ class Setting(NamedTuple):
     compressed: bool = False
     operation: str = ""
     several: bool = False
-    one: bool = False
-    """Whether it is one process, although a command above may be of several."""
+    is_single: bool = False
+    """One process, even if a command above runs several."""
 
     @classmethod
     def of(cls, text: str) -> "Setting":
@@ -55,29 +55,29 @@ class Setting(NamedTuple):
             is_compressed(text),
             operation_in(text),
             bool(SEVERAL.search(text)) and "GHz" not in text,
-            bool(ONE.search(text)),
+            bool(SINGLE.search(text)),
         )
 
     def under(self, outer: "Setting") -> "Setting":
-        return Setting._make(mine or theirs for mine, theirs in zip(self, outer, strict=True))
+        return Setting._make(own or other for own, other in zip(self, outer, strict=True))
 
 
 @dataclass
 class Group:
-    """Hold figures of one machine and environment that nothing separates."""
+    """Collect consecutive figures of one machine and environment."""
 
     line: int
     host: str | None
     name: str
     heading: str
     environment: Mapping[str, Any]
-    part: int = 0
-    """Which of several rows of one cipher in one table: boards print one for each CPU cluster."""
+    row: int = 0
+    """Index among the rows of a cipher in one table: boards print one for each CPU cluster."""
     figures: list[Figure] = field(default_factory=list)
 
 
 class Context:
-    """Keep the state that both readers of figures need, and the figures so far."""
+    """Keep the state shared by the readers of figures, and the figures so far."""
 
     def __init__(self, hints: Hints) -> None:
         self.hints = hints
@@ -93,54 +93,54 @@ class Context:
         self.heading_cipher: str | None = None
         self.words_above = ""
         self.remark_beside = ""
-        self.size_said: int | None = None
-        self.cipher_said: str | None = None
+        self.stated_size: int | None = None
+        self.stated_cipher: str | None = None
         self.settings: dict[int, Setting] = {}
-        self.said: list[tuple[str, int, bool]] = []
+        self.headings: list[tuple[str, int, bool]] = []
         self.command: Command | None = None
         self.command_used = False
         self.shell_masked = False
         self.processes = 0
-        self.parted = True
+        self.is_ended = True
         self.figures_since_fact = False
         self.shared: tuple[object, dict[str, Any]] | None = None
-        self.places: Counter[int] = Counter()
+        self.positions: Counter[int] = Counter()
 
     def remark(self, code: str, detail: str, line: int | None = None) -> None:
         self.remarks.append(Remark(line or self.line.number, code, detail))
 
     def leave_out(self, code: str, detail: str) -> None:
-        """List the line as one without a figure, with the reason."""
+        """List the line as unrecognised, with the reason."""
         self.remark(code, detail)
         self.unrecognised[self.line.number] = self.line.text
 
-    def part(self) -> None:
-        """Let the next figures begin a group of their own."""
-        self.parted = True
+    def end_group(self) -> None:
+        """Make the next figure begin a new group."""
+        self.is_ended = True
 
     @property
     def name(self) -> str:
         return " / ".join(self.names[level] for level in sorted(self.names))
 
-    def take_words(self, text: str, level: int) -> None:
-        """Take a heading or a sentence; the command above it ends if it has its figures."""
+    def add_words(self, text: str, level: int) -> None:
+        """Add a heading or a sentence; it ends the command above if that has its figures."""
         was_used, self.command_used = self.command_used, False
         if was_used and self.command:
-            self.cipher_said = self.command.cipher
+            self.stated_cipher = self.command.cipher
             self.command = None
         self.words_above = text
-        self.size_said = block_size_in(text) or self.size_said
+        self.stated_size = block_size_in(text) or self.stated_size
         if cipher := only_cipher(text):
-            self.cipher_said = cipher
+            self.stated_cipher = cipher
         introduction = re.split(r"[.!?]\s", text)[-1] if text[-1:] == ":" else text
         heading = heading_text(introduction)
         heads = level < PLAIN or is_heading(text) or bool(re.match(NAMED_CPU, heading))
-        self.said.append((heading, level, was_used or (heads and is_name(heading))))
-        self.part()
+        self.headings.append((heading, level, was_used or (heads and is_name(heading))))
+        self.end_group()
         if heads and heading:
-            self.take_heading(heading, level)
+            self.add_heading(heading, level)
 
-    def take_heading(self, text: str, level: int) -> None:
+    def add_heading(self, text: str, level: int) -> None:
         self.heading, self.heading_line = text[:HEADING_LIMIT], self.line.number
         self.heading_cipher = only_cipher(text)
         if level < PLAIN:
@@ -150,30 +150,30 @@ class Context:
             self._change_host(None, keeps_facts=self.listing != "heading")
         if facts := facts_in_heading(text):
             listing = "cpu" if re.match(NAMED_CPU, text) else "heading"
-            self.learn(Fact(facts, listing=listing))
+            self.add_fact(Fact(facts, listing=listing))
 
-    def take_host(self, host: str) -> None:
+    def add_host(self, host: str) -> None:
         if host != self.host:
             self._change_host(host, keeps_facts=self.host is None)
-            self.part()
+            self.end_group()
 
     def _change_host(self, host: str | None, *, keeps_facts: bool) -> None:
         if self.figures_since_fact or not keeps_facts:
             self.environment = {}
         self.host = host
 
-    def learn(self, fact: Fact) -> None:
-        """Take facts; those of another machine or version begin another environment."""
+    def add_fact(self, fact: Fact) -> None:
+        """Add facts; those of another machine or version begin another environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
         if fact.host:
-            self.take_host(fact.host)
+            self.add_host(fact.host)
         if not fact.environment:
             return
         self._begin_environment(fact)
         if contradicts(self.environment, fact.environment):
             if listing == fact.listing and not self.figures_since_fact:
                 return  # a board with two clusters of cores lists two CPUs
-            self.part()
+            self.end_group()
             same_machine = set(fact.environment) <= {"openssl", "openssh"}
             kept = self.environment.items() if same_machine else ()
             self.environment = {part: facts for part, facts in kept if part not in fact.environment}
@@ -181,21 +181,21 @@ class Context:
         self.figures_since_fact = False
 
     def _begin_environment(self, fact: Fact) -> None:
-        """Forget what is known when figures stand between it and a new listing or version."""
+        """Forget known facts if figures precede a new listing or version."""
         if not self.figures_since_fact:
             return
         if fact.listing not in _OF_PROGRAMS:
             self.environment = {}
-            self.part()
+            self.end_group()
         elif fact.environment.get("openssl", {}).get("version_text"):
             self.environment = {**self.environment, "openssl": {}}
-            self.part()
+            self.end_group()
 
     @property
     def setting(self) -> Setting:
-        """Return what the headings above say; they are read only when a figure needs it."""
-        said, self.said = self.said, []
-        for text, level, is_new in said[-WORDS_ABOVE:]:
+        """Return the setting of the headings above, parsed only when a figure needs it."""
+        headings, self.headings = self.headings, []
+        for text, level, is_new in headings[-WORDS_ABOVE:]:
             self._set_by(text, level, is_new)
         setting = Setting()
         for level in sorted(self.settings):
@@ -203,19 +203,19 @@ class Context:
         return Setting.of(self.remark_beside).under(setting)
 
     def _set_by(self, text: str, level: int, is_new: bool) -> None:
-        """Take the setting of words; those of short words hold over others that say nothing."""
+        """Apply the setting of words; short ones apply until others replace them."""
         last = level if is_new else BESIDE
         held = {at: kept for at, kept in self.settings.items() if at < last}
-        said = Setting.of(text)
+        setting = Setting.of(text)
         if len(text) > SENTENCE or level == BESIDE:
-            self.settings = held | {BESIDE: said}
+            self.settings = held | {BESIDE: setting}
         else:
-            self.settings = held | {level: said.under(held.get(level, Setting()))}
+            self.settings = held | {level: setting.under(held.get(level, Setting()))}
 
     @property
     def block_size(self) -> int | None:
-        """Return the block size of openssl that the command or words above name."""
-        return block_size_in(self.line.text) or self.size_said
+        """Return the block size for openssl that the line, command or words above name."""
+        return block_size_in(self.line.text) or self.stated_size
 
     @property
     def threads(self) -> int:
@@ -224,26 +224,26 @@ class Context:
         stated = command.threads if command and command.tool == "openssl" else 1
         return stated if stated > 1 else max(self.processes, 1)
 
-    def new_group(self, part: int = 0) -> Group:
-        return Group(self.line.number, self.host, self.name, self.heading, self.environment, part)
+    def new_group(self, row: int = 0) -> Group:
+        return Group(self.line.number, self.host, self.name, self.heading, self.environment, row)
 
-    def group(self, part: int = 0) -> Group:
+    def group(self, row: int = 0) -> Group:
         last = self.groups[-1] if self.groups else None
-        if last is None or self.parted or last.part != part or last.environment != self.environment:
-            last = self.new_group(part)
+        if last is None or self.is_ended or last.row != row or last.environment != self.environment:
+            last = self.new_group(row)
             self.add_group(last)
-        self.parted = False
+        self.is_ended = False
         return last
 
     def add_group(self, group: Group) -> None:
         self.groups.append(group)
         self.unrecognised.pop(self.heading_line, None)
-        self.parted = True
+        self.is_ended = True
 
-    def emit(self, group: Group, tool: Tool, doubt: str = "", **fields: Any) -> None:
-        """Add a figure with its context: settings, doubts and assumptions."""
+    def emit(self, group: Group, tool: Tool, caveat: str = "", **fields: Any) -> None:
+        """Add a figure with its context: settings, caveats and assumptions."""
         self.figures_since_fact = self.command_used = True
-        of_line = (self.line.number, tool, len(self.said))
+        of_line = (self.line.number, tool, len(self.headings))
         if self.shared is None or self.shared[0] != of_line:
             self.shared = (of_line, self._shared_fields(tool))
         shared = self.shared[1]
@@ -253,14 +253,14 @@ class Context:
         values = {**shared, **{name: value for name, value in fields.items() if value is not None}}
         if shared["uncertain"] == UNCLEAR and "aes" not in str(values["cipher"]):
             values["uncertain"] = ""
-        values |= {"uncertain": doubt or values["uncertain"], "assumed": assumed}
-        values |= {"compression": compressed, "place": self.places[line]}
-        self.places[line] += 1
+        values |= {"uncertain": caveat or values["uncertain"], "assumed": assumed}
+        values |= {"compression": compressed, "position": self.positions[line]}
+        self.positions[line] += 1
         figure = Figure(line=line, tool=tool, **values)
         if figure.rate > 0 and (figure.seconds or 0) < SECONDS_LIMIT:
             group.figures.append(_within_reason(figure))
         else:
-            self.remark("not_a_rate", "A rate of zero, or a time beyond all measure.", line)
+            self.remark("not_a_rate", "The rate is zero, or the time is too long.", line)
 
     def _shared_fields(self, tool: Tool) -> dict[str, Any]:
         setting, command = self.setting, self.command
@@ -278,7 +278,7 @@ class Context:
     def _of_speed(self, own: Command | None, setting: Setting) -> dict[str, Any]:
         threads = self.threads
         is_computed = own is not None and own.threads == 0
-        several = threads > 1 or setting.several or (is_computed and not setting.one)
+        several = threads > 1 or setting.several or (is_computed and not setting.is_single)
         decrypts = "decrypt" in (own.operation if own else "", setting.operation)
         return {
             "format": "openssl-speed",
@@ -289,10 +289,10 @@ class Context:
         }
 
     def _of_ssh(self, own: Command | None, setting: Setting) -> dict[str, Any]:
-        doubt = "several transfers or threads" if setting.several else ""
+        caveat = "several transfers or threads" if setting.several else ""
         if setting.aes == "off" and not (own and own.masked):
-            doubt = "AES off at which end?"
-        fields: dict[str, Any] = {"compression": setting.compressed, "uncertain": doubt}
+            caveat = "AES off at which end?"
+        fields: dict[str, Any] = {"compression": setting.compressed, "uncertain": caveat}
         fields["format"] = "cipher-list"
         if own:
             fields["mac"] = own.mac

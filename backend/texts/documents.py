@@ -1,4 +1,4 @@
-"""Make run documents of a reading: take, join and correct, within limits."""
+"""Build run documents from a parsed text: select, join and correct figures, within limits."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,13 +17,13 @@ MAX_SAMPLES = 100
 MAX_NAME, MAX_LABEL = 200, 60
 _NONE: Mapping[str, Any] = {}
 PARTS = ("cpu", "os", "openssl", "openssh")
-Take = Literal["certain", "all"] | frozenset[str]
-"""Which figures become samples; a set holds keys of figures (`Figure.key`)."""
+Selection = Literal["certain", "all"] | frozenset[str]
+"""Figures that become samples; a set holds keys of figures (`Figure.key`)."""
 
 
 @dataclass(frozen=True)
 class Corrections:
-    """Hold what the reader says of a machine; None keeps the text's fact, "" removes it."""
+    """Hold a reader's corrections for a machine; None keeps the text's fact, "" removes it."""
 
     host: str | None = None
     cpu: str | None = None
@@ -33,7 +33,7 @@ class Corrections:
 
 @dataclass(frozen=True)
 class Documents:
-    """Hold run documents in the order of their sections, with these sections' keys."""
+    """Hold run documents with the keys of their sections, in the same order."""
 
     documents: tuple[dict[str, Any], ...]
     keys: tuple[str, ...]
@@ -41,7 +41,7 @@ class Documents:
 
 
 class _Machine(NamedTuple):
-    """Hold sections that make one document; the first one's facts count first."""
+    """Group the sections of one document; facts of earlier sections take precedence."""
 
     key: str
     sections: Sequence[Section]
@@ -51,29 +51,29 @@ class _Machine(NamedTuple):
     def corrected(self, name: str, key: str) -> str | None:
         return getattr(self.corrections.get(key), name, None)
 
-    def said(self, name: str, stated: str | None) -> str | None:
-        """Return what the reader says of this machine, or of all whose text says nothing."""
-        own = self.corrected(name, self.key)
-        return self.corrected(name, "") if own is None and not stated else own
+    def correction(self, name: str, stated: str | None) -> str | None:
+        """Return the correction for this machine; one for all machines only fills gaps."""
+        text = self.corrected(name, self.key)
+        return self.corrected(name, "") if text is None and not stated else text
 
     @property
     def host(self) -> str:
         stated = _printable(next((section.host for section in self.sections if section.host), None))
-        return _printable(self.said("host", stated)) or stated
+        return _printable(self.correction("host", stated)) or stated
 
     @property
     def label(self) -> str:
         return _printable(self.sections[0].label)[:MAX_LABEL].strip()
 
 
-def is_taken(figure: Figure, take: Take) -> bool:
-    if isinstance(take, frozenset):
-        return figure.key in take
-    return take == "all" or not figure.uncertain
+def is_selected(figure: Figure, selection: Selection) -> bool:
+    if isinstance(selection, frozenset):
+        return figure.key in selection
+    return selection == "all" or not figure.uncertain
 
 
 def section_keys(sections: Iterable[Section]) -> tuple[str, ...]:
-    """Key each section by its first line, and its number among those that start there."""
+    """Key each section by its first line and its index among sections that start there."""
     starts = Counter[int]()
     keys = []
     for section in sections:
@@ -87,18 +87,19 @@ def run_documents(
     *,
     import_id: UUID,
     now: str,
-    take: Take = "certain",
+    selection: Selection = "certain",
     corrections: Mapping[str, Corrections] = _NONE,
     joined: Mapping[str, str] = _NONE,
 ) -> Documents:
-    """Make a run document of each section that figures are taken of.
+    """Build a run document from each section with selected figures.
 
-    Corrections under a section's key replace what the text says; those under "" fill gaps.
-    `joined` maps a section's key to that of an earlier section, whose machine it shares.
-    Texts have no date: `now` (RFC 3339) is used, which `times_of` says.
+    Corrections under a section's key replace facts of the text; those under "" fill gaps.
+    `joined` maps a section's key to that of an earlier section of the same machine.
+    `now` (RFC 3339) replaces the missing date, as `times_of` states.
     """
-    every = [_Machine(*one, corrections) for one in _machines(reading.sections, take, joined)]
-    remarks = _beyond(MAX_RUNS, [one.sections[0] for one in every], "runs of a text")
+    selected = _machines(reading.sections, selection, joined)
+    every = [_Machine(*machine, corrections) for machine in selected]
+    remarks = _over_limit(MAX_RUNS, [machine.sections[0] for machine in every], "runs of a text")
     machines, documents = every[:MAX_RUNS], []
     for machine, host in zip(machines, _hosts(machines, import_id), strict=True):
         measurements, cut = _measurements(machine.figures)
@@ -117,11 +118,11 @@ def run_documents(
                 "measurements": measurements,
             }
         )
-    return Documents(tuple(documents), tuple(one.key for one in machines), tuple(remarks))
+    return Documents(tuple(documents), tuple(machine.key for machine in machines), tuple(remarks))
 
 
 def _machines(
-    sections: Sequence[Section], take: Take, joined: Mapping[str, str]
+    sections: Sequence[Section], selection: Selection, joined: Mapping[str, str]
 ) -> Iterator[tuple[str, list[Section], list[Figure]]]:
     members: dict[str, list[Section]] = {}
     first_of: dict[str, str] = {}
@@ -129,8 +130,8 @@ def _machines(
         first_of[key] = first_of.get(joined.get(key, key), key)
         members.setdefault(first_of[key], []).append(section)
     for key, shared in members.items():
-        every = (figure for section in shared for figure in section.figures)
-        if figures := [figure for figure in every if is_taken(figure, take)]:
+        figures_of_host = (figure for section in shared for figure in section.figures)
+        if figures := [figure for figure in figures_of_host if is_selected(figure, selection)]:
             yield key, shared, figures
 
 
@@ -138,8 +139,9 @@ def _hosts(machines: Sequence[_Machine], import_id: UUID) -> list[str]:
     labels = {machine.label for machine in machines if not machine.host}
     unnamed = f"import-{import_id.hex[:8]}"
     return [
-        one.host or (f"{unnamed} ({one.label})" if one.label and len(labels) > 1 else unnamed)
-        for one in machines
+        machine.host
+        or (f"{unnamed} ({machine.label})" if machine.label and len(labels) > 1 else unnamed)
+        for machine in machines
     ]
 
 
@@ -147,27 +149,27 @@ def _printable(name: str | None) -> str:
     return "".join(letter for letter in name or "" if letter.isprintable()).strip()[:MAX_NAME]
 
 
-def _beyond(limit: int, items: Sequence[Section | Figure], name: str) -> list[Remark]:
-    """Remark on the first item that the limit leaves out, if there is one."""
+def _over_limit(limit: int, items: Sequence[Section | Figure], name: str) -> list[Remark]:
+    """Return a remark on the first item beyond the limit, if any."""
     left_out = len(items) - limit
     detail = f"Only the first {limit:,} {name} are kept; {left_out:,} from here are left out."
     return [Remark(items[limit].line, "too_many", detail)] if left_out > 0 else []
 
 
 def _environment(machine: _Machine) -> dict[str, Any]:
-    found: dict[str, Any] = {part: {} for part in PARTS}
+    facts: dict[str, Any] = {part: {} for part in PARTS}
     for section in machine.sections:
-        found = merged(found, section.environment)
-    cpu, openssl = found["cpu"], found["openssl"]
-    if (said := machine.said("cpu", cpu.get("model"))) is not None:
-        cpu["model"] = said or None
-    if (said := machine.said("os", os_name(found["os"]))) is not None:
-        found["os"] = os_facts(said) if said else {}
-    if (said := machine.said("openssl", openssl.get("version_text"))) is not None:
-        openssl["version_text"] = said or None
+        facts = merged(facts, section.environment)
+    cpu, openssl = facts["cpu"], facts["openssl"]
+    if (correction := machine.correction("cpu", cpu.get("model"))) is not None:
+        cpu["model"] = correction or None
+    if (correction := machine.correction("os", os_name(facts["os"]))) is not None:
+        facts["os"] = os_facts(correction) if correction else {}
+    if (correction := machine.correction("openssl", openssl.get("version_text"))) is not None:
+        openssl["version_text"] = correction or None
     if machine.corrected("openssl", machine.key) is not None:
-        found["openssh"].pop("library", None)  # the reader's word counts for ssh too
-    return found
+        facts["openssh"].pop("library", None)  # the correction also applies to ssh
+    return facts
 
 
 def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list[Remark]]:
@@ -176,11 +178,11 @@ def _measurements(figures: Iterable[Figure]) -> tuple[list[dict[str, Any]], list
         by_series.setdefault(str(_series(figure)), []).append(figure)
     series = list(by_series.values())
     measurements = []
-    remarks = _beyond(MAX_MEASUREMENTS, [plain[0] for plain in series], "series of a run")
+    remarks = _over_limit(MAX_MEASUREMENTS, [plain[0] for plain in series], "series of a run")
     for tries in series[:MAX_MEASUREMENTS]:
         samples = [_sample(figure) for figure in tries[:MAX_SAMPLES]]
         measurements.append({**_series(tries[0]), "samples": samples})
-        remarks += _beyond(MAX_SAMPLES, tries, f"tries of {tries[0].cipher}")
+        remarks += _over_limit(MAX_SAMPLES, tries, f"tries of {tries[0].cipher}")
     return measurements, remarks
 
 

@@ -1,4 +1,4 @@
-"""Define what one line of a text can be: recognisers make events, the fold joins them."""
+"""Define the events that recognisers make from lines and the fold combines."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,38 +13,38 @@ PLAIN = 9
 
 
 class Sizes(NamedTuple):
-    """Head a table of `openssl speed`: block sizes in bytes."""
+    """List the block sizes in a table header of `openssl speed`, in bytes."""
 
     sizes: tuple[int, ...]
 
 
 class Row(NamedTuple):
-    """Give bytes per second for each size of `openssl speed`, None where it prints no rate."""
+    """Hold bytes per second for each block size of `openssl speed`; None if it prints no rate."""
 
     label: str
     rates: tuple[float | None, ...]
     child: int | None = None
     """Number of the process of `-multi` that printed it."""
     mark: str = ""
-    """What may be between the label and the rates, as a footnote's mark."""
+    """Text between the label and the rates, such as a footnote mark."""
 
 
 class Counted(NamedTuple):
-    """Count blocks in seconds, of `asked` seconds: a `Doing` line."""
+    """Hold the number of blocks in `seconds`, `requested` seconds: a `Doing` line."""
 
     label: str
     size: int
     blocks: int
     seconds: float
-    asked: float
+    requested: float
 
 
 class Listed(NamedTuple):
     pairs: tuple[tuple[str, tuple[tuple[float, Unit], ...]], ...]
     """Cipher as printed, and number with unit of each try."""
-    doubt: str = ""
+    caveat: str = ""
     remark: str = ""
-    """Words of the line that may tell a setting."""
+    """Words of the line that may state a setting."""
     mac: str | None = None
 
 
@@ -57,20 +57,20 @@ class Moved(NamedTuple):
     seconds: float
 
 
-class Took(NamedTuple):
+class Elapsed(NamedTuple):
     seconds: float
 
 
 class Rated(NamedTuple):
-    """Report a rate without a cipher: of pv, scp, rsync, or typed."""
+    """Hold a rate without a cipher, printed by pv, scp or rsync, or typed."""
 
     number: float
     unit: Unit
     tool: str
     is_display: bool = False
-    """Whether the transfer may go on: then the next rate replaces this one."""
+    """The transfer may continue: the next rate replaces this one."""
     is_mean: bool = False
-    doubt: str = ""
+    caveat: str = ""
     amount: int | None = None
 
 
@@ -98,9 +98,9 @@ class TableCell(NamedTuple):
     unit: Unit
     machine: str = ""
     size: int | None = None
-    """Block size; then the figure is of `openssl speed`."""
+    """Block size of a figure of `openssl speed`."""
     settings: Mapping[str, Any] = MappingProxyType({})
-    doubt: str = ""
+    caveat: str = ""
 
 
 class TableRow(NamedTuple):
@@ -108,6 +108,6 @@ class TableRow(NamedTuple):
 
 
 Event = (
-    Sizes | Row | Counted | Listed | Named | Moved | Took | Rated | Typed
+    Sizes | Row | Counted | Listed | Named | Moved | Elapsed | Rated | Typed
     | Fact | Words | Known | TableRow
 )  # fmt: skip

@@ -9,7 +9,7 @@ TEXT_LIMIT, FLAGS_LIMIT, FLAG_LENGTH = 2000, 1000, 100
 
 
 class Fact(NamedTuple):
-    """Hold a line's facts: `environment` as in a run document."""
+    """Hold facts of a line; `environment` has the shape of a run document's."""
 
     environment: Mapping[str, Any]
     host: str | None = None
@@ -126,8 +126,8 @@ _IDENTIFYING = ("model", "name", "version", "kernel", "version_text", "client", 
 
 def read_fact(text: str) -> Fact | None:
     line = text.strip().lstrip("*>#- ")
-    if len(line) < 200 and (found := _NOT_KEPT.match(line)):
-        return Fact({}, listing=str(found.lastgroup).replace("_", "-"))
+    if len(line) < 200 and (match := _NOT_KEPT.match(line)):
+        return Fact({}, listing=str(match.lastgroup).replace("_", "-"))
     fact = read(line) if (read := _READERS.get(line[:3])) else None
     if fact is None and (":" in line or "=" in line or "：" in line):
         fact = _keyed(line)
@@ -137,7 +137,7 @@ def read_fact(text: str) -> Fact | None:
 
 
 def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
-    """Return the words of a line of nothing but CPU flags; () for any other line."""
+    """Return the words of a line that consists of CPU flags; () for any other line."""
     words = text.split()
     if len(words) < 4 or KNOWN_FLAGS.isdisjoint(words):
         return ()
@@ -147,32 +147,32 @@ def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
 
 
 def facts_in_heading(text: str) -> dict[str, Any]:
-    """Find CPU, system and versions in a heading; two different of a kind count as none."""
+    """Find CPU, system and versions in a heading; ignore a kind with two different values."""
     text = " ".join(text[:300].split())
     facts = {}
     for group, pattern in _NAMED.items():
-        found = {match[0]: match.groupdict() for match in re.finditer(pattern, text)}
-        if len(found) == 1:
-            facts[group] = found.popitem()[1]
+        names = {match[0]: match.groupdict() for match in re.finditer(pattern, text)}
+        if len(names) == 1:
+            facts[group] = names.popitem()[1]
     return facts
 
 
-def contradicts(known: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
-    """Return True if `said` is about another CPU, system or version than `known`."""
+def contradicts(known: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return True if `new` is about another CPU, system or version than `known`."""
     for group, key in product(("cpu", "os", "openssl", "openssh"), _IDENTIFYING):
-        old, new = (facts.get(group, {}).get(key) for facts in (known, said))
-        if old and new and not _may_be_same(old, new):
+        first, second = (facts.get(group, {}).get(key) for facts in (known, new))
+        if first and second and not _may_be_same(first, second):
             return True
     return False
 
 
-def merged(known: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def merged(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Merge facts; `known` wins."""
-    result = {**said, **known}
-    for group in known.keys() & said.keys():
+    result = {**new, **known}
+    for group in known.keys() & new.keys():
         if isinstance(known[group], Mapping):
-            result[group] = {**said[group], **known[group]}
-            if flags := [*known[group].get("flags", ()), *said[group].get("flags", ())]:
+            result[group] = {**new[group], **known[group]}
+            if flags := [*known[group].get("flags", ()), *new[group].get("flags", ())]:
                 result[group]["flags"] = list(dict.fromkeys(flags))  # a list that was wrapped
     return result
 
@@ -186,13 +186,13 @@ def _may_be_same(old: str, new: str) -> bool:
 
 
 def _keyed(line: str) -> Fact | None:
-    found = _KEYED.match(line)
-    words = found[1].lower().split() if found else []
-    if not found or not 0 < len(words) <= 4:
+    match = _KEYED.match(line)
+    words = match[1].lower().split() if match else []
+    if not match or not 0 < len(words) <= 4:
         return None
-    key, name, value = found[1].strip(), " ".join(words), found[3].strip(" \t\"'*")
+    key, name, value = match[1].strip(), " ".join(words), match[3].strip(" \t\"'*")
     listing, path = _FIELDS.get(name, ("", ""))
-    if (listing == "os-release") != (found[2] == "=") or (listing == "openssl" and key.istitle()):
+    if (listing == "os-release") != (match[2] == "=") or (listing == "openssl" and key.istitle()):
         listing, path = "", ""
     fact = (_field(listing, path, value) if path else None) or _by_value(name, value)
     unclear = name in _AMBIGUOUS_KEYS or (name in _CPU_KEYS and " " in value)
@@ -203,11 +203,11 @@ def _keyed(line: str) -> Fact | None:
 
 def _field(listing: str, path: str, text: str) -> Fact | None:
     pattern, convert = _VALUES.get(path, (".+", str))
-    found = re.fullmatch(pattern, text)
-    if path == "host" or found is None:
-        return Fact({}, text, listing) if found else None
-    named = {key: value[:100] for key, value in found.groupdict().items() if value}
-    value = named or convert(found[found.lastindex or 0])
+    match = re.fullmatch(pattern, text)
+    if path == "host" or match is None:
+        return Fact({}, text, listing) if match else None
+    named = {key: value[:100] for key, value in match.groupdict().items() if value}
+    value = named or convert(match[match.lastindex or 0])
     value = value[:TEXT_LIMIT] if isinstance(value, str) else value
     group, _, key = path.partition(".")
     return Fact({group: {key: value} if key else value}, listing=listing) if value else None
@@ -255,11 +255,11 @@ def _cpu_name(text: str) -> str | None:
 
 
 def _version(line: str) -> Fact | None:
-    if found := _VERSION.fullmatch(re.sub(r"^(\w+) \(version (.*)\)$", r"\1 \2", line)):
-        name = found[1] if found[1][0].isalpha() else f"OpenSSL {found[1]}"
+    if match := _VERSION.fullmatch(re.sub(r"^(\w+) \(version (.*)\)$", r"\1 \2", line)):
+        name = match[1] if match[1][0].isalpha() else f"OpenSSL {match[1]}"
         return Fact({"openssl": {"version_text": name}}, listing="openssl")
-    if found := _SSH.fullmatch(line):
-        versions = {key: value for key, value in found.groupdict().items() if value}
+    if match := _SSH.fullmatch(line):
+        versions = {key: value for key, value in match.groupdict().items() if value}
         return Fact({"openssh": versions}, listing="ssh")
     return _uname(line) if line.startswith("OpenBSD ") else None
 

@@ -1,4 +1,4 @@
-"""Join what lines say: the nearest command, heading and facts above a figure are its context."""
+"""Combine lines: the nearest command, heading and facts above a figure are its context."""
 
 import re
 from collections.abc import Iterable
@@ -31,17 +31,17 @@ class Fold:
         self.held: list[tuple[Line, Words]] = []
 
     def read(self, lines: Iterable[tuple[Line, Iterable[Event]]]) -> None:
-        """Take all lines; one that fails is left out and remarked on."""
+        """Process all lines; remark on a line that fails and skip it."""
         context = self.context
         for line, events in lines:
             if line.depth != context.line.depth and context.line.number:
-                context.part()
+                context.end_group()
             context.line = line
             try:
                 for event in events:
                     self._settle_held(event)
-                    self._take(event)
-            except Exception as error:  # noqa: BLE001 - one line must not cost the others
+                    self._dispatch(event)
+            except Exception as error:  # noqa: BLE001 - a bad line must not affect others
                 context.leave_out("parser_failed", f"Not readable ({type(error).__name__}).")
             self.after_blank = not line.text
             if self.after_blank:
@@ -51,25 +51,25 @@ class Fold:
         self.transfers.end()
         self.speed.count_others()
 
-    def _take(self, event: Event) -> None:
+    def _dispatch(self, event: Event) -> None:
         name = f"on_{type(event).__name__.lower()}"
         for reader in (self, self.speed, self.transfers):
             if method := getattr(reader, name, None):
                 method(event)
 
     def _settle_held(self, event: Event | None) -> None:
-        """Take held words as a heading, unless another row follows: they are an error message."""
+        """Add held words as a heading, unless a row follows: then they are an error message."""
         if not self.held or isinstance(event, Words):
             return
         (line, held), self.held = (self.context.line, self.held), []
         if not isinstance(event, Row):
             for self.context.line, words in held:
-                self._take_words(words)
+                self._add_words(words)
         self.context.line = line
 
     def on_words(self, words: Words) -> None:
         if not _LETTER.search(words.text):
-            self.context.part()
+            self.context.end_group()
             return
         self.context.unrecognised[self.context.line.number] = words.text
         if "/s" in words.text and _RATE.search(words.text):
@@ -77,19 +77,19 @@ class Fold:
         if self.speed.rows and not self.after_blank and words.level == PLAIN:
             self.held.append((self.context.line, words))
         else:
-            self._take_words(words)
+            self._add_words(words)
 
-    def _take_words(self, words: Words) -> None:
+    def _add_words(self, words: Words) -> None:
         trial = self.transfers.trial
-        is_over = trial.took is not None or only_cipher(words.text) is not None
+        is_over = trial.elapsed is not None or only_cipher(words.text) is not None
         if self.after_blank or words.level < PLAIN or is_over:
             self.transfers.end()
-        self.context.take_words(words.text, words.level)
+        self.context.add_words(words.text, words.level)
 
     def on_fact(self, fact: Fact) -> None:
         if fact.host and fact.host != self.context.host:
             self._end_both()
-        self.context.learn(fact)
+        self.context.add_fact(fact)
 
     def on_sizes(self, _sizes: Sizes) -> None:
         self.transfers.end()
@@ -98,17 +98,17 @@ class Fold:
         self.transfers.end()
         if typed.host and typed.host != self.context.host:
             self._end_both()
-            self.context.take_host(typed.host)
+            self.context.add_host(typed.host)
         if typed.command is None:
             self.speed.rows.clear()
             return
-        self._take_command(typed.command)
+        self._add_command(typed.command)
 
     def _end_both(self) -> None:
         self.speed.end()
         self.transfers.end()
 
-    def _take_command(self, command: Command) -> None:
+    def _add_command(self, command: Command) -> None:
         context = self.context
         if "/s" in command.text and _RATE.search(command.text):
             context.leave_out("no_figure", "This line has a rate beside a command.")
@@ -119,19 +119,20 @@ class Fold:
         self.speed.end()
         before = context.command
         if before is None or command.tool is None or _setting_of(command) != _setting_of(before):
-            context.part()
-        context.command, context.command_used, context.cipher_said = command, False, None
+            context.end_group()
+        context.command, context.command_used, context.stated_cipher = command, False, None
         if command.tool is None:
             return
         context.processes = 0
-        context.size_said = command.block_size or block_size_in(command.text) or context.size_said
+        size = command.block_size or block_size_in(command.text)
+        context.stated_size = size or context.stated_size
         remark = command.text.partition("(")[2]
-        context.said.append((remark if aes_in(remark) else "", BESIDE, False))
+        context.headings.append((remark if aes_in(remark) else "", BESIDE, False))
         if command.divided and command.amount:
             self.transfers.arithmetic = command
 
 
 def _setting_of(command: Command) -> str:
-    """Return a command without its ciphers: two that differ elsewhere part figures."""
+    """Return a command without its ciphers; another setting begins a new group."""
     words = (word for word in command.text.split() if word.lower() not in command.algorithms)
     return " ".join(word for word in words if not ssh_cipher(word))

@@ -1,4 +1,4 @@
-"""Make lines of a text: strip what pasting adds, unwrap, split where breaks were lost."""
+"""Split a text into lines: strip what pasting adds, unwrap, restore lost line breaks."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 LENGTH_LIMIT = 10_000
 PIECES_LIMIT = 50_000
-"""Lines that breaks within lines may add in one text."""
+"""Maximum number of lines that splitting may add to a text."""
 
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
@@ -38,7 +38,7 @@ _BREAK = re.compile(
 )
 
 _FLAT = 90
-"""Characters above which a line may be several that lost their breaks."""
+"""Length in characters above which a line may be several that lost their breaks."""
 _PROMPT = (
     r"(?:~\ )?\[\w[\w.-]{0,30}@[\w.-]{1,40}(?:\ [^\s\]]{1,40})?\][$\#]\ "
     r"|\w[\w.-]{0,30}@[\w.-]{1,40}:[~/][^\s$\#]{0,60}[$\#]\ |[A-Z]:\\[^>\s]{0,60}>(?=\w)"
@@ -61,7 +61,7 @@ _GLUED_CIPHER = re.compile(
 )
 _GLUED_TIME = re.compile(r"(?<=\d\.\d\d\ds)(?=\d)")
 _GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
-"""Joints of a table that lost what set its cells apart."""
+"""Boundaries of cells in a table that lost its separators."""
 
 _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
 _CELL_LINE = re.compile(r"\s*\|[^|]{1,60}")
@@ -70,12 +70,12 @@ _CELLS_LINE = re.compile(r"\s*(?:\|[^|]{1,60}){1,20}")
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
 _WRAPPED_WIDTH = 60
 _TAIL = 200
-"""Characters of a growing line that are looked at for each line that may continue it."""
+"""Characters at the end of a joined line that are searched for a continuation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Hold a line without markup: `number` as received, `depth` of quotation."""
+    """Hold a line without markup; `number` in the upload, `depth` of quotation."""
 
     number: int
     text: str
@@ -84,18 +84,17 @@ class Line:
 
 def lines_of(text: str) -> list[Line]:
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    given = enumerate(plain.split("\n"), start=1)
-    return list(_unwrapped(_pieces(given)))
+    return list(_unwrapped(_pieces(enumerate(plain.split("\n"), start=1))))
 
 
-def _pieces(given: Iterable[tuple[int, str]]) -> Iterator[Line]:
+def _pieces(lines: Iterable[tuple[int, str]]) -> Iterator[Line]:
     left = PIECES_LIMIT
-    for number, line in given:
+    for number, line in lines:
         if not _ADDED.search(line) and len(line) <= _FLAT:
             yield Line(number, line.rstrip())
             continue
-        for part in _broken(line):
-            depth, text = _freed(part)
+        for fragment in _broken(line):
+            depth, text = _without_markup(fragment)
             for piece in _unfolded(text) if len(text) > _FLAT and left > 0 else (text,):
                 left -= 1
                 yield Line(number, piece[:LENGTH_LIMIT].rstrip(), depth)
@@ -107,9 +106,9 @@ def _broken(line: str) -> list[str]:
     return [line]
 
 
-def _freed(given: str) -> tuple[int, str]:
-    """Return the depth of quotation, and the line without marks, colours and markup."""
-    text = _ESCAPE.sub("", given) if "\x1b" in given else given
+def _without_markup(line: str) -> tuple[int, str]:
+    """Return the level of quotation, and the line without marks, colours and markup."""
+    text = _ESCAPE.sub("", line) if "\x1b" in line else line
     text = re.sub(f"[{_INVISIBLE}]", "", text)
     if "<" in text or "[" in text:
         text = _MARKUP.sub("", _CELL.sub("|", text))
@@ -135,7 +134,7 @@ def _freed(given: str) -> tuple[int, str]:
 
 
 def _unfolded(text: str) -> Iterator[str]:
-    """Split a line at each place where something begins that a tool prints on a line of its own."""
+    """Split a line before each phrase that a tool prints at the start of a line."""
     start = 0
     for joint in _JOINT.finditer(text):
         at = joint.start("head") if joint["head"] else joint.start()
@@ -161,7 +160,7 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
 
 
 def _joined(first: str, second: str) -> str:
-    """Return both as one line where the second continues the first, else ""."""
+    """Return both as one line if the second continues the first, else ""."""
     if not first or not second:
         return ""
     if len(first) + len(second) > LENGTH_LIMIT:

@@ -1,4 +1,4 @@
-"""Read lists by hand: ciphers with their rates on one line."""
+"""Parse handwritten lists: ciphers with their rates on one line."""
 
 import re
 
@@ -7,7 +7,7 @@ from texts.events import Listed
 from texts.numbers import DURATION, RATE, Unit, rate_of
 
 SEVERAL_TIMES = 3
-"""Factor between rates on one line that are no tries of each other."""
+"""Factor between rates on one line above which they are not tries of the same series."""
 RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
 MAC = r"(?:hmac|umac)-[\w@.-]{1,40}"
 _TOKEN = re.compile(
@@ -23,7 +23,7 @@ _PADDING = re.compile(
     r"|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
-"""What may stand around names and rates; other words make a sentence."""
+"""Text allowed around names and rates; other words make a sentence."""
 _REMARK = re.compile(r"[)\s]*(?:\s[(\[←<#—–/-]|[,;.]\s|\s*$)")
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 
@@ -31,10 +31,10 @@ Rates = list[tuple[float, Unit]]
 
 
 def read_list(text: str) -> Listed | None:
-    """Read ciphers and rates of one line: "aes128-ctr: 104.167 MB/s"; a rate may come first."""
+    """Parse ciphers and rates of a line: "aes128-ctr: 104.167 MB/s"; a rate may come first."""
     if not any(sign in text for sign in RATE_SIGNS):
         return None
-    found: dict[str, Rates] = {}
+    rates_of: dict[str, Rates] = {}
     early: Rates = []
     is_sentence, end, last = False, 0, ""
     for token in _TOKEN.finditer(text):
@@ -43,28 +43,28 @@ def read_list(text: str) -> Listed | None:
         rate = rate_of(token["rate"]) if token["rate"] else None
         if is_cipher:
             last = name
-            found.setdefault(name, [])
+            rates_of.setdefault(name, [])
         elif rate:
-            (found[last] if found else early).append(rate)
+            (rates_of[last] if rates_of else early).append(rate)
         if is_cipher or rate:
             is_sentence = is_sentence or not _PADDING.fullmatch(text[end : token.start()])
             end = token.end()
-    if early and len(found) == 1 and not found[last]:
-        found[last].extend(early)
-    elif early or not any(found.values()):
+    if early and len(rates_of) == 1 and not rates_of[last]:
+        rates_of[last].extend(early)
+    elif early or not any(rates_of.values()):
         return None
     remark = text if is_sentence else text[end:]
     is_sentence = is_sentence or not (_REMARK.match(remark) or _PADDING.fullmatch(remark))
     mac = re.search(MAC, text)
     return Listed(
-        tuple((name, tuple(rates)) for name, rates in found.items() if rates),
-        _doubt(text, list(found.values()), is_sentence),
+        tuple((name, tuple(rates)) for name, rates in rates_of.items() if rates),
+        _caveat(text, list(rates_of.values()), is_sentence),
         remark,
         mac_name(mac[0]) if mac else None,
     )
 
 
-def _doubt(text: str, tries: list[Rates], is_sentence: bool) -> str:
+def _caveat(text: str, tries: list[Rates], is_sentence: bool) -> str:
     if _RANGE.search(text):
         return "range instead of one rate"
     if not all(unit.clear for rates in tries for _, unit in rates):

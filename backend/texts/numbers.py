@@ -1,4 +1,4 @@
-"""Read rates and amounts as people write them: 104.167 MB/s, 88,0 Мб/с, 4GiB."""
+"""Parse rates and amounts in common spellings: 104.167 MB/s, 88,0 Мб/с, 4GiB."""
 
 import re
 from typing import NamedTuple
@@ -32,9 +32,9 @@ _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 
 
 class Unit(NamedTuple):
-    """Give bytes per second of a unit: `decimal`, and `binary` where its MB means 2^20.
+    """Hold the bytes of a unit: `decimal`, and `binary` if its MB means 2^20.
 
-    `clear` is False for "Mb/s", which some write for bytes and others for bits.
+    `clear` is False for "Mb/s", which may mean bytes or bits.
     """
 
     decimal: float
@@ -72,7 +72,7 @@ def _unit(match: re.Match[str]) -> Unit:
 
 
 def rate_of(text: str) -> tuple[float, Unit] | None:
-    """Read a number with a unit of a rate and nothing else: "104.167 MB/s"."""
+    """Parse a rate with its unit and nothing else: "104.167 MB/s"."""
     match = _RATE.fullmatch(text.strip())
     if match is None or (unit := unit_of(match["unit"])) is None:
         return None
@@ -81,7 +81,7 @@ def rate_of(text: str) -> tuple[float, Unit] | None:
 
 
 def size_of(text: str) -> int | None:
-    """Read an amount of bytes: "4GiB", "1.0 GB", "100M"."""
+    """Parse an amount of bytes: "4GiB", "1.0 GB", "100M"."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or (number := number_of(match["number"])) is None:
         return None
@@ -90,7 +90,7 @@ def size_of(text: str) -> int | None:
 
 
 def number_of(text: str) -> float | None:
-    """Return the value of a number; None where "1,234" may mean two things, or for no number.
+    """Return the value of a number; None if it is ambiguous ("1,234") or not a number.
 
     A single dot marks decimals, a single comma too unless three digits follow it.
     """

@@ -1,4 +1,4 @@
-"""Recognise prompts of shells, and tell a typed command from a sentence."""
+"""Recognise shell prompts, and distinguish commands from sentences."""
 
 import re
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class Prompt(NamedTuple):
 
 
 def split_prompt(text: str) -> Prompt | None:
-    """Read the prompt at the start of a line; one that may be prose needs a command behind it."""
+    """Split off the prompt of a line; one that may be prose must precede a command."""
     if not _SIGN.search(text[:250]):
         return None
     if match := _SURE_PROMPT.match(text):
@@ -62,7 +62,7 @@ def split_prompt(text: str) -> Prompt | None:
 
 
 def is_typed(text: str) -> bool:
-    """Distinguish a command from a sentence that begins with a program's name."""
+    """Return False for a sentence that begins with a program's name."""
     if not _BEGINNING.match(text):
         return False
     if _LOOKS.fullmatch(text):

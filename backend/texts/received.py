@@ -1,4 +1,4 @@
-"""Decode the bytes of an upload to a text; refuse archives and other binary files."""
+"""Decode the bytes of an upload; refuse archives and other binary files."""
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_LINES = 50_000
@@ -16,11 +16,11 @@ MOST_CONTROLS = 0.01
 
 
 class NotAText(ValueError):
-    """Refuse bytes that are not a text; the message says why."""
+    """Report an upload that is not a text; the message says why."""
 
 
 class TextTooLarge(NotAText):
-    """Refuse a text that exceeds MAX_BYTES or MAX_LINES."""
+    """Report a text that exceeds MAX_BYTES or MAX_LINES."""
 
 
 def received_text(body: bytes) -> tuple[str, str]:

@@ -1,8 +1,8 @@
-"""Recognise lines, each row with an example; no row knows another, the first match wins.
+"""Recognise lines by a table of independent recognisers; the first match wins.
 
-To read another shape, add a row to `RECOGNISERS`: signs (one of them must be in the line: a cheap
-test before the pattern), the pattern, which matches the whole line, what it makes of the match, and
-an example.
+To support another format, add a row to `RECOGNISERS`: signs (a quick test: one of them must be in
+the line), the pattern of the whole line, a function that converts the match to events, and an
+example.
 """
 
 import re
@@ -14,6 +14,7 @@ from texts.commands import Command, read_command
 from texts.events import (
     PLAIN,
     Counted,
+    Elapsed,
     Event,
     Known,
     Moved,
@@ -21,7 +22,6 @@ from texts.events import (
     Rated,
     Row,
     Sizes,
-    Took,
     Typed,
     Words,
 )
@@ -89,8 +89,8 @@ def _cell(text: str) -> float | None:
 
 
 def _doing(match: re.Match[str]) -> Event:
-    size, count, asked = int(match["size"]), int(match["count"]), float(match["asked"])
-    return Counted(match["label"], size, count, _decimal(match["seconds"]), asked)
+    size, count, requested = int(match["size"]), int(match["count"]), float(match["asked"])
+    return Counted(match["label"], size, count, _decimal(match["seconds"]), requested)
 
 
 def _exact_row(match: re.Match[str]) -> Event:
@@ -98,9 +98,9 @@ def _exact_row(match: re.Match[str]) -> Event:
     return Row(match["label"], rates, int(match["child"]) if match["child"] else None)
 
 
-def _took(match: re.Match[str]) -> Event:
+def _elapsed(match: re.Match[str]) -> Event:
     hours, minutes = int(match["h"] or 0), int(match["m"] or 0)
-    return Took(hours * 3600 + minutes * 60 + _decimal(match["s"]))
+    return Elapsed(hours * 3600 + minutes * 60 + _decimal(match["s"]))
 
 
 def _pv(match: re.Match[str]) -> Event | None:
@@ -114,10 +114,10 @@ def _pv(match: re.Match[str]) -> Event | None:
 def _copied(match: re.Match[str]) -> Event | None:
     number, is_whole = _decimal(match["number"]), match["share"] == "100"
     power = _PREFIXES[match["prefix"].upper()]
-    doubt = "" if is_whole else "transfer not finished"
+    caveat = "" if is_whole else "transfer not finished"
     amount = size_of(re.sub(r"(?<=[KMGT])(?=B)", "i", match["size"] or "").strip())
     unit = Unit(1000.0**power, 1024.0**power)
-    return Rated(number, unit, "scp", not is_whole, doubt=doubt, amount=amount)
+    return Rated(number, unit, "scp", not is_whole, caveat=caveat, amount=amount)
 
 
 def _summed(match: re.Match[str]) -> Event:
@@ -130,8 +130,8 @@ def _typed_rate(match: re.Match[str]) -> Event | None:
     if rate is None or any(map(ssh_cipher, re.split(r"[\s+()]+", title))):
         return None
     is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
-    doubt = "stated in a sentence" if match["behind"] else ""
-    return Rated(*rate, "typed", is_mean=is_mean, doubt=doubt)
+    caveat = "stated in a sentence" if match["behind"] else ""
+    return Rated(*rate, "typed", is_mean=is_mean, caveat=caveat)
 
 
 def _named(match: re.Match[str]) -> Event | None:
@@ -183,7 +183,7 @@ RECOGNISERS = (
         rf"""\s*(?:real|.{{0,80}}wall\ clock\).{{0,30}}|Time\ \((?:mean|abs)[^()]{{0,8}}\))
         [:\s]{{1,30}}(?:(?P<h>\d{{1,4}})[h:]\s?)?(?:(?P<m>\d{{1,6}})[m:]\s?)?
         (?P<s>{_N})\ ?s?(?:\s.*)?""",
-        _took,
+        _elapsed,
         "real    0m3.922s",
     ),
     _row_of(
@@ -191,7 +191,7 @@ RECOGNISERS = (
         rf"""(?:.{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):
         |.{{0,80}}?\bcpu\ |\s*(?:Executed\ in\s+)?)
         (?P<s>{_N})\ ?(?:s|secs)?\s{{0,9}}(?:elapsed|total|real|fish)\b.{{0,300}}""",
-        _took,
+        _elapsed,
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
@@ -319,8 +319,8 @@ def _unprompted(text: str) -> Command | None:
 
 def _other(text: str) -> Iterator[Event]:
     """Yield a name with its result on one line, ciphers with rates, a fact, or words."""
-    if (found := _name_and_result(text)) is not None:
-        yield from found
+    if (events := _name_and_result(text)) is not None:
+        yield from events
     elif (listed := read_list(text)) is not None:
         yield listed
     elif fact := read_fact(text):
@@ -332,5 +332,5 @@ def _other(text: str) -> Iterator[Event]:
 def _name_and_result(text: str) -> tuple[Event, ...] | None:
     timed = _NAME_AND_TIME.fullmatch(text)
     if timed and (cipher := ssh_cipher(timed["cipher"])):
-        return Named(cipher), _took(timed)
+        return Named(cipher), _elapsed(timed)
     return None

@@ -1,4 +1,4 @@
-"""Make sections of groups: one machine in one environment each, kept apart in doubt."""
+"""Build sections from groups: one machine and environment each, kept apart if unsure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +16,8 @@ class Machine:
     environment: Mapping[str, Any]
     known: set[tuple[object, ...]]
 
-    def takes(self, group: Group, series: set[tuple[object, ...]]) -> bool:
-        """Add a group unless it is of another environment, or repeats a series."""
+    def add(self, group: Group, series: set[tuple[object, ...]]) -> bool:
+        """Add a group and return True if its environment fits and no series repeats."""
         if not self.known.isdisjoint(series) or contradicts(self.environment, group.environment):
             return False
         self.groups.append(group)
@@ -27,33 +27,33 @@ class Machine:
 
 
 def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
-    """Merge groups of one machine, unless a series comes again: then a new section begins."""
-    groups = list(_doubted(groups))
+    """Merge groups of one machine; a repeated series begins a new section."""
+    groups = list(_mark_repeats(groups))
     machines: list[Machine] = []
     by_name: dict[tuple[str, int], list[Machine]] = {}
     for group in groups:
         if not group.figures:
             continue
-        same = by_name.setdefault((group.host or group.name, group.part), [])
+        same = by_name.setdefault((group.host or group.name, group.row), [])
         series = {tuple(figure.series.values()) for figure in group.figures}
-        if not (same and same[-1].takes(group, series)):
+        if not (same and same[-1].add(group, series)):
             machines.append(Machine([group], group.environment, series))
             same.append(machines[-1])
     labels = Counter(_label(machine.groups[0]) for machine in machines)
     return tuple(_section(machine, labels if len(machines) > 1 else None) for machine in machines)
 
 
-def _doubted(groups: Iterable[Group]) -> Iterator[Group]:
-    """Doubt figures of a group that repeats those above it: a table printed twice, a ranking."""
+def _mark_repeats(groups: Iterable[Group]) -> Iterator[Group]:
+    """Mark figures that repeat a group above as uncertain: a table printed twice, a ranking."""
     above: set[tuple[object, ...]] = set()
     for group in groups:
-        said = [(one.cipher, one.block_size, one.rate) for one in group.figures]
-        repeated = sum(one in above for one in said)
-        if repeated >= 2 and 2 * repeated >= len(said):
+        printed = [(figure.cipher, figure.block_size, figure.rate) for figure in group.figures]
+        repeated = sum(values in above for values in printed)
+        if repeated >= 2 and 2 * repeated >= len(printed):
             for at, figure in enumerate(group.figures):
-                if said[at] in above and not figure.uncertain:
-                    group.figures[at] = replace(figure, uncertain="printed above already")
-        above.update(said)
+                if printed[at] in above and not figure.uncertain:
+                    group.figures[at] = replace(figure, uncertain="already printed above")
+        above.update(printed)
         yield group
 
 
@@ -63,10 +63,10 @@ def _section(machine: Machine, labels: Counter[str] | None) -> Section:
     label = _label(first) if labels else None
     if labels and (not label or labels[label] > 1):
         label = f"{label}, from line {first.line}" if label else f"from line {first.line}"
-    host = f"{first.host} ({_label(first)})" if first.host and first.part else first.host
+    host = f"{first.host} ({_label(first)})" if first.host and first.row else first.host
     return Section(
         line=min(figure.line for figure in figures),
-        figures=tuple(sorted(figures, key=lambda figure: (figure.line, figure.place))),
+        figures=tuple(sorted(figures, key=lambda figure: (figure.line, figure.position))),
         environment=machine.environment,
         host=host,
         label=label,
@@ -74,4 +74,4 @@ def _section(machine: Machine, labels: Counter[str] | None) -> Section:
 
 
 def _label(group: Group) -> str:
-    return f"row {group.part + 1} of each cipher" if group.part else group.heading or group.name
+    return f"row {group.row + 1} of each cipher" if group.row else group.heading or group.name

@@ -1,4 +1,4 @@
-"""Read figures of `openssl speed`: rows of its tables, and counts that no row repeats."""
+"""Parse the output of `openssl speed`: rows of its tables, and counts without a row."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from texts.lines import Line
 USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
 """Block sizes by the number of columns, for a table without its head."""
 AGREEMENT = 0.03
-"""Share by which a row may differ from its `Doing` lines, whose seconds have two decimals."""
+"""Permitted difference between a row and its `Doing` lines, whose seconds have two decimals."""
 CPU_TIME = 0.25
-"""Share of the time asked for, below which the CPU time says little of the rate."""
+"""Minimum CPU time for a reliable rate, as a share of the requested time."""
 
 
 class SpeedRuns:
@@ -54,14 +54,14 @@ class SpeedRuns:
         elif not (sizes := self._sizes_of(row)):
             context.remark("damaged", f"{len(row.rates)} rates for {len(self.sizes)} sizes.")
         else:
-            self._take(row, cipher, sizes)
+            self._add_row(row, cipher, sizes)
 
-    def _take(self, row: Row, cipher: str, sizes: Sequence[int]) -> None:
+    def _add_row(self, row: Row, cipher: str, sizes: Sequence[int]) -> None:
         self.rows[cipher] += 1
         pending = self.counted.pop(_canonical(row.label), [])
         group = self.context.group(self.rows[cipher] - 1 if self.sizes else 0)
-        said = "block size from above" if len(sizes) == 1 else "block sizes by number of columns"
-        assumed = () if self.sizes else (said,)
+        source = "block size from above" if len(sizes) == 1 else "block sizes by number of columns"
+        assumed = () if self.sizes else (source,)
         for size, rate in zip(sizes, row.rates, strict=True):
             if rate is None or rate <= 0:
                 code = "zero_rate" if rate == 0 else "not_a_rate"
@@ -69,11 +69,11 @@ class SpeedRuns:
                 continue
             fields: dict[str, Any] = {"cipher": cipher, "operation": operation_of(row.label)}
             fields |= {"bytes_per_second": rate, "block_size": size, "assumed": assumed}
-            doubt = self._doubt(row, size, rate, pending)
-            self.context.emit(group, "openssl", doubt, **fields)
+            caveat = self._caveat(row, size, rate, pending)
+            self.context.emit(group, "openssl", caveat, **fields)
 
     def _cipher_of(self, label: str) -> str | None:
-        """Return the cipher of a row; "evp" alone means that of the command."""
+        """Return the cipher of a row; "evp" alone means the cipher of the command."""
         if label.lower() != "evp":
             return openssl_cipher(label)
         command = self.context.command
@@ -91,14 +91,14 @@ class SpeedRuns:
                 self.context.remark("unknown_cipher", f"{row.label[:40]} is not a known cipher.")
 
     def _sizes_of(self, row: Row) -> tuple[int, ...]:
-        size = self.context.size_said
+        size = self.context.stated_size
         if len(self.sizes) == len(row.rates):
             return self.sizes
         if len(row.rates) == 1 and size:
             return (size,)
         return () if self.sizes else USUAL_SIZES.get(len(row.rates), ())
 
-    def _doubt(
+    def _caveat(
         self, row: Row, size: int, rate: float, pending: Sequence[tuple[Line, Counted]]
     ) -> str:
         if row.mark:
@@ -107,11 +107,11 @@ class SpeedRuns:
             return "two columns of one size"
         if any(other is not None and other < 0 for other in row.rates):
             return "negative rate in its row"
-        counted = next((one for _, one in pending if one.size == size), None)
-        return _doubt_of(counted, rate) if counted and self.context.threads == 1 else ""
+        counted = next((count for _, count in pending if count.size == size), None)
+        return _count_caveat(counted, rate) if counted and self.context.threads == 1 else ""
 
     def end(self) -> None:
-        """Make figures of the `Doing` lines that no row of a table repeats."""
+        """Convert `Doing` lines that no row of a table repeats to figures."""
         counted, self.counted = self.counted, {}
         self.counted_sizes.clear()
         self.rows.clear()
@@ -125,11 +125,11 @@ class SpeedRuns:
             if cipher is None:
                 self.others += [line.number for line, _ in pending]
             else:
-                self._take_counts(group, cipher, pending)
+                self._add_counts(group, cipher, pending)
         if group.figures:
             context.add_group(group)
 
-    def _take_counts(
+    def _add_counts(
         self, group: Group, cipher: str, pending: Sequence[tuple[Line, Counted]]
     ) -> None:
         for line, counted in pending:
@@ -137,7 +137,7 @@ class SpeedRuns:
                 fields: dict[str, Any] = {"line": line.number, "cipher": cipher}
                 fields |= {"bytes": counted.blocks * counted.size, "seconds": counted.seconds}
                 fields["block_size"] = counted.size
-                self.context.emit(group, "openssl", _doubt_of(counted), **fields)
+                self.context.emit(group, "openssl", _count_caveat(counted), **fields)
 
     def count_others(self) -> None:
         """Remark once on all rows of digests and other algorithms."""
@@ -150,9 +150,9 @@ def _canonical(label: str) -> str:
     return openssl_cipher(label) or label.lower()
 
 
-def _doubt_of(counted: Counted, rate: float | None = None) -> str:
-    """Doubt a rate that its count disagrees with, or a count of little CPU time."""
-    if counted.seconds < CPU_TIME * counted.asked:
+def _count_caveat(counted: Counted, rate: float | None = None) -> str:
+    """Return a caveat for a rate that disagrees with its count, or for too little CPU time."""
+    if counted.seconds < CPU_TIME * counted.requested:
         return f"{counted.seconds:g} s of CPU time only"
     expected = counted.blocks * counted.size / counted.seconds
     if rate and abs(rate / expected - 1) > AGREEMENT + 0.01 / counted.seconds:

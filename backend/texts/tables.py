@@ -1,4 +1,4 @@
-"""Read tables by hand (Markdown, CSV, TSV, aligned columns) by their header."""
+"""Parse handwritten tables (Markdown, CSV, TSV, aligned columns) by their header."""
 
 import csv
 import re
@@ -27,7 +27,7 @@ _NAME_CELL = re.compile(
 _LISTED = re.compile(
     r"[\s*•-]{0,8}([\w@.-]{3,40}(?: \([^()]{1,30}\))?)(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
 )
-"""A name and a number; the unit may stand above the list."""
+"""A name and a number; the unit may be above the list."""
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _IGNORED = re.compile(
     r"^[#№]$|%|\b(?:no|nr|rank|ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead|cpu|load|time"
@@ -71,12 +71,12 @@ class Column(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """Return the title where it names what was measured, rather than what the numbers are."""
+        """Return the title if it names a machine or setting instead of a unit."""
         return "" if self.size or _PLAIN.fullmatch(self.title) else self.title[:100]
 
 
 def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
-    """Return the events of lines that are rows of tables, by the position of the line."""
+    """Return the events of rows of tables, by the index of the line."""
     events: dict[int, tuple[Event, ...]] = {}
     at = 0
     while at < len(lines):
@@ -95,8 +95,8 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         caption = _caption(lines, at)
         if split is _listed:
             events |= _rows(("", ""), rows, caption)
-        elif len(rows) > 1 and (found := _table(rows, caption, lines[at].text[:2] == "  ")):
-            events |= {rows[0][0]: (), **found}
+        elif len(rows) > 1 and (table := _table(rows, caption, lines[at].text[:2] == "  ")):
+            events |= {rows[0][0]: (), **table}
         at = end
     return events
 
@@ -115,13 +115,13 @@ def _table(
 
 
 def _caption(lines: Sequence[Line], start: int) -> str:
-    """Return the ends of the words above a table that hold no rate."""
+    """Return the last words above a table, without lines that contain a rate."""
     above = [line.text[-80:] for line in lines[max(start - 4, 0) : start] if line.text]
     return " ".join(text for text in above[-2:] if not _RATE_WITHIN.search(text))
 
 
 def _splitter(text: str) -> Callable[[str], list[str]] | None:
-    """Return what splits a line of a table into cells, by the first delimiter that it has."""
+    """Return the function that splits a row of a table at its first known delimiter."""
     if text[-1:].isdigit() and _LISTED.fullmatch(text):
         return _listed
     if "|" in text or text.lstrip()[:2] in ("+-", "+="):
@@ -156,7 +156,7 @@ def _aligned(line: str) -> list[str]:
 
 
 def _may_head(cells: Sequence[str]) -> bool:
-    """Tell whether cells may be titles: several, and none of them is a rate."""
+    """Return True if cells may be titles: at least two, and none of them a rate."""
     if not 2 <= len(cells) <= CELLS_LIMIT or any(len(cell) > 60 for cell in cells):
         return False
     if cells[0][:2] == "$ " or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
@@ -177,26 +177,26 @@ def _rows(
             if row := _machine_row(cells, names, unit):
                 yield index, (TableRow(row),)
         return
-    place = _cipher_column(body, len(header))
-    if place is None or names[place]:
+    cipher_at = _cipher_column(body, len(header))
+    if cipher_at is None or names[cipher_at]:
         return
     columns = [_column(title, caption) for title in header]
-    made = [(index, _cipher_row(cells, place, columns)) for index, cells in body]
-    yield from ((index, (TableRow(row),)) for index, row in made if row)
-    if any(row for _, row in made):
+    parsed = [(index, _cipher_row(cells, cipher_at, columns)) for index, cells in body]
+    yield from ((index, (TableRow(row),)) for index, row in parsed if row)
+    if any(row for _, row in parsed):
         kept = {index for index, _ in body}
         yield from ((index, ()) for index, _ in rows if index not in kept)
 
 
 def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | None:
     """Return the column that names most ciphers in the first rows."""
-    places = range(min(count, 16))
-    named = [sum(_cipher(cells[at]) is not None for _, cells in body[:ROWS_TRIED]) for at in places]
+    columns = range(min(count, 16))
+    named = [sum(_cipher(row[at]) is not None for _, row in body[:ROWS_TRIED]) for at in columns]
     return named.index(max(named)) if any(named) else None
 
 
 def _cipher(text: str) -> tuple[str, str] | None:
-    """Return the cipher that a cell names, and the tool that calls it so."""
+    """Return the cipher that a cell names, and the tool that uses this name."""
     match = _NAME_CELL.fullmatch(text)
     if match is None:
         return None
@@ -219,17 +219,17 @@ def _column(title: str, caption: str) -> Column:
 
 
 def _cipher_row(
-    cells: Sequence[str], place: int, columns: Sequence[Column]
+    cells: Sequence[str], cipher_at: int, columns: Sequence[Column]
 ) -> tuple[TableCell, ...]:
-    found = _cipher(cells[place])
-    if found is None:
+    cipher = _cipher(cells[cipher_at])
+    if cipher is None:
         return ()
     settings: dict[str, Any] = {}
-    if said := aes_in(cells[place].rpartition("(")[2]):
-        settings["acceleration"] = {"off": "masked", "on": "default"}.get(said, "")
-    if beside := re.search(r"\+\s?((?:hmac|umac)-[\w@.-]+)", cells[place]):
-        settings["mac"] = mac_name(beside[1])
-    size, unit = block_size_in(cells[place]), None
+    if aes := aes_in(cells[cipher_at].rpartition("(")[2]):
+        settings["acceleration"] = {"off": "masked", "on": "default"}.get(aes, "")
+    if mac := re.search(r"\+\s?((?:hmac|umac)-[\w@.-]+)", cells[cipher_at]):
+        settings["mac"] = mac_name(mac[1])
+    size, unit = block_size_in(cells[cipher_at]), None
     for cell, column in zip(cells, columns, strict=True):
         if column.setting == "unit":
             unit = unit_of(cell)
@@ -241,21 +241,21 @@ def _cipher_row(
             settings["machine"] = cell
         elif column.setting == "mac" and mac_name(cell):
             settings["mac"] = mac_name(cell)
-    made = []
+    table_cells = []
     kept = [column for column in columns if not column.setting and not column.is_ignored]
     has_tries = any(column.is_try for column in kept)
     for index, (cell, column) in enumerate(zip(cells, columns, strict=True)):
         is_mean = has_tries and bool(_MEAN.search(column.title))
-        if index != place and column in kept and not is_mean:
+        if index != cipher_at and column in kept and not is_mean:
             named = column._replace(size=column.size or size, unit=column.unit or unit)
-            made += _cell(found, cells[place], cell, named, settings)
-    return tuple(made)
+            table_cells += _cell(cipher, cells[cipher_at], cell, named, settings)
+    return tuple(table_cells)
 
 
 def _cell(
-    found: tuple[str, str], label: str, text: str, column: Column, settings: Mapping[str, Any]
+    cipher: tuple[str, str], label: str, text: str, column: Column, settings: Mapping[str, Any]
 ) -> list[TableCell]:
-    rate, name, tool = _rate(text, column.unit), *found
+    rate, name, tool = _rate(text, column.unit), *cipher
     has_unit = rate is not None
     if rate is None and column.is_try:
         rate = _rate(text, _MEGABYTES)
@@ -263,19 +263,19 @@ def _cell(
     if rate is None or (tool == "openssl" and not is_openssl):
         return []
     number, unit = rate
-    doubt = "" if has_unit else "no unit in its table"
-    doubt = _beside_rate(text) or ("" if unit.clear else "bits or bytes unclear") or doubt
+    caveat = "" if has_unit else "no unit in its table"
+    caveat = _rate_caveat(text) or ("" if unit.clear else "bits or bytes unclear") or caveat
     if settings.get("acceleration") == "":
-        doubt = "unclear whether AES was off"
+        caveat = "unclear whether AES was off"
     if is_openssl:
         plain = _NAME_CELL.fullmatch(label)
         name = (plain and openssl_cipher(plain["name"])) or name
         machine = settings.get("machine", "")[:100]
         own = {key: value for key, value in settings.items() if key == "acceleration" and value}
-        return [TableCell(name, number, unit, machine, column.size, own, doubt)]
+        return [TableCell(name, number, unit, machine, column.size, own, caveat)]
     own = {key: value for key, value in settings.items() if key != "machine" and value != ""}
     machine = " / ".join(filter(None, (settings.get("machine", "")[:100], column.machine)))
-    return [TableCell(name, number, unit, machine, None, own, doubt)]
+    return [TableCell(name, number, unit, machine, None, own, caveat)]
 
 
 def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
@@ -289,8 +289,8 @@ def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
     return None if number is None else (number, unit)
 
 
-def _beside_rate(text: str) -> str:
-    """Return a doubt where a cell holds more or less than one rate: a range, a remark."""
+def _rate_caveat(text: str) -> str:
+    """Return a caveat for a cell that holds more or less than one rate: a range, a remark."""
     plain = _NOTE.sub("", text).strip("`*~≈<> ")
     more = _RATE_WITHIN.sub("", plain, count=1)
     has_words = more != plain and re.search(r"\w", re.sub(DURATION, "", more))
@@ -301,16 +301,16 @@ def _machine_row(
     cells: Sequence[str], names: Sequence[Any], unit: Unit | None
 ) -> tuple[TableCell, ...]:
     machine = cells[0][:100] if names[0] is None else ""
-    made = []
+    table_cells = []
     for cell, name in zip(cells, names, strict=True):
         rate = _rate(cell, unit) if name and name[1] != "openssl" else None
         if rate:
-            made.append(TableCell(name[0], *rate, machine, doubt=_beside_rate(cell)))
-    return tuple(made)
+            table_cells.append(TableCell(name[0], *rate, machine, caveat=_rate_caveat(cell)))
+    return tuple(table_cells)
 
 
 def amount_in(text: str) -> int | None:
     sizes = {
-        size_of(found) for found in re.findall(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", text, re.I)
+        size_of(size) for size in re.findall(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", text, re.I)
     }
     return sizes.pop() if len(sizes) == 1 else None

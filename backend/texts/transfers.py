@@ -1,4 +1,4 @@
-"""Make figures of transfers through ssh: reports of dd, time, pv, scp, rsync; lists, tables."""
+"""Convert reports of transfers to figures: dd, time, pv, scp, rsync; lists and tables."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,30 +7,30 @@ from cipherspeed.types import Tool
 from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
-from texts.events import PLAIN, Listed, Moved, Named, Rated, TableCell, TableRow, Took
+from texts.events import PLAIN, Elapsed, Listed, Moved, Named, Rated, TableCell, TableRow
 from texts.numbers import Unit
 from texts.tables import amount_in
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
-"""Share by which a command's arithmetic may differ from the unit that it prints."""
+"""Permitted difference between a command's arithmetic and the unit that it prints."""
 SAME_RATE = 0.05
-"""Share by which a printed rate may differ from the amount by the time, with its login."""
+"""Permitted difference between a printed rate and amount / time, which includes the login."""
 
 
 @dataclass
 class Trial:
-    """Hold what dd, time, pv and others report of one transfer."""
+    """Collect the reports of dd, time, pv and others on one transfer."""
 
     line: int = 0
     cipher: str | None = None
     moved: Moved | None = None
-    took: Took | None = None
+    elapsed: Elapsed | None = None
     rated: Rated | None = None
 
     @property
     def has_report(self) -> bool:
-        return bool(self.moved or self.took or self.rated)
+        return bool(self.moved or self.elapsed or self.rated)
 
 
 class Transfers:
@@ -55,10 +55,10 @@ class Transfers:
         self.trial.moved = moved
         self.trial.line = self.context.line.number
 
-    def on_took(self, took: Took) -> None:
-        if self.trial.took:
+    def on_elapsed(self, elapsed: Elapsed) -> None:
+        if self.trial.elapsed:
             self._next()
-        self.trial.took = took
+        self.trial.elapsed = elapsed
         if not self.trial.moved:
             self.trial.line = self.context.line.number
 
@@ -67,7 +67,7 @@ class Transfers:
         if rated.tool == "rsync" and (trial.rated or self.context.command_used):
             return  # the sum of what it printed for each file
         if trial.rated and not trial.rated.is_display:
-            if rated.tool == "typed" and (trial.moved or trial.took or rated.is_mean):
+            if rated.tool == "typed" and (trial.moved or trial.elapsed or rated.is_mean):
                 return
             self._next()
         named = trial.has_report or trial.cipher or self._cipher() or self._guessed_cipher()[0]
@@ -75,7 +75,7 @@ class Transfers:
             self.context.leave_out("no_cipher", "This line has a rate and names no cipher.")
             return
         self.trial.rated = rated
-        if not (self.trial.moved or self.trial.took):
+        if not (self.trial.moved or self.trial.elapsed):
             self.trial.line = self.context.line.number
 
     def _next(self) -> None:
@@ -92,13 +92,13 @@ class Transfers:
         return named or (ssh_cipher(hint) if hint else None)
 
     def _guessed_cipher(self) -> tuple[str | None, str]:
-        return self.context.cipher_said, "cipher from words above"
+        return self.context.stated_cipher, "cipher from words above"
 
     def end(self) -> None:
         trial = self.trial
-        cipher, doubt = trial.cipher or self._cipher(), ""
+        cipher, caveat = trial.cipher or self._cipher(), ""
         if cipher is None:
-            cipher, doubt = self._guessed_cipher()
+            cipher, caveat = self._guessed_cipher()
         self.trial = Trial()
         if not trial.has_report:
             return
@@ -109,31 +109,31 @@ class Transfers:
         if rate is None:
             self.context.remark("no_amount", "The number of bytes is unknown.", trial.line)
             return
-        doubt = rate.pop("doubt", "") or doubt
+        caveat = rate.pop("caveat", "") or caveat
         fields = {"line": trial.line, "cipher": cipher} | rate
-        self.context.emit(self.context.group(), "ssh", doubt, **fields)
+        self.context.emit(self.context.group(), "ssh", caveat, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
         """Return bytes and seconds of a transfer, else its printed rate."""
         context = self.context
         if trial.moved and trial.moved.seconds > 0:
             return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
-        command, doubt = context.command, ""
+        command, caveat = context.command, ""
         rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None)
         if not amount and not command and (amount := amount_in(context.words_above)):
-            doubt = "" if context.words_above[-1:] == ":" else "amount from the words above"
-        if trial.took and trial.took.seconds > 0 and amount:
-            seconds = trial.took.seconds
+            caveat = "" if context.words_above[-1:] == ":" else "amount from the words above"
+        if trial.elapsed and trial.elapsed.seconds > 0 and amount:
+            seconds = trial.elapsed.seconds
             own = self._value(rated.number, rated.unit, rated.tool) if rated else None
             if own and abs(own["bytes_per_second"] * seconds / amount - 1) > SAME_RATE:
-                doubt = "another rate is printed, too"
-            return {"format": "time", "bytes": amount, "seconds": seconds, "doubt": doubt}
+                caveat = "another rate is printed, too"
+            return {"format": "time", "bytes": amount, "seconds": seconds, "caveat": caveat}
         if rated is None:
             return None
         value = self._value(rated.number, rated.unit, rated.tool)
-        return value | {"doubt": rated.doubt or value["doubt"]}
+        return value | {"caveat": rated.caveat or value["caveat"]}
 
     def on_listed(self, listed: Listed) -> None:
         self.end()
@@ -142,12 +142,12 @@ class Transfers:
             series = self._series_of(label, listed)
             for number, unit in rates if series else ():
                 fields = self._value(number, unit) | series
-                fields["doubt"] = listed.doubt or fields["doubt"]
+                fields["caveat"] = listed.caveat or fields["caveat"]
                 self.context.emit(self.context.group(), **fields)
         self.context.remark_beside = ""
 
     def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
-        """Return what a list measures: ssh, or openssl if that is named with a block size."""
+        """Return the series of a list: ssh, or openssl if the text names it and a block size."""
         context, command = self.context, self.context.command
         speed = "openssl" in f"{self.context.line.text} {context.heading}".lower() or (
             command is not None and command.tool == "openssl"
@@ -169,27 +169,27 @@ class Transfers:
         for cell in row.cells:
             if cell.machine:
                 context.names, context.heading = {**names, PLAIN: cell.machine}, cell.machine
-                context.part()
-            self._take_cell(cell)
+                context.end_group()
+            self._add_cell(cell)
         context.names, context.heading = names, heading
 
-    def _take_cell(self, cell: TableCell) -> None:
+    def _add_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"
         unnamed = "" if cell.size or self.is_about_ssh else "ssh is not named"
         fields = self._value(cell.number, cell.unit) | dict(cell.settings)
         fields |= {"cipher": cell.cipher, "block_size": cell.size}
-        doubt = fields.pop("doubt")
-        self.context.emit(self.context.group(), tool, cell.doubt or doubt or unnamed, **fields)
+        caveat = fields.pop("caveat")
+        self.context.emit(self.context.group(), tool, cell.caveat or caveat or unnamed, **fields)
 
     def _value(self, number: float, unit: Unit, tool: str = "") -> dict[str, Any]:
-        """Return bytes per second, what was assumed of MB, and why the rate is doubtful."""
-        is_binary, assumed, doubt = self._megabyte(tool) if unit.is_assumed else (False, "", "")
+        """Return bytes per second, the assumption about MB, and a caveat."""
+        is_binary, assumed, caveat = self._megabyte(tool) if unit.is_assumed else (False, "", "")
         value = number * (unit.binary if is_binary else unit.decimal)
         shown = (assumed,) if assumed else ()
-        return {"bytes_per_second": value, "assumed": shown, "doubt": doubt}
+        return {"bytes_per_second": value, "assumed": shown, "caveat": caveat}
 
     def _megabyte(self, tool: str) -> tuple[bool, str, str]:
-        """Tell whether MB means 2^20 bytes, by the command's own arithmetic where it is shown."""
+        """Return whether MB means 2^20 bytes, by the command's arithmetic if known."""
         if tool == "scp":
             return True, "MB = 1,048,576 bytes (scp)", ""
         if self.context.hints.unit:

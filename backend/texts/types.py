@@ -1,4 +1,4 @@
-"""Define what a text says: figures by machine and environment, and all other lines."""
+"""Define the result of parsing: figures by machine and environment, and other lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from typing import Any, Literal
 from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
-"""What printed the figures; `sbc-bench` reports hold tables of `openssl speed`."""
+"""Source of the figures; `sbc-bench` reports hold tables of `openssl speed`."""
 
 PARSER_VERSION = 13
-"""Raised whenever a text may yield other figures than before; stored with each run."""
+"""Stored with each run. Increase it whenever a text may give different figures."""
 
 SERIES = {
     "openssl": ("tool", "cipher", "acceleration", "operation", "block_size", "threads"),
     "ssh": ("tool", "cipher", "acceleration", "mac", "compression", "target_kind", "target_name"),
 }
-"""Fields that tell one measurement from another."""
+"""Fields that distinguish measurements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Figure:
     tool: Tool
     cipher: str
     format: Format
-    place: int = 0
+    position: int = 0
     """Position among the figures of the same line."""
     bytes_per_second: float | None = None
     bytes: int | None = None
@@ -39,23 +39,23 @@ class Figure:
     mac: str | None = None
     compression: bool = False
     target_kind: TargetKind | None = None
-    """Of ssh; None where the text does not say: the document assumes loopback."""
+    """Of ssh; None if unknown: the document assumes loopback."""
     target_name: str | None = None
     uncertain: str = ""
-    """Why the figure is not taken unasked, in about five words; empty when it is certain."""
+    """Why the figure is not selected by default, in about five words; empty if it is certain."""
     implausible: str = ""
     """Why the figure cannot be true; such a figure is also uncertain."""
     assumed: tuple[str, ...] = ()
-    """What the text does not say: "MB = 1,000,000 bytes", "loopback"."""
+    """Assumptions about missing facts: "MB = 1,000,000 bytes", "loopback"."""
 
     @property
     def key(self) -> str:
         """Identify the figure within its text: the line, and the position on it."""
-        return f"{self.line}.{self.place}"
+        return f"{self.line}.{self.position}"
 
     @property
     def series(self) -> dict[str, Any]:
-        """Return what tries of one measurement share."""
+        """Return the fields that all tries of a measurement share."""
         return {name: getattr(self, name) for name in SERIES[self.tool]}
 
     @property
@@ -67,22 +67,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """Hold figures of one machine in one environment, which become one run document.
-
-    `environment` has the shape of a run document's environment, with only what the text says.
-    """
+    """Hold figures of one machine, with those facts of a run document that the text states."""
 
     line: int
     figures: tuple[Figure, ...]
     environment: Mapping[str, Any] = field(default_factory=dict)
     host: str | None = None
     label: str | None = None
-    """What distinguishes the section within its text: a heading, or "from line 12"."""
+    """Name that distinguishes the section: a heading, or "from line 12"."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Note something on a line: `code` for programs, `detail` a sentence for people."""
+    """Explain a problem of a line: `code` for programs, `detail` as a sentence."""
 
     line: int
     code: str
@@ -91,7 +88,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Unrecognised:
-    """Keep a line that is not blank and that no recogniser knows."""
+    """Hold a non-blank line that no recogniser matches."""
 
     line: int
     text: str
@@ -100,7 +97,7 @@ class Unrecognised:
 @dataclass(frozen=True)
 class Reading:
     format: Format | None
-    """Of most figures; None where there are none."""
+    """Most frequent format; None without figures."""
     sections: tuple[Section, ...]
     unrecognised: tuple[Unrecognised, ...] = ()
     remarks: tuple[Remark, ...] = ()
@@ -111,10 +108,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Hints:
-    """Say what a text may not: format, meaning of MB, bytes of each transfer, cipher."""
+    """Supply facts that a text may lack: format, meaning of MB, bytes per transfer, cipher."""
 
     format: Format | None = None
     unit: Literal["MB", "MiB"] | None = None
     transferred: int | None = None
     cipher: str | None = None
-    """Of ssh transfers whose text names none."""
+    """For ssh transfers whose text names no cipher."""

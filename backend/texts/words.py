@@ -1,4 +1,4 @@
-"""Find words that change what a figure means, in many languages."""
+"""Find words that change the meaning of a figure, in many languages."""
 
 import re
 from functools import lru_cache
@@ -29,7 +29,7 @@ _AES_ON = re.compile(
     re.I,
 )
 _AES_ALONE = re.compile(r"\W*(?:masked|(?P<on>unmasked|defaults?|normal))\W*", re.I)
-_AES_SAID = re.compile(rf"{_AES}|aes[- ]?ni|(?:ia32|arm)cap|\baccelerat|software", re.I)
+_AES_NAMED = re.compile(rf"{_AES}|aes[- ]?ni|(?:ia32|arm)cap|\baccelerat|software", re.I)
 _COMPRESSED = re.compile(
     r"(?<!no )(?<!without )(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
     r"(?:compression|compressed|kompression|komprimiert)(?!\s?(?:=|:|is)?\s?(?:no\b|off|none|disabled|aus))",
@@ -44,23 +44,23 @@ SEVERAL = re.compile(
     r"|\bin parallel\b|\bMT-|\bhpn\b|\bparallel(?:e)?\b|\bconcurrent",
     re.I,
 )
-ONE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
+SINGLE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
 _BLOCK_SIZE = re.compile(
     r"(?<![\w.,])(16|64|256|1024|8192|16384|(?:[148]|16)(?= ?k))[ -]?"
     r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])",
     re.I,
 )
 SENTENCE = 70
-"""Characters above which words are prose, which may speak of more than what is below."""
+"""Length in characters above which words are prose, which may not refer to the figures below."""
 
 
 def aes_in(text: str) -> str:
-    """Tell what words say of hardware AES: "off", "on", "unclear", or "" for nothing."""
+    """Return the state of hardware AES in words: "off", "on", "unclear", or "" for nothing."""
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
     if text.strip(" :()=#*").lower() in ("software", "hardware"):
         return "unclear"
-    if not _AES_SAID.search(text):
+    if not _AES_NAMED.search(text):
         return ""
     off = _AES_OFF.search(text)
     if off and _AES_ON.search(text.replace(off[0], " ")):
@@ -79,9 +79,9 @@ def operation_in(text: str) -> str:
 
 
 def block_size_in(text: str) -> int | None:
-    """Return the one size of blocks that words name: "8 KB blocks", "16384 bytes"."""
-    found = {int(size) * (1024 if kilo else 1) for size, kilo in _BLOCK_SIZE.findall(text)}
-    return found.pop() if len(found) == 1 else None
+    """Return the only block size that words name: "8 KB blocks", "16384 bytes"."""
+    sizes = {int(size) * (1024 if kilo else 1) for size, kilo in _BLOCK_SIZE.findall(text)}
+    return sizes.pop() if len(sizes) == 1 else None
 
 
 _GENERIC_WORDS = """
@@ -114,15 +114,15 @@ def heading_text(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def is_name(heading: str) -> bool:
-    """Tell whether a heading may name a machine, a build or another setting."""
-    if _AES_SAID.search(heading):
+    """Return True if a heading may name a machine, a build or another setting."""
+    if _AES_NAMED.search(heading):
         heading = _AES_ON.sub(" ", _AES_OFF.sub(" ", heading))
     words = (word.lower().strip("'\".-") for word in _WORD.findall(heading))
     return any(word not in _GENERIC and not word[0].isdigit() for word in words if word)
 
 
 def is_heading(text: str) -> bool:
-    """Tell whether a line heads what is below it, rather than being a part of a paragraph."""
+    """Return True if a line is a heading and not part of a paragraph."""
     plain = text.strip()
     if len(plain) > 100 or plain[-1] in ".!?,;" or len(plain.split()) > 12:
         return False

@@ -82,7 +82,7 @@ def test_uncertain_results_are_listed_and_taken_on_request(uploader: ApiClient) 
     assert everything["uncertain_count"] == 0
     assert send(uploader, LOOP + FAST)["uncertain"] == certain["uncertain"]
     detail = error_of(uploader, FAST, 400)["detail"]
-    assert detail == "1 uncertain result was skipped. Send accept=all to take them."
+    assert detail == "1 uncertain result was skipped. Send accept=all to import them."
     run = Run.objects.get(run_id=send(uploader, FAST, accept="all")["run_id"])
     derive_run(run.pk)
     row = Measurement.objects.get(run=run)

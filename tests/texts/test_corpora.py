@@ -24,7 +24,7 @@ def _figures(truth: Truth) -> Counter[tuple[str, int, float]]:
     return Counter(
         (figure.cipher, figure.block_size or 0, round(figure.rate, 0))
         for figure in read_text(text).figures()
-        if figure.tool == "openssl" and figure.uncertain != "printed above already"
+        if figure.tool == "openssl" and figure.uncertain != "already printed above"
     )
 
 

@@ -1,4 +1,4 @@
-"""Make run documents: take, correct and join figures, within limits."""
+"""Test run documents: select, correct and join figures, within limits."""
 
 from typing import Any
 from uuid import UUID
@@ -16,18 +16,18 @@ from texts.types import Figure, Reading, Section
 NOW = "2026-01-01T00:00:00Z"
 
 
-def figure(line: int = 1, cipher: str = "arcfour", rate: float = 1e8, **said: Any) -> Figure:
-    tool = "openssl" if "block_size" in said else "ssh"
+def figure(line: int = 1, cipher: str = "arcfour", rate: float = 1e8, **fields: Any) -> Figure:
+    tool = "openssl" if "block_size" in fields else "ssh"
     given: dict[str, Any] = {"tool": tool, "format": "cipher-list", "bytes_per_second": rate}
-    return Figure(line=line, cipher=cipher, **given, **said)
+    return Figure(line=line, cipher=cipher, **given, **fields)
 
 
-def section(*figures: Figure, **said: Any) -> Section:
-    return Section(figures[0].line, figures, **said)
+def section(*figures: Figure, **fields: Any) -> Section:
+    return Section(figures[0].line, figures, **fields)
 
 
-def documents(*sections: Section, **said: Any) -> Documents:
-    return valid(run_documents(Reading(None, sections), import_id=UUID(int=7), now=NOW, **said))
+def documents(*sections: Section, **fields: Any) -> Documents:
+    return valid(run_documents(Reading(None, sections), import_id=UUID(int=7), now=NOW, **fields))
 
 
 def valid(made: Documents) -> Documents:
@@ -92,13 +92,13 @@ def test_a_sample_has_what_was_measured() -> None:
 
 
 TWO = (
-    section(figure(1, "a"), figure(1, "b", place=1, uncertain="several processes")),
+    section(figure(1, "a"), figure(1, "b", position=1, uncertain="several processes")),
     section(figure(5, "c", uncertain="setting unknown")),
 )
 
 
 @each(
-    ("take", "expected"),
+    ("selection", "expected"),
     (
         ("certain", {"1.0": ["a"]}),
         ("all", {"1.0": ["a", "b"], "5.0": ["c"]}),
@@ -107,8 +107,8 @@ TWO = (
         (frozenset(), {}),
     ),
 )
-def test_what_is_taken_makes_documents(take: Any, expected: dict[str, list[str]]) -> None:
-    made, whole = documents(*TWO, take=take), documents(*TWO, take="all")
+def test_selected_figures_become_documents(selection: Any, expected: dict[str, list[str]]) -> None:
+    made, whole = documents(*TWO, selection=selection), documents(*TWO, selection="all")
     assert dict(zip(made.keys, ciphers(made), strict=True)) == expected
     run_ids = dict(
         zip(whole.keys, (document["run_id"] for document in whole.documents), strict=True)
@@ -235,14 +235,16 @@ LINES = (
     "aes256-ctr: 900 GB/s",
 )
 TEXTS = st.lists(st.sampled_from(LINES), min_size=1, max_size=12).map("\n".join) | st.text()
-TAKES = st.sampled_from(("all", "certain")) | st.frozensets(st.sampled_from(("5.0", "1.0", "2.1")))
+SELECTIONS = st.sampled_from(("all", "certain")) | st.frozensets(
+    st.sampled_from(("5.0", "1.0", "2.1"))
+)
 KEYS = st.sampled_from(("", "1.0", "2.0", "3.0", "4.0", "5.0", "5.1"))
 FACT = st.none() | st.text(max_size=160)
-SAYINGS = st.dictionaries(KEYS, st.builds(Corrections, FACT, FACT, FACT, FACT), max_size=3)
+CORRECTIONS = st.dictionaries(KEYS, st.builds(Corrections, FACT, FACT, FACT, FACT), max_size=3)
 
 
-@given(TEXTS, TAKES, SAYINGS, st.dictionaries(KEYS, KEYS, max_size=3))
-def test_every_document_is_valid(text: str, take: Any, said: Any, joined: Any) -> None:
-    identity: dict[str, Any] = {"import_id": UUID(int=7), "now": NOW}
+@given(TEXTS, SELECTIONS, CORRECTIONS, st.dictionaries(KEYS, KEYS, max_size=3))
+def test_every_document_is_valid(text: str, selection: Any, corrections: Any, joined: Any) -> None:
+    choices: dict[str, Any] = {"selection": selection, "corrections": corrections}
     reading = read_text(text)
-    valid(run_documents(reading, take=take, corrections=said, joined=joined, **identity))
+    valid(run_documents(reading, import_id=UUID(int=7), now=NOW, joined=joined, **choices))

@@ -12,7 +12,7 @@ from runs.importing import FACTS, ImportRequest, store_import, understand
 from runs.views.receiving import pack
 from runs.views.upload_forms import SectionForm
 from runs.views.upload_rows import LINE_LENGTH, Row, grouped, line_ranges, place_of, shorten
-from texts.documents import MAX_RUNS, Corrections, Take, is_taken, section_keys
+from texts.documents import MAX_RUNS, Corrections, Selection, is_selected, section_keys
 from texts.types import Figure, Remark
 
 MOST_ROWS = 5_000
@@ -61,7 +61,7 @@ class TextPreview:
             form.rows = [self._row(figures, form.assumed) for figures in groups[:room]]
             left = [figure for figures in groups[room:] for figure in figures]
             rest = [figure for figure in left if not figure.uncertain]
-            form.rest = Row(rest, ticked=bool(rest) and is_taken(rest[0], self.ticked))
+            form.rest = Row(rest, ticked=bool(rest) and is_selected(rest[0], self.ticked))
             room = max(0, room - len(groups))
 
     def _row(self, figures: Sequence[Figure], assumed: Sequence[str]) -> Row:
@@ -74,7 +74,7 @@ class TextPreview:
         return Row(
             figures,
             shorten(line, self.places.get(first.line, 0)),
-            is_taken(first, self.ticked),
+            is_selected(first, self.ticked),
             own,
         )
 
@@ -83,10 +83,10 @@ class TextPreview:
         return sum(len(form.rows) + len(form.fields) for form in self.sections.values())
 
     @cached_property
-    def ticked(self) -> Take:
+    def ticked(self) -> Selection:
         """Return the selection of the user, or the default."""
         if "save" not in self.data:
-            return self.request.take
+            return self.request.selection
         boxes = self.data.getlist(self.take)
         return frozenset(key for box in boxes for key in box.split(","))
 
@@ -94,7 +94,7 @@ class TextPreview:
     def chosen(self) -> frozenset[str]:
         """Return the keys of visible, selected results."""
         shown = (figure for form in self.sections.values() for figure in form.section.figures)
-        return frozenset(figure.key for figure in shown if is_taken(figure, self.ticked))
+        return frozenset(figure.key for figure in shown if is_selected(figure, self.ticked))
 
     def is_valid(self) -> bool:
         """Validate the fields. Each host with selected results needs a name."""
@@ -118,14 +118,14 @@ class TextPreview:
         """Return the requested import. Call `is_valid` first."""
         figures = list(self.understood.reading.figures())
         certain = frozenset(figure.key for figure in figures if not figure.uncertain)
-        take: Take = "all" if len(self.chosen) == len(figures) else self.chosen
-        take = "certain" if self.chosen == certain else take
+        selection: Selection = "all" if len(self.chosen) == len(figures) else self.chosen
+        selection = "certain" if self.chosen == certain else selection
         said = {key: form.corrections() for key, form in self.sections.items()}
         joins = {key: form.cleaned_data.get("same_as") for key, form in self.sections.items()}
         joined = {key: earlier for key, earlier in joins.items() if earlier}
         kept = {key: words for key, words in said.items() if key not in joined}
         own = {key: words for key, words in kept.items() if words != Corrections()}
-        return replace(self.request, take=take, corrections=own, joined=joined)
+        return replace(self.request, selection=selection, corrections=own, joined=joined)
 
     def save(self, person: User) -> UUID:
         return store_import(self.answered(), person=person).import_id

@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
-    ordered = sorted(figures, key=lambda figure: (figure.line, figure.place))
+    ordered = sorted(figures, key=lambda figure: (figure.line, figure.position))
     return [
         list(group)
         for _, group in groupby(
