@@ -119,6 +119,11 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
     said = text_of(html)
     assert "Ciphers from laptop to server" in said
     assert f"Prefer {GCM256}: 118 MB/s expected, limited by the link" in said
+    tie = (
+        "The link limits several ciphers to the same rate. Of these, the stronger one comes first."
+    )
+    assert tie in said
+    assert tie not in text_of(page(member, f"{URL}?client=laptop&server=server"))
     no_gain = "1.00 × within the noise 1.00 to 1.00"
     assert f"500 MB/s low confidence 900 MB/s low confidence {no_gain} link 1 GbE" in said
     assert "450 MB/s low confidence 130 MB/s low confidence default link 1 GbE" in said
