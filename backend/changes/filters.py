@@ -18,6 +18,8 @@ from runs.filters import TagsFilter
 from runs.models import Run
 
 FIXED = FleetChange.Status.FIXED
+OPEN = ("new", "acknowledged")
+"""Statuses of `status=open`."""
 
 
 def with_member(**wanted: Any) -> Exists:
@@ -44,7 +46,7 @@ class OfTags(OfRuns, TagsFilter):
 class ChangeFilter(ParameterFilterSet):
     kind = ValuesFilter("kind", item=Choice(FleetChange.Kind.values))
     direction = ValuesFilter("direction", item=Choice(FleetChange.Direction.values))
-    status = ValuesFilter(item=Choice(FleetChange.Status.values), method="in_state")
+    status = ValuesFilter(item=Choice((*FleetChange.Status.values, "open")), method="in_state")
     family = ValuesFilter(
         method="of_family", help_text="A cipher family (aes) or one of its modes (aes-gcm)."
     )
@@ -58,9 +60,18 @@ class ChangeFilter(ParameterFilterSet):
         model = FleetChange
         fields = ()
 
+    @property
+    def hosts(self) -> int:
+        """Count the hosts that changed within the dates."""
+        changes = self.qs  # validates the parameters
+        bounds = {"since": "at__gte", "until": "at__lte"}
+        dates = {bounds[name]: self.given[name] for name in bounds if name in self.given}
+        members = FleetChangeMember.objects.filter(change__in=changes, **dates)
+        return members.values("run__host").distinct().count()
+
     def in_state(self, rows: QuerySet[Any], name: str, values: tuple[str, ...]) -> QuerySet[Any]:
         is_fixed = Q(fixed_at__isnull=False)
-        stated = Q(status__in=values) & ~is_fixed
+        stated = Q(status__in=(*values, *(OPEN if "open" in values else ()))) & ~is_fixed
         return rows.filter(stated | is_fixed if FIXED in values else stated)
 
     def of_family(self, rows: QuerySet[Any], name: str, values: tuple[str, ...]) -> QuerySet[Any]:

@@ -30,7 +30,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         ("kind", "What", FleetChange.Kind.choices),
         ("direction", "Direction", FleetChange.Direction.choices),
         ("family", "Cipher family", [(family, family) for family in families]),
-        ("status", "Status", FleetChange.Status.choices),
+        ("status", "Status", [("open", "Open"), *FleetChange.Status.choices]),
     )
     context = {
         "filters": filters,

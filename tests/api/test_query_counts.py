@@ -48,12 +48,12 @@ API = {
 """Address -> its statements."""
 
 PAGES = {
-    "/": 14,
-    "/?cpu=cpu-1": 12,
-    "/?tool=openssl": 9,
-    "/?tool=openssl&cpu=cpu-1": 10,
-    "/?tool=openssl&host=m0": 13,
-    "/hosts/": 7,
+    "/": 15,
+    "/?cpu=cpu-1": 13,
+    "/?tool=openssl": 10,
+    "/?tool=openssl&cpu=cpu-1": 11,
+    "/?tool=openssl&host=m0": 14,
+    "/hosts/": 8,
     "/hosts/{run.host_id}/": 32,
     "/runs/": 4,
     "/runs/{run.run_id}/": 5,

@@ -74,9 +74,14 @@ def test_a_machine_measured_by_an_agent_stands_out_from_the_published(
     member: Client, store_run: StoreRun
 ) -> None:
     store_run(machine("nas", ssh_measurement(GCM, 400e6)))
-    html = page(member, "/")
+    html = page(member, "/", group_by="cpu")
     assert text_of(html).count("measured here") == 1
-    assert "hosts (agent, published), method" in text_of(html)
+    counted = re.search(r"SSH results of (\d+) of (\d+) hosts \(agent, published\)", text_of(html))
+    assert counted is not None
+    assert int(counted[1]) < int(counted[2])
+    assert f"{counted[2]} hosts ({int(counted[2]) - 1} published)" in text_of(
+        page(member, "/hosts/")
+    )
     assert chart(html)["measured_here"] == ["amd-epyc-9r14"]
 
 

@@ -34,7 +34,7 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
     html = page(stranger, path)
     assert table_values(html) == {"debian-gnu-linux": {"aes128-gcm@openssh.com": 400e6}}
     assert 'id="chart-view"' in html
-    assert "1 group, 1 host, method pipeline" in text_of(html)
+    assert "1 group, SSH results of 1 host, method pipeline" in text_of(html)
     links = set(re.findall(r'(?:href|action)="([^"#]*)"', html))
     assert {link for link in links if not link.startswith("/static/")} <= {
         "",

@@ -3,10 +3,12 @@
 from datetime import timedelta
 from typing import NamedTuple
 
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
 
-from changes.models import FleetChange, FleetChangeMember
+from changes.filters import ChangeFilter
+from changes.models import FleetChange
 from cipherspeed.cipher_catalogue import cipher_catalogue
 from cipherspeed.palette import short_names
 from compare.comparison import fastest_ciphers
@@ -36,12 +38,12 @@ class Card(NamedTuple):
 
 def answers() -> list[Card]:
     cards = []
-    if slower := _slower_hosts():
-        address = reverse("change-pages") + PageAddress.of(direction="slower")
-        cards.append(Card(counted_hosts(slower), "became slower in the last 30 days", address))
-    without = Host.objects.counted().filter(
-        published=False, latest_run__acceleration__in=UNACCELERATED
-    )
+    since = f"{timezone.now() - RECENT:%Y-%m-%d}"
+    slower = QueryDict(f"direction=slower&status=open&since={since}")
+    if count := ChangeFilter(slower, FleetChange.objects.listed()).hosts:
+        address = f"{reverse('change-pages')}?{slower.urlencode()}"
+        cards.append(Card(counted_hosts(count), "became slower in the last 30 days", address))
+    without = Host.objects.counted().filter(latest_run__acceleration__in=UNACCELERATED)
     if count := without.count():
         verdicts = "&".join(f"verdict={verdict}" for verdict in UNACCELERATED)
         address = f"{reverse('host-pages')}?{verdicts}"
@@ -50,24 +52,8 @@ def answers() -> list[Card]:
     own = ComparisonQuery(group_by="host", ciphers=RECOMMENDED, filters={"source": ("agent",)})
     if fastest := fastest_ciphers(own):
         cipher = max(fastest, key=lambda name: (fastest[name], name))
-        hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))}"
+        hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))} measured here"
         address = reverse("recommend") + PageAddress.of(source="agent", **{"for": "group"})
         text = f"is the fastest recommended cipher on {hosts}"
         cards.append(Card(short_names([cipher])[cipher], text, address))
     return cards
-
-
-def _slower_hosts() -> int:
-    """Count hosts that recently became slower and still are."""
-    status = FleetChange.Status
-    return (
-        FleetChangeMember.objects.filter(
-            change__direction=FleetChange.Direction.SLOWER,
-            at__gt=timezone.now() - RECENT,
-            ended_at=None,
-        )
-        .exclude(change__status__in=(status.IGNORED, status.FIXED))
-        .values("run__host")
-        .distinct()
-        .count()
-    )

@@ -27,7 +27,7 @@ from compare.views.filters import (
 )
 from compare.views.findings import finding
 from compare.views.relating import relating_context
-from compare.views.table import counted_hosts, group_page, only_baseline, tool_breaks
+from compare.views.table import group_page, only_baseline, tool_breaks
 from core.access import reader_page
 from core.first_steps import (
     agent_command,
@@ -40,7 +40,7 @@ from core.formatting import data_size
 from core.outage import Unanswerable
 from core.page_query import TOPS, PageAddress, first_page
 from runs.filters import FILTERS
-from runs.models import Run
+from runs.models import Host, Run
 
 TEMPLATE = "compare/compare.html"
 MOST_ARRIVING = 5
@@ -157,6 +157,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "usual_block_size": BLOCK_SIZE,
         "facets": shown_facets(known, query.filters, params),
         "chips": chips,
+        "all_hosts": Host.objects.counted().count(),
         "part": part,
         **result_context(chart),
         **relating_context(query, params, viewed.comparison, address),
@@ -232,7 +233,6 @@ def result_context(chart: ChartRequest) -> dict[str, Any]:
         "comparison": comparison,
         **chart_context(chart),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
-        "host_count": counted_hosts(comparison.hosts),
         "sources": sorted(sources),
         "tool_breaks": tool_breaks(comparison),
         "no_baseline": comparison.excluded["no_baseline"],

@@ -81,6 +81,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
         "lost_address": address.changed(verdict=LOST, cursor=None),
         "total": len(ids),
         "narrowed": bool(filters or form.given.get("q")),
+        "published": Host.objects.counted().filter(published=True).count(),
         "headings": list(_headings(form.order, params)),
         "agent_command": agent_command(request),
     }
