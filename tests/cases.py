@@ -9,7 +9,7 @@ Test = Callable[..., None]
 
 
 def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """As `pytest.mark.parametrize`, for cases that leave nothing behind; a failure names its case.
+    """Parametrize a test whose cases leave nothing behind; a failure names its case.
 
     Several of them above one test make every combination.
     """

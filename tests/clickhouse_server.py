@@ -32,14 +32,14 @@ FORMAT = "TabSeparated"
 
 
 class Quiet(WSGIRequestHandler):
-    """Says nothing of each request."""
+    """Log no requests."""
 
     def log_request(self, *_: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 class Session:
-    """A connection of its own, with the settings and temporary tables that it was given."""
+    """Hold a connection with its own settings and temporary tables."""
 
     def __init__(self, folder: str) -> None:
         connect: Any = chdb.connect
@@ -48,7 +48,7 @@ class Session:
         self.settings: dict[str, str] = {}
 
     def answer(self, asked: Request) -> bytes:
-        """What a request is about, done."""
+        """Execute a request and return its response."""
         said = {**asked.args, **asked.form}
         query = said.get("query", "").encode()
         data = b"" if asked.form else asked.get_data()
@@ -76,7 +76,7 @@ class Session:
 
 
 def serve(port: int, folder: str) -> None:
-    """Until it is ended."""
+    """Answer requests until the process is ended."""
     sessions: defaultdict[str, Session] = defaultdict(lambda: Session(folder))
     making = threading.Lock()
 

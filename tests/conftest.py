@@ -77,7 +77,7 @@ SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 
 
 class ApiClient(Client):
-    """Django's client, sending one token with every request."""
+    """Send a token with every request of Django's client."""
 
     def __init__(self, token: str) -> None:
         super().__init__(headers={"authorization": f"Bearer {token}"})
@@ -89,7 +89,7 @@ class ApiClient(Client):
 
 
 def csv_rows(answer: Any) -> list[dict[str, str]]:
-    """The rows of an answer that is a CSV, by the names over them."""
+    """Return the rows of a CSV response by their column names."""
     assert answer.status_code == 200, answer.getvalue()
     text = answer.getvalue().decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
@@ -101,7 +101,7 @@ LONG = 9.0
 
 @pytest.fixture(scope="session", autouse=True)
 def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
-    """What the program does otherwise after a moment of waiting, it does here after a long one."""
+    """Lengthen short timeouts of the program for busy machines."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signs_of_life, "PATIENCE", LONG)
         yield
@@ -109,19 +109,19 @@ def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """The database of the tests."""
+    """Create the database of the tests."""
     with django_db_blocker.unblock():
         let_audit_log_be_emptied()
 
 
 def let_audit_log_be_emptied() -> None:
-    """For tests with real transactions, which empty every table when they end."""
+    """Let tests with real transactions empty every table at their end."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_auditentry DISABLE TRIGGER audit_is_never_emptied")
 
 
 def signed_in(name: str, role: str = "") -> Client:
-    """The browser of a new person, who has signed in."""
+    """Sign in a browser as a new user."""
     person = User.objects.create_user(name)
     person.groups.set(Group.objects.filter(name=role))
     client = Client()
@@ -131,19 +131,19 @@ def signed_in(name: str, role: str = "") -> Client:
 
 @pytest.fixture
 def member(db: None) -> Client:
-    """Somebody without a role."""
+    """Sign in a user without a role."""
     return signed_in("alice")
 
 
 @pytest.fixture
 def editor(db: None) -> Client:
-    """Somebody who may upload, share and edit."""
+    """Sign in a user who may upload, share and edit."""
     return signed_in("edith", "editor")
 
 
 @pytest.fixture
 def administrator(db: None) -> Client:
-    """Somebody who may do everything."""
+    """Sign in a user with all permissions."""
     client = Client()
     client.force_login(User.objects.create_superuser("root"))
     return client
@@ -151,18 +151,18 @@ def administrator(db: None) -> Client:
 
 @pytest.fixture
 def uploader(db: None) -> ApiClient:
-    """A client with an upload token."""
+    """Create a client with an upload token."""
     return ApiClient(create_token("agent", "upload"))
 
 
 @pytest.fixture
 def reader(db: None) -> ApiClient:
-    """A client with a read token."""
+    """Create a client with a read token."""
     return ApiClient(create_token("report", "read"))
 
 
 def accepted(document: dict[str, Any], source: str = "agent") -> Run:
-    """The run of a document that is stored and not processed yet."""
+    """Store the run of a document without processing it."""
     return create_run(json.dumps(document).encode(), document, source=source).run
 
 
@@ -183,7 +183,7 @@ def store_run(db: None) -> StoreRun:
 def published_rows(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> dict[str, list[bytes]]:
-    """What the published data set adds to each table, as COPY has it."""
+    """Return the rows that the published data set adds to each table, as COPY prints them."""
     with django_db_blocker.unblock(), transaction.atomic():
         before = _rows_by_table()
         load_published()
@@ -206,9 +206,9 @@ def _rows_by_table() -> dict[str, set[bytes]]:
 
 @pytest.fixture
 def published(request: pytest.FixtureRequest, db: None) -> None:
-    """The published data set: a copy of what loading it once has left.
+    """Restore the published data set from a copy of its rows.
 
-    With real transactions it is loaded, as the other tests have emptied the tables.
+    Tests with real transactions load it, because other tests have emptied the tables.
     """
     marked = request.node.get_closest_marker("django_db")
     if "transactional_db" in request.fixturenames or (marked and marked.kwargs.get("transaction")):
@@ -224,7 +224,7 @@ def published(request: pytest.FixtureRequest, db: None) -> None:
 
 @pytest.fixture(scope="session")
 def sshd() -> str:
-    """A real sshd; the tests that measure or read configurations do not pass without one."""
+    """Find a real sshd, required by tests that measure or read configurations."""
     path = os.pathsep.join((os.environ.get("PATH", ""), *SSHD_PLACES))
     found = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path=path)
     assert found, (
@@ -236,7 +236,6 @@ def sshd() -> str:
 
 @pytest.fixture(scope="session")
 def ssh() -> str:
-    """A real ssh."""
     found = shutil.which("ssh")
     assert found, "these tests need an ssh: install openssh-client"
     return found
@@ -244,7 +243,7 @@ def ssh() -> str:
 
 @pytest.fixture
 def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateServer]:
-    """What lets this sshd read a configuration: host key, account, directory."""
+    """Prepare a host key, account and directory so that this sshd can read a configuration."""
     monkeypatch.setattr(ssh_server, "become_subreaper", lambda: False)
     with PrivateServer(ssh, sshd) as private:
         private.prepare()
@@ -253,7 +252,7 @@ def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pri
 
 @contextmanager
 def clickhouse(folder: Path) -> Iterator[str]:
-    """The URL of an empty ClickHouse in a new folder."""
+    """Return the URL of an empty ClickHouse in a new folder."""
     port = free_port()
     command = (sys.executable, "-m", "tests.clickhouse_server", str(port), str(folder))
     with subprocess.Popen(command) as server:
@@ -266,14 +265,14 @@ def clickhouse(folder: Path) -> Iterator[str]:
 
 @pytest.fixture
 def clickhouse_server(tmp_path: Path) -> Iterator[str]:
-    """The URL of one for this test alone."""
+    """Start a ClickHouse for this test only."""
     with clickhouse(tmp_path / "house") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the one engine that a process can have."""
+    """Return the folder of the only engine that a process can have."""
     return tmp_path_factory.mktemp("clickhouse")
 
 

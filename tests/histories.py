@@ -9,12 +9,12 @@ FIRST_DAY = datetime(2025, 3, 1, 6, 0, tzinfo=UTC)
 
 
 def with_openssl(version: str) -> dict[str, Any]:
-    """An environment with another OpenSSL."""
+    """Return an environment with another OpenSSL."""
     return {**environment(), "openssl": {"version_text": version}}
 
 
 def run_of_day(day: int, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """A run document of the host "nas", so many days after the first."""
+    """Return a run document of the host "nas", so many days after the first."""
     started = FIRST_DAY + timedelta(days=day)
     return run_document(
         *measurements,

@@ -39,7 +39,7 @@ DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
 
 @dataclass(frozen=True)
 class KnownCpu:
-    """A model with AES instructions; `speed` against the others, `costs`: the upgrade's 7 %."""
+    """Define a model with AES instructions; `speed`: relative; `costs`: the upgrade's 7 %."""
 
     model: str
     vendor: str
@@ -50,7 +50,7 @@ class KnownCpu:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a document states of it."""
+        """Return the facts that a document states."""
         return {
             "model": self.model,
             "vendor": self.vendor,
@@ -102,7 +102,7 @@ _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
 
 @dataclass(frozen=True)
 class KnownHost:
-    """A host and its truth; `every` so many days a run, `noise` a fraction."""
+    """Define a host and its true speed; `every`: days between runs; `noise`: a fraction."""
 
     number: int
     cpu: KnownCpu
@@ -131,13 +131,13 @@ class KnownHost:
 
 @dataclass(frozen=True)
 class KnownFleet:
-    """The hosts, and the documents of all their runs, the oldest first."""
+    """Hold the hosts, and the documents of all their runs, the oldest first."""
 
     seed: int
     hosts: tuple[KnownHost, ...]
 
     def documents(self) -> Iterator[dict[str, Any]]:
-        """A document for each run."""
+        """Yield a document for each run."""
         planned = sorted(
             ((at, host) for host in self.hosts for at in _moments(host)),
             key=lambda one: (one[0], one[1].number),
@@ -171,7 +171,7 @@ def _host(random: Random, number: int, lost: dict[int, int]) -> KnownHost:
 
 
 def _moments(host: KnownHost) -> Iterator[datetime]:
-    """When it is measured: at its own hour of its own day."""
+    """Yield the times of runs: each host has its own hour and day."""
     for day in range(host.number % host.every, DAYS, host.every):
         yield YEAR_BEGINS + timedelta(days=day, minutes=7 * host.number)
 

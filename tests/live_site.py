@@ -60,18 +60,18 @@ call_command("collectstatic", interactive=False, verbosity=0)
 
 @dataclass(frozen=True, eq=False)
 class LiveSite:
-    """A running site: its URL, its processes' environment, and the worker's process."""
+    """Hold a running site: its URL, its processes' environment, and the worker's process."""
 
     url: str
     environment: dict[str, str]
     worker: subprocess.Popen[bytes]
 
     def manage(self, *arguments: str) -> str:
-        """The output of a management command on this site."""
+        """Run a management command on this site and return its output."""
         return _manage(self.environment, *arguments)
 
     def token(self, scope: str) -> str:
-        """A new API token."""
+        """Create an API token."""
         secret = f"{PREFIX}{uuid4()}"
         row = (f"test-{uuid4()}", scope, digest_of(secret))
         with psycopg.connect(self.environment["DATABASE_URL"]) as connection:
@@ -79,22 +79,22 @@ class LiveSite:
         return secret
 
     def session_key(self) -> str:
-        """The session cookie of an administrator who has signed in."""
+        """Return the session cookie of a signed-in administrator."""
         return self.manage("shell", "--no-imports", "-c", SIGN_IN).strip()
 
     @cache  # noqa: B019 - a session's few sites
     def share(self) -> str:
-        """The path of an unlisted link to a view of the published figures."""
+        """Create a share of the published results and return its path."""
         secret = self.manage("shell", "--no-imports", "-c", SHARE).strip()
         return f"/shares/{secret}/"
 
     def get(self, path: str) -> Any:
-        """The JSON at a path of the site, read without a token: the site is public."""
+        """Return the JSON at a path of the site, which is public."""
         with urllib.request.urlopen(self.url + path, timeout=READY_WITHIN) as answer:
             return json.load(answer)
 
     def wait_until_ready(self, run_id: str) -> dict[str, Any]:
-        """The run, once the worker has ended with it."""
+        """Return the run once the worker has processed it."""
         deadline = time.monotonic() + READY_WITHIN
         while time.monotonic() < deadline:
             run: dict[str, Any] = self.get(f"/api/v1/runs/{run_id}/")
@@ -118,14 +118,13 @@ def _manage(environment: dict[str, str], *arguments: str) -> str:
 
 
 def _on_the_server(statement: str, **names: str) -> None:
-    """A statement about whole databases."""
+    """Execute a statement about whole databases."""
     composed = sql.SQL(statement).format(**{key: sql.Identifier(one) for key, one in names.items()})
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
         connection.execute(composed)
 
 
 def database_of(site: str) -> str:
-    """The name of a site's database."""
     return f"live_{site}_{os.getpid()}"
 
 
@@ -172,7 +171,7 @@ def _prepared() -> tuple[str, Path]:
 
 @contextmanager
 def _database(name: str, template: str) -> Iterator[None]:
-    """A new database on the embedded server."""
+    """Create a database on the embedded server."""
     _on_the_server("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
     try:
         yield
@@ -205,7 +204,7 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 
 @contextmanager
 def web_server(name: str, environment: dict[str, str], *options: str) -> Iterator[str]:
-    """A gunicorn with this environment; its URL, once it answers."""
+    """Start gunicorn with this environment; yield its URL once it responds."""
     port = free_port()
     # Several share a data folder here.
     environment = {
@@ -260,7 +259,7 @@ def notifier(environment: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def machine(environment: dict[str, str]) -> Iterator[LiveSite]:
-    """A web server and a worker of a site that is there."""
+    """Start a web server and a worker for an existing site."""
     worker = _process(
         "worker", environment, "celery", "-A", "config.celery", "worker", "-B", "-c", "1"
     )

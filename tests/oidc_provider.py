@@ -29,20 +29,20 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Provider:
-    """Where it runs."""
+    """Control the running provider."""
 
     url: str
 
     def set_person(self, subject: str, **claims: Any) -> None:
-        """Somebody, with the claims that the provider has of them from now on."""
+        """Change the claims of the provider's user."""
         self._send("PUT", f"/users/{subject}", claims)
 
     def spoil(self, fault: str) -> None:
-        """A fault that the program knows in every answer from now on; an empty text for none."""
+        """Add this fault to every response; an empty text removes it."""
         self._send("PUT", "/fault", {"fault": fault})
 
     def sign_in(self, address: str, subject: str) -> str:
-        """Where the browser is sent to from this address of the provider, once they signed in."""
+        """Sign in at this URL of the provider and return the URL that it redirects to."""
         form = urllib.request.Request(address, f"sub={subject}".encode(), method="POST")
         try:
             urllib.request.build_opener(_NoRedirect).open(form, timeout=60)

@@ -22,7 +22,7 @@ CLIENT_ID, CLIENT_SECRET = "ciphermark", "the-secret-of-the-client-in-tests"
 
 
 def _serve(port: int) -> None:
-    """The program: the mock with PKCE and faults."""
+    """Run the mock with PKCE and faults."""
     app, state = oidc_provider_mock.app(), {"fault": ""}
     challenges: dict[str, str] = {}
 

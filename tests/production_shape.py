@@ -12,24 +12,22 @@ PROJECT = Path(__file__).parent.parent
 
 @cache
 def compose() -> dict[str, Any]:
-    """docker-compose.yml, which takes a while to read."""
+    """Read docker-compose.yml once, because parsing is slow."""
     parsed: dict[str, Any] = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())
     return parsed
 
 
 def services() -> dict[str, Any]:
-    """Its services by name."""
     parsed: dict[str, Any] = compose()["services"]
     return parsed
 
 
 def dockerfile() -> str:
-    """The text of the Dockerfile."""
     return (PROJECT / "Dockerfile").read_text()
 
 
 def command_of(service: str, folder: Path) -> list[str]:
-    """A service's command line; only its folder is ours instead of the container's."""
+    """Return a service's command line, with our folder instead of the container's."""
     command = services()[service].get("command")
     if command is None:
         found = re.findall(r"^CMD (\[.*\])$", dockerfile(), re.MULTILINE)

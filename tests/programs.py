@@ -13,7 +13,7 @@ USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin",
 
 
 class MissingProgram(Exception):
-    """A program is neither here nor can it be installed; the message says how to get it."""
+    """Report a program that cannot be installed; the message says how to get it."""
 
 
 def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:

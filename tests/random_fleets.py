@@ -42,7 +42,7 @@ rates = st.integers(1, 40).map(lambda number: number * 2.5e7 / 3)
 
 @st.composite
 def ssh_series(draw: st.DrawFn) -> dict[str, Any]:
-    """A series of ssh: plain ones mostly, with CPU time or without."""
+    """Draw a series of ssh: mostly plain ones, with CPU time or without."""
     made = ssh_measurement(
         draw(st.sampled_from(SSH)),
         draw(rates),
@@ -66,7 +66,7 @@ openssl_series = st.builds(
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """A run of one of few hosts and environments, at one of few moments or undated."""
+    """Draw a run of one of few hosts and environments, at one of few times or undated."""
     series = draw(st.lists(st.one_of(ssh_series(), openssl_series), min_size=1, max_size=5))
     once = {repr({**plain, "samples": None}): plain for plain in series}
     started = START + timedelta(days=draw(st.integers(0, 9)))
@@ -89,7 +89,7 @@ fleets = st.lists(st.tuples(documents(), sources), min_size=1, max_size=7)
 
 @st.composite
 def queries(draw: st.DrawFn) -> ComparisonQuery:
-    """A question of either tool, of any metric, grouping and subset of ciphers, filtered or not."""
+    """Draw a query of either tool, any metric, grouping and subset of ciphers, filtered or not."""
     tool = draw(st.sampled_from(("ssh", "openssl")))
     filters = {
         "source": ("agent",),

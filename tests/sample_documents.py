@@ -5,7 +5,7 @@ from uuid import uuid4
 
 
 def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """An ssh series whose tries reach `rates` (bytes per second)."""
+    """Return an ssh series whose tries reach `rates` (bytes per second)."""
     return {
         "tool": "ssh",
         "cipher": cipher,
@@ -29,7 +29,7 @@ def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str,
 
 
 def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """A valid run document; `changes` replace its members."""
+    """Return a valid run document; `changes` replace its members."""
     return {
         "schema": "ciphermark/run/1",
         "run_id": str(uuid4()),
@@ -48,7 +48,7 @@ def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any
 
 
 def environment(**cpu: Any) -> dict[str, Any]:
-    """An environment; `cpu` replaces members of its CPU."""
+    """Return an environment; `cpu` replaces members of its CPU."""
     return {
         "cpu": {
             "model": "AMD EPYC 9R14",

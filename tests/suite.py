@@ -37,7 +37,7 @@ FIRST_START = "tests/launch/test_make_run.py::" + (
 
 @dataclass(frozen=True)
 class Part:
-    """A command. `is_shown` writes what it says to the terminal at once."""
+    """Define a command; `is_shown` copies its output to the terminal at once."""
 
     name: str
     command: tuple[str, ...]
@@ -51,8 +51,6 @@ _interrupted = threading.Event()
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a part ended."""
-
     name: str
     passed: bool
     seconds: float
@@ -160,7 +158,7 @@ def run(part: Part, variables: dict[str, str]) -> Outcome:
 
 
 def end_what_runs() -> None:
-    """Interrupt as Ctrl-C does; pytest then ends what its tests have started."""
+    """Interrupt the running commands as Ctrl-C does; pytest ends what its tests have started."""
     _interrupted.set()
     for process in _running:
         if process.returncode is None:

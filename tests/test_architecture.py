@@ -43,7 +43,7 @@ def module_name(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Modules that it imports; of `from a import b` both a and a.b, which may be one."""
+    """Return imported modules; `from a import b` gives both a and a.b, which may be one."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

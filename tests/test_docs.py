@@ -16,7 +16,7 @@ API = (PROJECT / "docs" / "api.md").read_text("utf-8")
 
 
 def settings_read() -> set[str]:
-    """Names of environment variables that the settings read."""
+    """Return names of environment variables that the settings read."""
     text = (PROJECT / "backend" / "config" / "settings.py").read_text("utf-8")
     return set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text))
 
@@ -93,7 +93,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
 
 
 def test_every_file_that_the_architecture_names_is_there() -> None:
-    """A bare name lies beside the file named before it."""
+    """Look for a bare name beside the file named before it."""
     beside = PROJECT / "backend"
     for line in (PROJECT / "docs" / "architecture.md").read_text("utf-8").splitlines():
         for name in re.findall(r"`([\w./-]+\.(?:py|json|md|ts))`", line):

@@ -13,7 +13,7 @@ CHOSEN = ("requirements.in", "requirements-dev.in")
 
 
 def chosen(name: str) -> dict[str, str]:
-    """Version by package of what a file names, with what it includes."""
+    """Map packages to versions in a requirements file and its includes."""
     found: dict[str, str] = {}
     for line in (PROJECT / name).read_text().splitlines():
         if line.startswith("-r "):
@@ -28,7 +28,7 @@ def normal(name: str) -> str:
 
 
 def made(name: str) -> dict[str, str]:
-    """Version by package of a made file; every one of them has a hash."""
+    """Map packages to versions in a generated file; each must have a hash."""
     text = (PROJECT / name).read_text().replace("\\\n", " ")
     entries = [line for line in text.splitlines() if line and not line.startswith("#")]
     found = {}

@@ -10,10 +10,10 @@ HOSTS = 8
 
 
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
-    """Eight hosts of each CPU before and after an upgrade, which costs the Xeons 7 % of AES.
+    """Return eight hosts of each CPU before and after an upgrade that costs the Xeons 7 % of AES.
 
-    And one fast EPYC that has never been anything but new, without 3DES. Once that is stored,
-    `only_new` others like it, or one host with `other`.
+    Add a fast, new EPYC without 3DES. Once stored, `only_new` returns more like it, or one with
+    the name `other`.
     """
 
     def run(name: str, model: str, library: str, day: int, **rates: float) -> None:

@@ -25,11 +25,11 @@ class UsageError(Exception):
 
 
 class TryFailed(Exception):
-    """One try, or all of one tool, gave no result; the text says why."""
+    """Report that one try, or all of one tool, gave no result; the text says why."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal arrived, whose number is the argument."""
+    """Carry the number of the signal that arrived."""
 
 
 def state_folder(*names: str) -> str:
@@ -151,7 +151,7 @@ def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) ->
 
 
 class Progress:
-    """Reports each step and the time left: live, plain (every 10 s), json or none."""
+    """Report each step and the time left: live, plain (every 10 s), json or none."""
 
     def __init__(self, mode: str) -> None:
         self.mode = ("live" if os.isatty(2) else "plain") if mode == "auto" else mode

@@ -84,7 +84,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measures how many CPU cores other processes use, to about 0.02 over a second."""
+    """Measure how many CPU cores other processes use, to about 0.02 over a second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()

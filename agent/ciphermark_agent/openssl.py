@@ -67,7 +67,7 @@ def inspect_openssl(path: str) -> Openssl:
 
 
 class SpeedCall(NamedTuple):
-    """Arguments of `openssl speed`; without a block size, all of its sizes."""
+    """Hold the arguments of `openssl speed`; without a block size, it measures all of them."""
 
     cipher: str
     acceleration: str = "default"

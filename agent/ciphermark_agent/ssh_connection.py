@@ -24,7 +24,7 @@ Cpus = Optional[Tuple[int, int]]  # client's and server's, if pinned
 
 
 class Channel(NamedTuple):
-    """Algorithms of a connection; None leaves the choice to the client."""
+    """Select the algorithms of a connection; None leaves the choice to the client."""
 
     cipher: Optional[str]
     mac: Optional[str] = None
@@ -109,7 +109,7 @@ class Usage(NamedTuple):
 
 
 class Transfer:
-    """One ssh connection with its own sshd; leaving it ends all its processes."""
+    """Run one ssh connection with its own sshd; end all its processes on exit."""
 
     def __init__(self, server: Any, channel: Channel, source: int, cpus: Cpus) -> None:
         self.server, self.channel, self.source = server, channel, source

@@ -68,7 +68,7 @@ def parse_dd(text: str) -> int:
 
 
 class Tried(NamedTuple):
-    """One transfer: `moved` bytes in `seconds`; `total` bytes at the cost of `usage`."""
+    """Hold one transfer: `moved` bytes in `seconds`; `total` bytes at the cost of `usage`."""
 
     moved: int
     seconds: float
@@ -78,7 +78,7 @@ class Tried(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """Median CPU seconds of a channel's pilots, each of so many bytes."""
+    """Hold the median CPU seconds of a channel's pilots, each of so many bytes."""
 
     total: int
     client_cpu: float

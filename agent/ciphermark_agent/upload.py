@@ -36,7 +36,7 @@ class UploadFailed(Exception):
 
 
 class Refused(UploadFailed):
-    """The server will never accept this run."""
+    """Report that the server will never accept this run."""
 
 
 class Site(NamedTuple):
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
 
 
 class PlainAnswers(urllib.request.HTTPErrorProcessor):
-    """Raises for no status, and follows no redirect with our token."""
+    """Return every status without raising, and never follow a redirect with our token."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response

@@ -24,7 +24,7 @@ admin.site.unregister(Group)
 
 
 class LookOnlyAdmin(ModelAdmin):
-    """Read-only list of rows that are edited elsewhere, with checks and audit entries."""
+    """List rows that are edited elsewhere, with checks and audit entries."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -38,7 +38,7 @@ class LookOnlyAdmin(ModelAdmin):
 
 @admin.register(User)
 class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
-    """Users and their roles. Only a superuser can create or change a superuser."""
+    """Manage users and their roles. Only a superuser can create or change a superuser."""
 
     list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
     list_select_related = ("external_identity",)
@@ -102,12 +102,12 @@ class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
 
 @admin.register(Group)
 class RoleAdmin(LookOnlyAdmin, GroupAdmin):
-    """Read-only list of roles and their permissions, which `accounts.roles` defines."""
+    """List roles and their permissions, which `accounts.roles` defines."""
 
 
 @admin.register(Host)
 class HostAdmin(LookOnlyAdmin):
-    """Read-only list of hosts. Editors rename and merge them on their own pages."""
+    """List hosts. Editors rename and merge them on their own pages."""
 
     list_display = ("name", "slug", "published", "created_at")
     search_fields = ("name", "slug")
@@ -121,7 +121,7 @@ class HostAliasAdmin(LookOnlyAdmin):
 
 @admin.register(Run)
 class RunAdmin(LookOnlyAdmin):
-    """Read-only list of all runs, including hidden ones. Editors change runs on their own pages."""
+    """List all runs, including hidden ones. Editors change runs on their own pages."""
 
     list_display = ("host_name", "run_id", "status", "source", "hidden", "received_at")
     list_filter = ("status", "source", "hidden")
@@ -131,14 +131,14 @@ class RunAdmin(LookOnlyAdmin):
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(LookOnlyAdmin):
-    """Read-only list of tokens, which users manage at /tokens/."""
+    """List tokens, which users manage at /tokens/."""
 
     list_display = ("name", "scope", "host_name", "created_at", "expires_at", "revoked_at")
 
 
 @admin.register(Share)
 class ShareAdmin(LookOnlyAdmin):
-    """Read-only list of shares, which editors manage at /shares/."""
+    """List shares, which editors manage at /shares/."""
 
     list_display = ("name", "created_at", "expires_at", "revoked_at")
 

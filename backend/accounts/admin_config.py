@@ -4,6 +4,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class SiteAdminConfig(AdminConfig):
-    """Separate from the admin site, because Django reads this before models are available."""
+    """Name the admin site. Django reads this before models are available."""
 
     default_site = "accounts.admin_site.CiphermarkAdminSite"

@@ -3,7 +3,7 @@ from django.db.models.signals import post_migrate
 
 
 class AccountsConfig(AppConfig):
-    """Must be the last app, so that all permissions exist when the roles are created."""
+    """Create the roles. Must be the last app, so that all permissions exist by then."""
 
     name = "accounts"
 

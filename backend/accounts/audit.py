@@ -19,7 +19,7 @@ Kind = AuditEntry.ActorKind
 
 @dataclass(frozen=True)
 class Actor:
-    """Author of a change; `key` is the primary key of the user or token."""
+    """Identify the author of a change; `key` is the primary key of the user or token."""
 
     kind: Kind
     name: str
@@ -37,7 +37,7 @@ def by_provider(issuer: str) -> Actor:
 
 @dataclass(frozen=True)
 class Subject:
-    """Changed object, with its name and key at that time."""
+    """Identify the changed object by its name and key at that time."""
 
     kind: str
     key: object

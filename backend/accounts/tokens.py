@@ -22,11 +22,11 @@ PREFIX = "cmk_"
 
 
 class OtherHost(Exception):
-    """A token bound to a host was used to upload a run of another host."""
+    """Report that a token bound to a host was used to upload a run of another host."""
 
 
 class NameTaken(ValueError):
-    """A valid token already has this name."""
+    """Report that a valid token already has this name."""
 
 
 def digest_of(secret: str) -> str:

@@ -23,7 +23,7 @@ MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
 
 
 class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
-    """A host's part of a change: one mode of a cipher family by one tool, or the AES verdict."""
+    """Describe a host's part of a change: a mode of a cipher family by a tool, or the verdict."""
 
     host_id = serializers.IntegerField(source="run.host_id")
     host = serializers.CharField(source="run.host.slug", help_text="Its key in filters.")
@@ -47,8 +47,6 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
 
 
 class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
-    """A change with its latest members."""
-
     status = serializers.ChoiceField(FleetChange.Status.choices, source="state")
     hosts = serializers.IntegerField()
     ratio = serializers.FloatField(help_text="After / before, the mean of its hosts.", **NULLABLE)
@@ -73,8 +71,6 @@ class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
 
 
 class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
-    """Status and note set by an editor."""
-
     class Meta:
         model = FleetChange
         fields = ("status", "note")
@@ -125,7 +121,7 @@ class FleetChangeList(ListView):
 
 
 class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
-    """A change with its hosts; signed-in editors set its status and note."""
+    """Return a change with its hosts. Signed-in editors set its status and note."""
 
     permissions = {"PATCH": MayDecideChanges}
     queryset = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)

@@ -51,7 +51,7 @@ Member = FleetChangeMember
 
 
 class _Part(NamedTuple):
-    """A host's part of a change. Parts that differ only in `member` and `shown_at` form one change.
+    """Describe a host's part of a change; parts that differ only in `member` and `shown_at` merge.
 
     `begins`: first changed run. `shown_at`: start of the second run that shows the change.
     """

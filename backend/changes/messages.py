@@ -14,7 +14,7 @@ LONGEST_REST = 30
 
 @dataclass(frozen=True)
 class Notice:
-    """An entry of a message; each of `facts` is a line, `url` leads to the evidence."""
+    """Describe an entry of a message; each of `facts` is a line, `url` leads to the evidence."""
 
     title: str
     facts: tuple[str, ...]
@@ -24,7 +24,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Message:
-    """A message; `list_url` leads to the list of changes."""
+    """Collect entries for a channel; `list_url` leads to the list of changes."""
 
     notices: Sequence[Notice]
     list_url: str

@@ -20,7 +20,7 @@ NOT_SENT = "It was not sent."
 
 
 class AddressRefused(ValueError):
-    """Invalid channel address; the message is one sentence."""
+    """Reject a channel address; the message is one sentence."""
 
 
 def check_address(address: str) -> None:

@@ -56,7 +56,7 @@ TELLING_CIPHERS = {
 
 @dataclass(frozen=True)
 class AccelerationVerdict:
-    """Verdict, with evidence and advice as text.
+    """Hold a verdict, with evidence and advice as text.
 
     `factor`: speed of AES relative to disabled instructions, or else to software AES on the
     reference; None if unknown.
@@ -70,7 +70,7 @@ class AccelerationVerdict:
 
 @dataclass(frozen=True)
 class _Effect:
-    """Speed of a cipher with and without AES instructions, in bytes per second."""
+    """Hold the speed of a cipher with and without AES instructions, in bytes per second."""
 
     cipher: str
     block_size: int
@@ -91,7 +91,7 @@ class _Effect:
 
 @dataclass(frozen=True)
 class _Speed:
-    """AES-128-CBC in bytes per second, and the rate of software AES expected by the speed index."""
+    """Hold AES-128-CBC in bytes per second, and the rate of software AES by the speed index."""
 
     cipher: str
     measured: float
@@ -115,7 +115,7 @@ class _Speed:
 
 @dataclass(frozen=True)
 class SoftwareAes:
-    """AES-128-CBC in software with the baseline levels of the same machine, in bytes per second."""
+    """Hold software AES-128-CBC and baseline levels of the same machine, in bytes per second."""
 
     tool: str
     cipher: str
@@ -132,7 +132,7 @@ def software_aes() -> tuple[SoftwareAes, ...]:
 
 @cache
 def first_openssl_with_aes() -> Mapping[str, str]:
-    """Architecture -> the first OpenSSL release that uses its AES instructions."""
+    """Map each architecture to the first OpenSSL release that uses its AES instructions."""
     releases: Mapping[str, str] = _data("aes_in_openssl.json")["first_releases"]
     return releases
 

@@ -44,8 +44,6 @@ MEMBERS: Mapping[str, Mapping[str, str]] = {
 
 
 class MeasuredSeries(NamedTuple):
-    """A series with its median throughput in bytes per second."""
-
     series: Series
     median: float
 
@@ -129,7 +127,7 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
 
 @dataclass(frozen=True)
 class SpeedIndex:
-    """Speed of a machine without acceleration, relative to the reference machine.
+    """Compare the speed of a machine without acceleration with the reference machine.
 
     A throughput divided by `index` S is the throughput on the reference machine. `families` are
     those measured; `logs` are their logarithmic ratios.

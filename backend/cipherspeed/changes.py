@@ -29,7 +29,7 @@ START_UP_SECONDS = 0.1
 
 
 class Observation(NamedTuple):
-    """A series in one run: positive median and spread of its tries (a fraction).
+    """Hold a series of one run: positive median and spread of its tries (a fraction).
 
     `seconds`: duration of a try, if the rate depends on it.
     """
@@ -45,7 +45,7 @@ RunOf = Mapping[K, Observation]
 
 @dataclass(frozen=True)
 class Step(Generic[K]):
-    """A change at the run `index` (0 is the oldest), over series with runs on both sides.
+    """Describe a change at the run `index` (0 is the oldest), over series with runs on both sides.
 
     `before` and `after`: median of each series. `threshold`: relative difference that the step
     exceeds. `window`: number of previous runs it is compared with.

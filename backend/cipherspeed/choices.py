@@ -10,8 +10,6 @@ TAG_PREFIX = "tag:"
 
 @dataclass(frozen=True)
 class Choice:
-    """An option of a select field."""
-
     key: str
     label: str
     explanation: str = ""

@@ -39,7 +39,7 @@ def _parsed(text: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """Releases from `since` up to, but excluding, `until`; None is open."""
+    """Select releases from `since` up to, but excluding, `until`; None is open."""
 
     since: str | None
     until: str | None
@@ -51,7 +51,7 @@ class VersionRange:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Security status of a cipher, with reason and reference."""
+    """Rate the security of a cipher, with reason and reference."""
 
     status: Status
     reason: str
@@ -60,7 +60,7 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Advisory:
-    """A weakness of some releases, and the status of the cipher with it.
+    """Describe a weakness of some releases, and the status of the cipher with it.
 
     It applies if `either` end or if the `server` is affected. `fixed_in_packages`: prefix of the
     package version text, and the first following number with the fix.
@@ -93,7 +93,7 @@ class Advisory:
 
 @dataclass(frozen=True)
 class OpenSshSupport:
-    """OpenSSH releases that support the cipher, and those that use it by default (None: none)."""
+    """Name the OpenSSH releases that support the cipher, and those that use it by default."""
 
     present: VersionRange
     client_default: VersionRange | None
@@ -102,7 +102,7 @@ class OpenSshSupport:
 
 @dataclass(frozen=True)
 class Cipher:
-    """A cipher of a tool.
+    """Describe a cipher of a tool.
 
     `block_bits` is None for stream ciphers, `openssh` is None for ciphers of openssl. `aead`:
     whether it is authenticated encryption.
@@ -136,8 +136,6 @@ class Cipher:
 
 @dataclass(frozen=True)
 class Policy:
-    """A named set of statuses with a description."""
-
     name: str
     statuses: tuple[Status, ...]
     meaning: str
@@ -145,7 +143,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All ciphers, and all policies, strictest first."""
+    """List all ciphers, and all policies, strictest first."""
 
     rules_version: str
     scope: str

@@ -237,7 +237,7 @@ class AesFlags:
 
 @dataclass(frozen=True)
 class _Naming:
-    """An architecture's AES flags, and flags that identify a complete list."""
+    """List an architecture's AES flags, and flags that identify a complete list."""
 
     architectures: str
     aes: str

@@ -13,7 +13,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class X86Entry:
-    """CPUs of a vendor and family within inclusive ranges of models and steppings.
+    """Match CPUs of a vendor and family within inclusive ranges of models and steppings.
 
     `aes`: whether they have AES instructions; None: yes for brands that match `aes_brands`,
     unknown for others.
@@ -44,7 +44,7 @@ class X86Entry:
 
 @dataclass(frozen=True)
 class CpuTables:
-    """Tables of CPU models. `arm_parts`: vendor -> part number -> name of the core."""
+    """Hold tables of CPU models. `arm_parts`: vendor -> part number -> name of the core."""
 
     x86: tuple[X86Entry, ...]
     names: tuple[tuple[str, str], ...]

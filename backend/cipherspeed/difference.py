@@ -16,7 +16,7 @@ Verdict = Literal["faster", "slower", "same", "untold"]
 
 @dataclass(frozen=True)
 class Figure:
-    """Median of a series in bytes per second, spread of its tries (a fraction) and their number.
+    """Hold the median of a series in bytes per second, its spread (a fraction) and number of tries.
 
     `try_seconds`: duration of a pipeline's try; None if unknown or irrelevant.
     """
@@ -29,7 +29,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ratio second / first, and the relative difference that noise can explain.
+    """Hold the ratio second / first, and the relative difference that noise can explain.
 
     `verdict`: faster or slower if the ratio exceeds the noise, same if it does not, untold if it
     exceeds 5 % but a side has too few tries (below three) to estimate its scatter.

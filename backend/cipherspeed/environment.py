@@ -15,8 +15,6 @@ FINGERPRINT_VERSION = 2
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Dimensions for grouping and filtering runs, each with key and label."""
-
     cpu: Label
     cpu_vendor: Label
     microarchitecture: Label
@@ -50,7 +48,7 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
 
 @dataclass(frozen=True)
 class SshLibrary:
-    """Library of ssh, as values of the dimensions `openssl` and `openssl_series`."""
+    """Hold the library of ssh, as values of the dimensions `openssl` and `openssl_series`."""
 
     openssl: Label
     openssl_series: Label

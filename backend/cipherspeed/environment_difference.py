@@ -17,7 +17,7 @@ FLAGS_NAMED = 12
 
 @dataclass(frozen=True)
 class Difference:
-    """A fact that differs; `before` and `after` are as reported."""
+    """Hold a fact that differs; `before` and `after` are as reported."""
 
     what: str
     before: str | None
@@ -30,7 +30,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class FlagsChanged(Difference):
-    """Changed CPU flags: `before` has those lost, `after` those gained."""
+    """Hold changed CPU flags: `before` has those lost, `after` those gained."""
 
     @property
     def words(self) -> str:

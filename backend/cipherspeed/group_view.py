@@ -30,7 +30,7 @@ MOST_BARS = 600
 
 @dataclass(frozen=True)
 class GroupView:
-    """Display options of a comparison.
+    """Select the groups of a comparison to display.
 
     `search`: text in the names of groups. `top`: groups per page. `page` starts at 1.
     """
@@ -117,7 +117,7 @@ def page_count(found: int, size: int) -> int:
 
 @dataclass(frozen=True)
 class InView:
-    """`groups` of a comparison that are on the page.
+    """Hold the `groups` of a comparison that are on the page.
 
     `comparison` has all groups, or only those of the page if groups are hosts, because there may
     be ten thousand. `total` counts all groups, `found` those that match the search.

@@ -16,7 +16,7 @@ FEW_VOTES = 5
 
 
 class GroupSummary(NamedTuple):
-    """Summary of a cipher in a group, in the metric's unit; `n` is the number of votes.
+    """Summarise a cipher in a group, in the metric's unit; `n` is the number of votes.
 
     The median lies between `low` and `high` with a probability of at least 95 %; both are None
     for fewer than six votes.
@@ -42,11 +42,11 @@ def interpolated(n: int, fraction: float, below: float, above: float) -> float:
 
 
 class Ratio(NamedTuple):
-    """Ratio of a group to the reference, over `n` hosts.
+    """Compare a group with the reference, over `n` hosts.
 
-    It lies between `low` and `high` with a probability of at least 95 %; both are None for too few
-    hosts. `tool_changed`: the tool changed between the two, so the ratio says nothing about the
-    cipher.
+    The ratio lies between `low` and `high` with a probability of at least 95 %; both are None for
+    too few hosts. `tool_changed`: the tool changed between the two, so the ratio says nothing
+    about the cipher.
     """
 
     ratio: float
@@ -114,7 +114,7 @@ def group_title(label: str, split_label: str) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of hosts.
+    """Hold the values of a group of hosts.
 
     `hosts` is the number of its hosts; `n` of a value is the number that measured the cipher.
     The mappings are by cipher:
@@ -148,7 +148,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Reference:
-    """Reference of ratios, a group or a host; `label` is None if it has no value."""
+    """Name the reference of ratios, a group or a host; `label` is None if it has no value."""
 
     key: str
     label: str | None
@@ -157,7 +157,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of `GET /api/v1/comparison/` (docs/api.md).
+    """Hold the result of `GET /api/v1/comparison/` (docs/api.md).
 
     `hosts` counts hosts with a value; a host can be in several groups.
     """

@@ -11,7 +11,7 @@ MAX_DEPTH = 64
 
 
 class JsonError(ValueError):
-    """Invalid or unsupported JSON; `place` is the dotted path of the error."""
+    """Report invalid or unsupported JSON; `place` is the dotted path of the error."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(f"{message} (at {place})" if place else message)
@@ -19,7 +19,7 @@ class JsonError(ValueError):
 
 
 class _Refused:
-    """Placeholder for an unacceptable value until its path is known."""
+    """Replace an unacceptable value until its path is known."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

@@ -13,7 +13,7 @@ DIGEST_LENGTH = 12
 
 @dataclass(frozen=True)
 class Label:
-    """A value of a dimension, with its key for URLs and its label for display."""
+    """Name a value of a dimension: key for URLs, label for display."""
 
     key: str
     label: str

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Ciphers that share a hue, named `key` in the style sheet."""
+    """Group ciphers that share a hue, named `key` in the style sheet."""
 
     key: str
     label: str

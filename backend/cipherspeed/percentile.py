@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Standing:
-    """Percentile of a host: the share of other hosts that it beats, with ties as half.
+    """Rank a host: the percentile is the share of other hosts that it beats, with ties as half.
 
     percentile = 100 (beaten + tied / 2) / others. `rank` 1 is the best; tied hosts share the
     better rank.

@@ -54,7 +54,7 @@ def link_payload(bits_per_second: float) -> float:
 
 
 class Speed(NamedTuple):
-    """Bytes per second: a median, the bounds that decide ties, and those of all the noise."""
+    """Hold bytes per second: a median, the bounds that decide ties, and the bounds of all noise."""
 
     median: float
     low: float
@@ -83,7 +83,7 @@ def mean_speed(speeds: Sequence[Speed]) -> Speed:
 
 @dataclass(frozen=True)
 class Rate:
-    """An ssh cipher as one host measured it, both ends on it, and the run that it comes from.
+    """Hold the rate of an ssh cipher on a host, which is both client and server, and its run.
 
     `median`: bytes per second; `spread`: a fraction; `cpu_seconds_per_gb`: of both ends;
     `conditions`: what disturbed the run, in words.
@@ -131,10 +131,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class MeasuredHost:
-    """A host with what it measured and its OpenSSH, all of one environment.
+    """Hold the results of a host and its OpenSSH, all from one environment.
 
     `client`, `server`: version texts as `ssh -V` prints them; `not_offered`: ciphers that a run
-    says this ssh lacks. `acceleration`, `advice`: the AES verdict of its latest run.
+    reports as missing. `acceleration`, `advice`: the AES verdict of its latest run.
     """
 
     id: int
@@ -178,7 +178,7 @@ Connection = tuple[MeasuredHost, MeasuredHost]
 
 @dataclass(frozen=True)
 class Gain:
-    """A cipher against another one (`over`; None: each host's own default): ratio of the rates.
+    """Compare a cipher with another one (`over`; None: each host's default) by the ratio of rates.
 
     `lowest` and `highest` bound it by the noise. For a group it is the geometric mean over the
     `hosts` that measured their default; `slower` counts those that lose more than the noise.
@@ -223,13 +223,13 @@ def compared(
 
 @dataclass(frozen=True)
 class Place:
-    """A ranked cipher.
+    """Describe a ranked cipher.
 
-    `speed`: of a connection what to expect, of a group the geometric mean. `share`: of a group the
-    speed as a fraction of that of each host's own first cipher. `gain`: over the default, None
-    where no host measured that. `slower_than_default`: why it is preferred although it is slower.
-    `ahead_of`: the fastest cipher that is faster and comes later, as less safe. Of a group there
-    are no `rates` of the host, or of client and server, and no links that are surely filled.
+    `speed`: expected for a connection, the geometric mean for a group. `share`: for a group, the
+    speed as a fraction of that of each host's best cipher. `gain`: over the default, None if no
+    host measured it. `slower_than_default`: why it is preferred although it is slower.
+    `ahead_of`: the fastest cipher that is faster but ranked lower, as less safe. For a group,
+    `rates` and saturated links are empty.
     """
 
     cipher: str
@@ -247,7 +247,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Excluded:
-    """A cipher that is not ranked, and why; its median and gain over the first, where measured."""
+    """Explain why a cipher is not ranked; with its median and gain over the first, if measured."""
 
     cipher: str
     reason: str
@@ -262,9 +262,9 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Loss:
-    """What a host of a group gives up with the common first cipher; rates in bytes per second.
+    """Compare a host's first cipher with the group's; rates in bytes per second.
 
-    `loss`: a fraction of the rate of its own first cipher; negative where that is the safer one.
+    `loss`: a fraction of the rate of its own first cipher; negative if that is the safer one.
     """
 
     host: MeasuredHost
@@ -280,9 +280,9 @@ class Loss:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The ranked ciphers, and those that are not ranked.
+    """Hold the ranked ciphers, and those that are not ranked.
 
-    `default`: of the clients, if they have one in common. `losses`: of a group.
+    `default`: of the clients, if they share one. `losses`: only for a group.
     """
 
     method: Method | None = None
@@ -334,7 +334,7 @@ def recommend(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A cipher that was measured on every connection; `unlimited`: its rate but for the link."""
+    """Hold a cipher measured on every connection; `unlimited`: its rate without the link."""
 
     cipher: Cipher
     assessment: Assessment
@@ -367,7 +367,7 @@ def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
 
 @dataclass(frozen=True)
 class _Ranking:
-    """The ciphers of the connections by one method; `payload`: bytes per second of the link."""
+    """Rank the ciphers of connections by one method; `payload`: bytes per second of the link."""
 
     connections: Sequence[Connection]
     policy: Policy

@@ -8,7 +8,7 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class ReferenceProfile:
-    """Levels a(tool, family) in bytes per second, and their source by tool."""
+    """Hold levels a(tool, family) in bytes per second, and their source by tool."""
 
     name: str
     levels: Mapping[str, Mapping[str, float]]

@@ -21,7 +21,7 @@ TIMES_OF_IMPORT = "import"
 
 
 class DocumentRejected(ValueError):
-    """The document is valid by its schema but cannot be true; users see the message."""
+    """Reject a document that matches the schema but cannot be true; users see the message."""
 
 
 def _time(text: str | None, field: str) -> datetime | None:

@@ -21,7 +21,7 @@ NOISY_MINIMUM_TRIES = 3
 
 
 class SeriesSummary(NamedTuple):
-    """Statistics of a series' tries; rates in bytes per second, `spread` as a fraction.
+    """Summarise the tries of a series; rates in bytes per second, `spread` as a fraction.
 
     `maximum` is closest to the undisturbed rate, because other load only slows tries down.
     """

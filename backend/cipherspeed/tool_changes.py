@@ -14,7 +14,7 @@ from cipherspeed.environment import openssl_release, openssl_series
 
 @dataclass(frozen=True)
 class Source:
-    """Source of a change: address, release and quotation."""
+    """Cite the source of a change: address, release and quotation."""
 
     release: str
     url: str
@@ -23,7 +23,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """A change of what a tool measures.
+    """Describe a change of what a tool measures.
 
     `since`: release series -> first release with the change ("3.0" -> "3.0.16"); later series have
     it from the start. `modes`: affected cipher modes.
@@ -101,7 +101,7 @@ def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolCha
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """A change between the releases `before` and `after`; `index` is the first run after it."""
+    """Locate a change between the releases `before` and `after`; `index`: the first run after."""
 
     index: int
     before: str

@@ -17,7 +17,7 @@ Acceleration = Literal["default", "masked"]
 
 
 class Sample(NamedTuple):
-    """One try.
+    """Hold one try.
 
     An agent's try has `bytes` and `seconds`. Imported and published results that were printed as
     rates have only `bytes_per_second`. CPU seconds are those for exactly these bytes, null if not
@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One configuration within a run; measurements of the same series are comparable.
+    """Identify one configuration within a run; measurements of the same series are comparable.
 
     Fields of the other tool keep their defaults.
     """
@@ -54,7 +54,7 @@ class Series(NamedTuple):
 
 
 class Negotiated(NamedTuple):
-    """Negotiated algorithms by the ssh client's log; null if it does not state them."""
+    """Hold the negotiated algorithms from the ssh client's log; null if it does not state them."""
 
     cipher: str | None = None
     mac: str | None = None
@@ -62,8 +62,6 @@ class Negotiated(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """One series of one run with its tries."""
-
     series: Series
     samples: tuple[Sample, ...]
     negotiated: Negotiated = Negotiated()
@@ -71,7 +69,7 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """Identity of the host in the document; `machine_id` is a SHA-256 or null."""
+    """Identify the host in the document; `machine_id` is a SHA-256 or null."""
 
     name: str
     machine_id: str | None = None
@@ -79,7 +77,7 @@ class HostIdentity:
 
 @dataclass(frozen=True)
 class RunDocument:
-    """One execution of the agent on one host in one environment.
+    """Hold one execution of the agent on one host in one environment.
 
     Times may be missing in imported and published results.
     """

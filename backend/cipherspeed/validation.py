@@ -42,7 +42,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """An error in a document: dotted path, rule and message."""
+    """Report an error in a document: dotted path, rule and message."""
 
     path: str
     code: str

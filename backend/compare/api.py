@@ -45,7 +45,7 @@ class CsvForm(ParameterForm):
 
 
 class ComparisonCsvForm(GroupsForm, CsvForm):
-    """Parameters of a comparison as CSV."""
+    pass
 
 
 class MeasurementFileForm(ComparisonForm):
@@ -55,7 +55,7 @@ class MeasurementFileForm(ComparisonForm):
 
 
 class MeasurementCsvForm(MeasurementFileForm, CsvForm):
-    """Parameters of measurements as CSV."""
+    pass
 
 
 class FileView(ApiView):

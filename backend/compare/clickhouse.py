@@ -111,7 +111,7 @@ def follow(rebuild: bool = False) -> None:
 
 @dataclass
 class Step:
-    """One update. `version` exceeds that of previous updates; `prefix` is that of its tables."""
+    """Describe an update; `version` exceeds all previous ones, `prefix` is that of its tables."""
 
     client: Client
     cursor: CursorWrapper
@@ -269,7 +269,7 @@ def _unnest_in_step(select: exp.Select) -> None:
 
 
 class _Generator(ClickHouseGenerator):
-    """SQL that differs between DuckDB and ClickHouse."""
+    """Generate SQL that differs between DuckDB and ClickHouse."""
 
     TRANSFORMS: ClassVar = {
         **ClickHouseGenerator.TRANSFORMS,
@@ -295,6 +295,6 @@ class _Generator(ClickHouseGenerator):
 
 
 class _Translated(ClickHouse):
-    """ClickHouse dialect for statements written for DuckDB."""
+    """Translate statements written for DuckDB into ClickHouse's dialect."""
 
     Generator = _Generator

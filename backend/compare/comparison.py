@@ -189,7 +189,7 @@ n.
 
 
 class _Figure(NamedTuple):
-    """Summary of a slot in a group.
+    """Summarise a slot in a group.
 
     `doubtful`: number of doubtful votes, None for too many votes.
     """
@@ -248,7 +248,7 @@ def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) ->
 
 
 class GroupName(NamedTuple):
-    """Key and label of a group and of its split; the latter are empty without a split."""
+    """Name a group and its split by key and label; the latter are empty without a split."""
 
     key: str
     label: str

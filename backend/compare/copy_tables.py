@@ -33,7 +33,7 @@ RUNS_BEYOND = 2**32
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the copy, with its columns and their types in DuckDB.
+    """Define a table of the copy, with its columns and their types in DuckDB.
 
     `source` selects its rows by an array of keys, which are runs. For rows that runs share,
     `missing` selects the keys that the copy lacks.

@@ -96,7 +96,7 @@ ALL_RUNS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa:
 
 @dataclass(frozen=True)
 class Seen:
-    """The database snapshot that a copy was read in."""
+    """Identify the database snapshot of a copy."""
 
     snapshot: str
     database: str
@@ -112,7 +112,7 @@ def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[
 
 @dataclass
 class Copy:
-    """A copy, the snapshot it contains, and the time when it was last up to date (Unix time).
+    """Hold a copy, the snapshot it contains, and when it was last up to date (Unix time).
 
     `unpacked`: number of runs reread since the copy was last compacted.
     """
@@ -196,7 +196,7 @@ def _insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: list[int]) ->
 
 
 class Engine:
-    """The copy of this process, built in the background, so that requests can time out."""
+    """Own the copy of this process, built in the background so that requests can time out."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

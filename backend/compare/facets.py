@@ -44,7 +44,7 @@ MOST_OPTIONS = 200
 
 @dataclass(frozen=True)
 class FacetOption:
-    """One value with the number of hosts that have it."""
+    """Offer one value with the number of hosts that have it."""
 
     key: str
     label: str
@@ -53,7 +53,7 @@ class FacetOption:
 
 @dataclass(frozen=True)
 class Facet:
-    """A filter with its parameter name, title and values in natural order.
+    """Describe a filter by parameter name, title and values in natural order.
 
     `tag` is the key of a tag filter. Of `total` values, `options` has the selected ones and up to
     `MOST_OPTIONS` that match `search`; `more` counts further matches.
@@ -237,7 +237,7 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Measured ciphers -> number of hosts, most frequent first, and block sizes (none for ssh)."""
+    """Count hosts per measured cipher, most frequent first; list block sizes (none for ssh)."""
 
     ciphers: Mapping[str, int]
     block_sizes: Sequence[int]
@@ -280,7 +280,7 @@ GROUP BY a.g, b.g ORDER BY shared DESC, a.g, b.g LIMIT {most}
 
 @dataclass(frozen=True)
 class SharedHosts:
-    """Two groups with `shared` hosts in both, and `hosts` in either."""
+    """Count the hosts in both of two groups (`shared`), and in either (`hosts`)."""
 
     first: GroupName
     second: GroupName

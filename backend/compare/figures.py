@@ -24,7 +24,7 @@ OF_TOOL = {
 
 
 class Slot(NamedTuple):
-    """Subject of a vote: a cipher and, for openssl, a block size."""
+    """Identify the subject of a vote: a cipher and, for openssl, a block size."""
 
     cipher: str
     block_size: int | None
@@ -36,7 +36,7 @@ class Slot(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """Stored series of a query, in order of precedence within a slot.
+    """List the stored series of a query, in order of precedence within a slot.
 
     Each has its id, the index of its slot in `slots`, and whether its MAC is the requested one.
     """

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 class Share(models.Model):
-    """A link to a comparison for anyone who has it. Only a hash of its secret is stored."""
+    """Open a comparison to anyone who has the link. Only a hash of its secret is stored."""
 
     name = models.CharField(max_length=100, help_text="Whom or what it is for.")
     query = models.CharField(max_length=4000, help_text="The view: a query string.")

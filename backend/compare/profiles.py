@@ -12,8 +12,6 @@ from core.api_view import ApiView
 
 
 class ReferenceProfileSerializer(serializers.Serializer[Any]):
-    """Fixed baseline levels for normalisation."""
-
     name = serializers.CharField()
     levels = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField()),
@@ -23,7 +21,7 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):
-    """A paginated list with the only profile."""
+    """Paginate the only profile."""
 
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
@@ -31,7 +29,7 @@ class ReferenceProfilesSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfileList(ApiView):
-    """The reference profile of normalisation."""
+    """Return the reference profile of normalisation."""
 
     @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:

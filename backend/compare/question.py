@@ -41,7 +41,7 @@ HOST_PREFIX = "host:"
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """A comparison query; names and defaults are those of the API.
+    """Hold the parameters of a comparison; names and defaults are those of the API.
 
     `ciphers`: empty for all. `block_size`: None for any. `mac`: None for the client's default MAC.
     `split_by`: second grouping. `relative_to`: key of a group, or "host:" and key of a host.
@@ -85,7 +85,7 @@ RELATING = ("split_by", "relative_to", "matched")
 
 
 class Grouping(Text):
-    """A dimension, or tag:KEY."""
+    """Parse a dimension, or tag:KEY."""
 
     def validate(self, value: str) -> None:
         super().validate(value)
@@ -96,7 +96,7 @@ class Grouping(Text):
 
 
 class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """Form of a comparison: measurements, filters, and how groups are compared."""
+    """Validate the measurements, filters and grouping of a comparison."""
 
     tool = Choice(TOOLS, help_text="Default: ssh.")
     metric = Choice(METRICS, help_text="Default: throughput.")
@@ -149,7 +149,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
 
 class Sort(Text):
-    """A named sort order, or `cipher:NAME`."""
+    """Parse a named sort order, or `cipher:NAME`."""
 
     def validate(self, value: str) -> None:
         super().validate(value)
@@ -158,7 +158,7 @@ class Sort(Text):
 
 
 class Top(Number):
-    """A number of groups, or `all`."""
+    """Parse a number of groups, or `all`."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(max_value=MOST_GROUPS, **more)
@@ -173,7 +173,7 @@ class OrderedForm(ComparisonForm):
 
 
 class GroupsForm(OrderedForm):
-    """Form of a comparison with search and pages of groups."""
+    """Add search and pages of groups to the form of a comparison."""
 
     q = Text(help_text="Groups whose name has this text.")
     top = Top(help_text="Groups in the chart: 1 to 200, or all.")
@@ -192,7 +192,7 @@ class GroupsForm(OrderedForm):
 
 
 class PageForm(GroupsForm):
-    """Form of the compare page, which tolerates some invalid parameters."""
+    """Tolerate some invalid parameters on the compare page."""
 
     @property
     def refused(self) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from runs.serializers import NULLABLE
 
 
 class GroupSummarySerializer(serializers.Serializer[Any]):
-    """A cipher in a group, in the comparison's unit."""
+    """Summarise a cipher in a group, in the comparison's unit."""
 
     median = serializers.FloatField()
     q1 = serializers.FloatField()
@@ -19,14 +19,12 @@ class GroupSummarySerializer(serializers.Serializer[Any]):
 
 
 class SplitValueSerializer(serializers.Serializer[Any]):
-    """A value of `split_by`."""
-
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # as DRF itself has it
 
 
 class RatioSerializer(serializers.Serializer[Any]):
-    """Ratio to the reference, between `low` and `high` with a probability of at least 95 %."""
+    """Compare with the reference; the ratio is within `low` and `high` at a probability of 95 %."""
 
     ratio = serializers.FloatField()
     low = serializers.FloatField(help_text="Null where too few hosts tell.", **NULLABLE)
@@ -43,8 +41,6 @@ class RatioSerializer(serializers.Serializer[Any]):
 
 
 class GroupSerializer(serializers.Serializer[Any]):
-    """A group of hosts."""
-
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # as above
     hosts = serializers.IntegerField()
@@ -75,7 +71,7 @@ class GroupSerializer(serializers.Serializer[Any]):
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
-    """Numbers of excluded hosts."""
+    """Count excluded hosts."""
 
     no_baseline = serializers.IntegerField()
     no_block_size = serializers.IntegerField(
@@ -84,7 +80,7 @@ class ExcludedSerializer(serializers.Serializer[Any]):
 
 
 class RelativeToSerializer(serializers.Serializer[Any]):
-    """Reference of the ratios."""
+    """Name the reference of the ratios."""
 
     key = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]  # as DRF itself has it
@@ -94,7 +90,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """A comparison of groups, without empty members."""
+    """Serialise a comparison of groups, without empty members."""
 
     tool = serializers.CharField()
     group_by = serializers.CharField()

@@ -73,7 +73,7 @@ def create_share_link(request: Request | HttpRequest, **fields: Any) -> tuple[Sh
 
 
 class ShareSerializer(serializers.ModelSerializer[Share]):
-    """A new share; the URL is returned once."""
+    """Return a new share; the URL is returned once."""
 
     query = serializers.CharField(
         max_length=4000,

@@ -14,7 +14,7 @@ from runs.models import DimensionValue, Measurement
 
 @dataclass(frozen=True)
 class SeriesStanding:
-    """A result and its percentile; None if there is no other host."""
+    """Hold a result and its percentile; None if there is no other host."""
 
     result: Measurement
     standing: Standing | None
@@ -64,7 +64,7 @@ def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
 
 
 class _Comparable(NamedTuple):
-    """Properties shared by comparable results; `releases` None means any."""
+    """Hold the properties that comparable results share; `releases` None means any."""
 
     tool: str
     method: str

@@ -43,7 +43,7 @@ from compare.question import ComparisonQuery
 
 @dataclass(frozen=True)
 class Counted:
-    """Runs that pass the filters, with any cipher and block size.
+    """Name the tables of runs that pass the filters, with any cipher and block size.
 
     `runs`: name of their table (id, host, g, s, environment, moment, undated, source_bit,
     series_set). `slots`: set of series -> bits of the slots in `series`.

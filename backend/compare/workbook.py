@@ -59,7 +59,7 @@ AXES = {
 
 
 class SheetColumn(NamedTuple):
-    """A column of a worksheet; numbers are divided by `scale` and have Excel's format `form`."""
+    """Define a column of a worksheet; values are divided by `scale`, `form` is Excel's format."""
 
     heading: str
     width: int = 14
@@ -150,7 +150,7 @@ METHOD_WIDTH = 90
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a workbook, with the matching groups of `comparison` in order.
+    """Hold the contents of a workbook, with the matching groups of `comparison` in order.
 
     `asked`: parameters as names and values. `keys`: keys of the measurements.
     """
@@ -190,7 +190,7 @@ def _picked(rows: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[
 
 
 class _Book(Workbook):  # type: ignore[misc]  # it has no types
-    """A workbook written row by row, without formulas and links."""
+    """Write a workbook row by row, without formulas and links."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(

@@ -114,7 +114,7 @@ class ByCursorOfIds(ByCursor):
 
 
 class ApiView(APIView):
-    """A view that rejects unknown parameters.
+    """Reject unknown parameters.
 
     `permissions`: by method, if it differs from `permission_classes`.
     `parameters`: form by method; `asked` is the valid form. Lists have a `filterset_class` instead.
@@ -213,7 +213,5 @@ def _gunzip(packed: bytes, most: int) -> bytes:
 
 
 class ListView(ApiView, ListAPIView[Any]):
-    """A paginated list."""
-
     pagination_class = ByCursor
     filter_backends = (DjangoFilterBackend,)

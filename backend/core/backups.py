@@ -39,7 +39,7 @@ _DATED = "ciphermark-*Z.dump"
 
 
 class BackupRefused(Exception):
-    """Backup or restore failed; the message says why."""
+    """Report a failed backup or restore; the message says why."""
 
 
 def new_path(folder: Path) -> Path:

@@ -31,7 +31,7 @@ def invalid_document(faults: Iterable[Fault]) -> ValidationError:
 
 
 class Conflict(APIException):
-    """409: a run with this run_id has different content."""
+    """Answer 409: a run with this run_id has different content."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
@@ -39,7 +39,7 @@ class Conflict(APIException):
 
 
 class Unavailable(APIException):
-    """503: temporarily unavailable; `wait` becomes Retry-After."""
+    """Answer 503: temporarily unavailable; `wait` becomes Retry-After."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "unavailable"
@@ -47,7 +47,7 @@ class Unavailable(APIException):
 
 
 class Handler(ExceptionHandler):
-    """The library's handler with the exceptions of this project."""
+    """Extend the library's handler with the exceptions of this project."""
 
     def convert_known_exceptions(self, exc: Exception) -> Exception:
         """Convert database outages to 503, and a token of another host to 403."""

@@ -101,7 +101,7 @@ USER_DATA = (
 
 @dataclass(frozen=True)
 class ManyMachines:
-    """Commands for ssh, Ansible and cloud-init, with the server's URL by this request.
+    """Offer commands for ssh, Ansible and cloud-init, with the URL of this request.
 
     `is_local`: the URL works only on the server itself. `is_unencrypted`: the token would be sent
     unencrypted.

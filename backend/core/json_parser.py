@@ -14,7 +14,7 @@ from cipherspeed.json_text import JsonError, parse_json
 
 
 class TooLarge(APIException):
-    """413: the document or text is too large."""
+    """Answer 413: the document or text is too large."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"

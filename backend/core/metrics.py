@@ -95,7 +95,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Site(Collector):
-    """Metrics from PostgreSQL, Redis and the backup folder."""
+    """Collect metrics from PostgreSQL, Redis and the backup folder."""
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily(

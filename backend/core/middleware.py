@@ -64,7 +64,7 @@ def client_network(request: HttpRequest) -> str:
 
 
 class RequestMiddleware:
-    """Outermost middleware: answer probes, and give every response an id that the log contains."""
+    """Answer probes first, and give every response an id that the log contains."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -135,7 +135,7 @@ TEXTS = ("text/", "application/json", "application/schema+json", "image/svg+xml"
 
 
 class TextGZipMiddleware(GZipMiddleware):
-    """Django's middleware, limited to text, because workbooks are already compressed.
+    """Compress only text, because workbooks are already compressed.
 
     Random padding and masked CSRF tokens prevent leaks through response lengths.
     """

@@ -11,7 +11,7 @@ UNREACHABLE = (OperationalError, InterfaceError)
 
 
 class AnalyticsUnavailable(Exception):
-    """The analytics copy is unavailable; the message has no full stop."""
+    """Report that the analytics copy is unavailable; the message has no full stop."""
 
 
 def outage_message(error: Exception) -> str | None:
@@ -26,7 +26,7 @@ def outage_message(error: Exception) -> str | None:
 
 
 class Unanswerable(LookupError):
-    """A query cannot be answered: message and parameter."""
+    """Report a query that cannot be answered: message and parameter."""
 
     def __init__(self, parameter: str, sentence: str) -> None:
         super().__init__(sentence)

@@ -55,7 +55,7 @@ def first_page(params: QueryDict, *names: str) -> QueryDict:
 
 @dataclass(frozen=True)
 class PageAddress:
-    """Relative URLs of related views, beginning with "?"."""
+    """Build relative URLs of related views, beginning with "?"."""
 
     params: QueryDict
 

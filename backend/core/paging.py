@@ -24,8 +24,6 @@ CURSOR = "cursor"
 
 @dataclass(frozen=True)
 class Page(Generic[R]):
-    """Rows of a page, and URLs of the previous and next page."""
-
     rows: list[R]
     newer: str | None
     older: str | None
@@ -34,7 +32,7 @@ class Page(Generic[R]):
 
 
 class _Asked(NamedTuple):
-    """Minimal request for the API's pagination."""
+    """Supply the parts of a request that the API's pagination reads."""
 
     query_params: QueryDict
 
@@ -73,7 +71,7 @@ def page_of_ids(ids: Sequence[int], params: QueryDict, *, by_age: bool) -> Page[
 
 @dataclass(frozen=True)
 class NumberedPage:
-    """Range of rows on a page, counted from 1, and URLs of other pages."""
+    """Hold the range of rows on a page, counted from 1, and URLs of other pages."""
 
     first: int
     last: int

@@ -72,8 +72,6 @@ def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
 
 
 class Text(forms.CharField):
-    """A text of limited length."""
-
     schema: Mapping[str, Any] = {"type": "string"}
 
     def __init__(self, *, max_length: int = MAX_LENGTH, **more: Any) -> None:
@@ -107,7 +105,7 @@ class Choice(Text):
 
 
 class Switch(Text):
-    """A boolean, such as 1 or 0."""
+    """Parse a boolean, such as 1 or 0."""
 
     schema = {"type": "boolean"}
     values: ClassVar[dict[str, bool]] = {
@@ -135,7 +133,7 @@ class RunId(forms.UUIDField):
 
 
 class Moment(forms.DateTimeField):
-    """A time, by default in UTC; a date means the time `at` on that day."""
+    """Parse a time, by default in UTC; a date means the time `at` on that day."""
 
     schema: ClassVar = {
         "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
@@ -162,7 +160,7 @@ class Moment(forms.DateTimeField):
 
 
 class Values(forms.Field):
-    """A repeatable parameter as a tuple; with `one` it may occur only once."""
+    """Parse a repeatable parameter as a tuple; with `one` it may occur only once."""
 
     widget = forms.MultipleHiddenInput
 
@@ -181,7 +179,7 @@ class Values(forms.Field):
 
 
 class Hosts(Values):
-    """Keys or numbers of hosts; merged hosts are replaced."""
+    """Parse keys or numbers of hosts; merged hosts are replaced."""
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)
@@ -189,7 +187,7 @@ class Hosts(Values):
 
 
 class ParameterForm(forms.Form):
-    """Query parameters with all errors at once; empty ones count as absent.
+    """Validate query parameters and report all errors at once; empty ones count as absent.
 
     With `besides`, parameters that are neither fields nor in `besides` are errors, because ignoring
     a misspelt filter would return unfiltered results.
@@ -261,7 +259,7 @@ def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[s
 
 
 class ParameterFilterSet(FilterSet):
-    """Filters of a list. With a request of the API, unknown parameters are errors."""
+    """Filter a list. With a request of the API, unknown parameters are errors."""
 
     class Meta:
         form = ParameterForm

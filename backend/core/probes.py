@@ -56,7 +56,7 @@ def _is_reachable(name: str, probe: Callable[[], bool]) -> bool:
 
 
 class Readiness:
-    """Cached readiness; only one request per process checks at a time."""
+    """Cache readiness; only one request per process checks at a time."""
 
     def __init__(self) -> None:
         self._looking = Lock()

@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand
 
 
 class SiteCommand(BaseCommand):
-    """A command without Django's system checks.
+    """Skip Django's system checks.
 
     The checks import all views, which takes longer than most commands, and have already run at the
     start of the site.

@@ -97,8 +97,6 @@ class HostMerge(ApiView):
 
 
 class ByDate(ByCursor):
-    """Paginate by the date of the note."""
-
     ordering = ("-at", "-id")  # type: ignore[assignment]  # DRF takes several
 
 

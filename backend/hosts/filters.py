@@ -51,7 +51,7 @@ NEWEST = "-id"
 
 
 class Option(NamedTuple):
-    """A value of a filter, and the number of hosts under the other filters."""
+    """Count the hosts with a value under the other filters."""
 
     key: str
     label: str
@@ -59,7 +59,7 @@ class Option(NamedTuple):
 
 
 class HostForm(ParameterForm):
-    """Filters of the list of hosts, by their latest runs."""
+    """Filter the list of hosts by their latest runs."""
 
     q = Text(help_text="Part of a present or former name of the host.")
     cpu = Values(help_text="Key of a value; may be repeated, any of them matches.")

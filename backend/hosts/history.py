@@ -49,8 +49,6 @@ DEFAULTS = {
 
 
 class HistoryForm(ParameterForm):
-    """Parameters of a history: a host and one of its series."""
-
     host = Text(required=True, help_text="Key or number of the host.")
     tool = Choice(tuple(DEFAULTS), required=True)
     cipher = Text(required=True)
@@ -79,7 +77,7 @@ class HistoryForm(ParameterForm):
 
 @dataclass(frozen=True)
 class Point:
-    """Value of the series in a run, in the metric's unit; `spread` of the tries as a fraction."""
+    """Hold the value of a series in a run, in the metric's unit, and the `spread` (a fraction)."""
 
     run: Run
     started_at: datetime
@@ -97,7 +95,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """A step or break of the tool between the runs `previous` and `point`."""
+    """Mark a step or break of the tool between the runs `previous` and `point`."""
 
     index: int
     previous: Point
@@ -106,7 +104,7 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """A step; `environment` has the differences of the two runs, None for old steps."""
+    """Add the `environment` differences of the two runs to a step; None for old steps."""
 
     step: Step[Any]
     direction: str
@@ -131,14 +129,14 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """A break of the tool; results are not compared across it."""
+    """Mark a break of the tool; results are not compared across it."""
 
     broken: ToolBreak
 
 
 @dataclass(frozen=True)
 class History:
-    """History of a series on a host, oldest run first.
+    """Hold the history of a series on a host, oldest run first.
 
     `cut`: there are more than the latest 1,000 runs. `undated` and `without_value` count runs
     without a date or without a value in this metric, which are not points.

@@ -7,7 +7,7 @@ from runs.models.host import Host
 
 
 class Note(models.Model):
-    """A dated note on a host, shown in its histories."""
+    """Annotate the histories of a host at a date."""
 
     at = models.DateTimeField(help_text="The time it is about.")
     text = models.CharField(max_length=500)

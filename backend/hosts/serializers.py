@@ -18,7 +18,7 @@ from runs.serializers import (
 
 
 class HostSerializer(serializers.ModelSerializer[Host]):
-    """A host with its latest environment and AES verdict."""
+    """Describe a host by its latest environment and AES verdict."""
 
     host = serializers.CharField(source="slug", help_text="Its key in filters.")
     runs = serializers.IntegerField(source="run_count")
@@ -91,7 +91,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
 
 
 class HostDetailSerializer(HostSerializer):
-    """A host with the latest value of every series."""
+    """Add the latest value of every series of the host."""
 
     environment = serializers.JSONField(
         source="latest_run.document.environment", help_text="As its latest run has it."
@@ -113,7 +113,7 @@ class HostDetailSerializer(HostSerializer):
 
 
 class ChangedHostSerializer(serializers.ModelSerializer[Host]):
-    """Editable fields of a host."""
+    """Change the editable fields of a host."""
 
     host = serializers.CharField(source="slug", help_text="Its key in filters.", read_only=True)
     name = serializers.CharField(max_length=LONGEST_NAME)
@@ -124,13 +124,13 @@ class ChangedHostSerializer(serializers.ModelSerializer[Host]):
 
 
 class MergeSerializer(serializers.Serializer[Any]):
-    """The host to merge."""
+    """Select the host to merge."""
 
     other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
 
 
 class HostField(serializers.SlugRelatedField[Host]):
-    """A host by its key or number."""
+    """Identify a host by its key or number."""
 
     def to_internal_value(self, data: Any) -> Host:
         host = Host.objects.find(str(data))
@@ -140,8 +140,6 @@ class HostField(serializers.SlugRelatedField[Host]):
 
 
 class NoteSerializer(serializers.ModelSerializer[Note]):
-    """A dated note on a host."""
-
     host = HostField(
         slug_field="slug",
         queryset=Host.objects.all(),

@@ -15,7 +15,7 @@ from runs.serializers import NULLABLE
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """Result of a run in the trend's unit."""
+    """Give the result of a run in the trend's unit."""
 
     run_id = serializers.UUIDField(source="run.run_id")
     started_at = serializers.DateTimeField()
@@ -28,8 +28,6 @@ class PointSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """A difference between two environments."""
-
     what = serializers.CharField()
     before = serializers.CharField(**NULLABLE)
     after = serializers.CharField(**NULLABLE)
@@ -37,7 +35,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class BetweenSerializer(serializers.Serializer[Any]):
-    """An event between two runs."""
+    """Mark an event between two runs."""
 
     run_id = serializers.UUIDField(source="point.run.run_id", help_text="The first changed run.")
     previous_run_id = serializers.UUIDField(source="previous.run.run_id")
@@ -45,7 +43,7 @@ class BetweenSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(BetweenSerializer):
-    """A step: `before` and `after` are medians of the runs on each side."""
+    """Mark a step: `before` and `after` are medians of the runs on each side."""
 
     direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
     before = serializers.FloatField()
@@ -68,7 +66,7 @@ class StepSerializer(BetweenSerializer):
 
 
 class SourceSerializer(serializers.Serializer[Any]):
-    """Source for a change of the tool."""
+    """Cite the source for a change of the tool."""
 
     release = serializers.CharField()
     url = serializers.URLField()
@@ -76,7 +74,7 @@ class SourceSerializer(serializers.Serializer[Any]):
 
 
 class BreakSerializer(BetweenSerializer):
-    """A change of the tool itself; results are not compared across it."""
+    """Mark a change of the tool itself; results are not compared across it."""
 
     id = serializers.CharField(source="broken.change.id")
     before = serializers.CharField(source="broken.before")
@@ -88,7 +86,7 @@ class BreakSerializer(BetweenSerializer):
 
 
 class TrendSerializer(serializers.Serializer[Any]):
-    """History of a series on a host, oldest run first."""
+    """List the history of a series on a host, oldest run first."""
 
     host = serializers.CharField(source="host.slug")
     host_id = serializers.IntegerField(source="host.pk")

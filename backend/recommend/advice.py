@@ -22,7 +22,7 @@ NAMED_AT_MOST = 3
 
 @dataclass(frozen=True)
 class Advice:
-    """A recommendation. `named`: hosts requested by key; `hosts`: hosts with results."""
+    """Hold a recommendation. `named`: hosts requested by key; `hosts`: hosts with results."""
 
     question: Question
     permalink: str

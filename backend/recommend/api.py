@@ -21,14 +21,14 @@ Char, Float, Int = serializers.CharField, serializers.FloatField, serializers.In
 
 
 class VersionRangeSerializer(Shape):
-    """Releases from `since` up to, but excluding, `until`; null is open."""
+    """Select releases from `since` up to, but excluding, `until`; null is open."""
 
     since = Char(**NULLABLE)
     until = Char(**NULLABLE)
 
 
 class AssessmentSerializer(Shape):
-    """Security status of a cipher, with reason and reference."""
+    """Rate the security of a cipher, with reason and reference."""
 
     status = serializers.ChoiceField(STATUSES, source="assessment.status")
     reason = Char(source="assessment.reason")
@@ -36,7 +36,7 @@ class AssessmentSerializer(Shape):
 
 
 class AdvisorySerializer(AssessmentSerializer):
-    """A weakness of some releases, and the status of the cipher with it."""
+    """Describe a weakness of some releases, and the status of the cipher with it."""
 
     ends = serializers.ChoiceField(["either", "server"], help_text="Whose release counts.")
     affected = VersionRangeSerializer()
@@ -44,7 +44,7 @@ class AdvisorySerializer(AssessmentSerializer):
 
 
 class OpenSshSupportSerializer(Shape):
-    """OpenSSH releases that support the cipher, and those that use it by default."""
+    """Name the OpenSSH releases that support the cipher, and those that use it by default."""
 
     present = VersionRangeSerializer()
     client_default = VersionRangeSerializer(**NULLABLE)
@@ -52,7 +52,7 @@ class OpenSshSupportSerializer(Shape):
 
 
 class CipherSerializer(AssessmentSerializer):
-    """A cipher of a tool; sizes in bits."""
+    """Describe a cipher of a tool; sizes in bits."""
 
     name = Char()
     tool = Char()
@@ -66,7 +66,7 @@ class CipherSerializer(AssessmentSerializer):
 
 
 class PolicySerializer(Shape):
-    """Statuses that a policy includes."""
+    """List the statuses that a policy includes."""
 
     name = Char()
     statuses = serializers.ListField(child=serializers.ChoiceField(STATUSES))
@@ -74,7 +74,7 @@ class PolicySerializer(Shape):
 
 
 class CatalogueSerializer(Shape):
-    """All ciphers in one page."""
+    """List all ciphers in one page."""
 
     rules_version = Char()
     scope = Char(help_text="How the version ranges are meant.")
@@ -98,7 +98,7 @@ class RateSerializer(Shape):
 
 
 class GainSerializer(Shape):
-    """Ratio of two ciphers' rates, with bounds by the noise."""
+    """Compare the rates of two ciphers, with bounds by the noise."""
 
     over = Char(help_text="null: the default of each host of a group.", **NULLABLE)
     ratio = Float(help_text="Of a group the geometric mean.")
@@ -112,8 +112,6 @@ class GainSerializer(Shape):
 
 
 class PlaceSerializer(Shape):
-    """A ranked cipher."""
-
     cipher = Char()
     reason = Char()
     ahead_of = Char(help_text="Faster, and later because it is less safe.", **NULLABLE)
@@ -140,7 +138,7 @@ class PlaceSerializer(Shape):
 
 
 class AdvisedHostSerializer(Shape):
-    """A host used, with its OpenSSH versions."""
+    """Describe a host used, with its OpenSSH versions."""
 
     id = Int()
     host = Char(source="key", help_text="Its key.")
@@ -151,7 +149,7 @@ class AdvisedHostSerializer(Shape):
 
 
 class TodaySerializer(Shape):
-    """Default cipher of the clients, and the gain of the first cipher over it."""
+    """Name the default cipher of the clients, and the gain of the first cipher over it."""
 
     cipher = Char(source="default", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
@@ -159,7 +157,7 @@ class TodaySerializer(Shape):
 
 
 class LossSerializer(Shape):
-    """Cost of the common first cipher for a host; rates in bytes per second."""
+    """Give the cost of the common first cipher for a host; rates in bytes per second."""
 
     host = Char(source="host.key")
     own_best = Char()
@@ -169,7 +167,7 @@ class LossSerializer(Shape):
 
 
 class UnrankedSerializer(Shape):
-    """An unranked cipher, with the reason."""
+    """Name an unranked cipher, with the reason."""
 
     cipher = Char()
     reason = Char()
@@ -179,7 +177,7 @@ class UnrankedSerializer(Shape):
 
 
 class EvidenceRunSerializer(Shape):
-    """A run used for the recommendation."""
+    """Identify a run used for the recommendation."""
 
     run_id = serializers.UUIDField()
     started_at = serializers.DateTimeField(**NULLABLE)
@@ -187,7 +185,7 @@ class EvidenceRunSerializer(Shape):
 
 
 class RecommendationSerializer(Shape):
-    """Ranking of ciphers for a host, a pair or a group, with its evidence."""
+    """Rank ciphers for a host, a pair or a group, with the evidence."""
 
     kind = serializers.ChoiceField(["host", "pair", "group"], source="question.kind")
     policy = PolicySerializer(source="question.policy")

@@ -30,7 +30,7 @@ OF_PERIOD = ("source", "since", "until")
 
 @dataclass(frozen=True)
 class Question:
-    """A request for a host, a pair, or the hosts that match keys and filters.
+    """Ask for a host, a pair, or the hosts that match keys and filters.
 
     `hosts`: keys, for a pair client and server. `link`: bits per second. `query`: query string.
     """
@@ -52,7 +52,7 @@ class Question:
 
 
 class Link(Text):
-    """Bits per second, by name or number."""
+    """Parse bits per second, by name or number."""
 
     def clean(self, value: str) -> float | None:
         plain = super().clean(value).replace(" ", "").lower()
@@ -66,7 +66,7 @@ class Link(Text):
 
 
 class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """Form of a policy, and a host, a pair or filters."""
+    """Validate a policy, and a host, a pair or filters."""
 
     policy = Choice(tuple(POLICIES), help_text=f"Default: {DEFAULT_POLICY}.")
     client = Text(help_text="Key of a host; of a pair.")

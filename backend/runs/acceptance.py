@@ -17,7 +17,7 @@ from texts.types import PARSER_VERSION
 
 
 class RunConflict(Exception):
-    """A run with this run_id and different content is already stored."""
+    """Report a stored run with this run_id and different content."""
 
 
 class Accepted(NamedTuple):

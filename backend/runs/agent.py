@@ -37,7 +37,7 @@ def build_agent(package: Path) -> bytes:
 
 
 class AgentRelease(NamedTuple):
-    """The agent served by this server, built on first use."""
+    """Serve the agent, built on first use."""
 
     content: bytes
     version: str

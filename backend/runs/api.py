@@ -37,7 +37,7 @@ from runs.serializers import ChangedRunSerializer, RunDetailSerializer, RunSumma
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):
-    """A stored run with status and URL."""
+    """Return a stored run with status and URL."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(Run.Status.values)

@@ -14,7 +14,7 @@ from runs.recompute import delete_runs, pairs_of, recompute_for
 
 
 class EditRefused(Exception):
-    """Invalid change; `attr` is the field at fault, if any."""
+    """Reject a change; `attr` is the field at fault, if any."""
 
     def __init__(self, sentence: str, attr: str | None = None) -> None:
         super().__init__(sentence)
@@ -22,7 +22,7 @@ class EditRefused(Exception):
 
 
 class EditConflict(EditRefused):
-    """The state of the run or host does not allow the change."""
+    """Reject a change that the state of the run or host does not allow."""
 
 
 def _locked_run(pk: int) -> Run:

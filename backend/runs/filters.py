@@ -46,7 +46,7 @@ class LibraryFilter(ValuesFilter):
 
 
 class NarrowingFilter(ParameterFilterSet):
-    """Filters shared by all queries of measurements."""
+    """Filter all queries of measurements by these parameters."""
 
     host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
     cpu = ValuesFilter("environment__cpu__key")

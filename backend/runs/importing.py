@@ -38,11 +38,11 @@ NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """No result of the text was imported; the message says why."""
+    """Report that no result of the text was imported; the message says why."""
 
 
 class RunTaken(Exception):
-    """A run of another upload has the run_id of a run of this text."""
+    """Report that a run of another upload has the run_id of a run of this text."""
 
     def __init__(self, run_id: UUID) -> None:
         super().__init__(f"The run {run_id} is stored already, and not by this import.")
@@ -51,7 +51,7 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """A text as received, with the user's choices by section and result."""
+    """Hold a text as received, with the user's choices by section and result."""
 
     body: bytes
     hints: Hints = field(default_factory=Hints)
@@ -88,7 +88,7 @@ class Understood:
 
 @dataclass(frozen=True)
 class Imported:
-    """A stored import; `created` is False if it was stored before."""
+    """Hold a stored import; `created` is False if it was stored before."""
 
     import_id: UUID
     runs: tuple[Run, ...]

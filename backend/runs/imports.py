@@ -40,7 +40,7 @@ LISTED = 1_000
 
 
 class ImportForm(ParameterForm):
-    """Parameters that control parsing, and facts of the sections."""
+    """Validate parameters that control parsing, and facts of the sections."""
 
     format = Choice(("auto", *FORMATS), help_text="What printed the text. Default: auto.")
     preview = Choice(("0", "1"), help_text="1: return what is understood; store nothing.")
@@ -97,7 +97,7 @@ class PreviewSerializer(UnderstoodSerializer):
 
 
 class ImportedSerializer(StoredRunSerializer, UnderstoodSerializer):
-    """Response of an import: the first run like an upload, and all runs in `runs`."""
+    """Return the first run like an upload, and all runs in `runs`."""
 
     import_id = serializers.UUIDField()
     runs = StoredRunSerializer(many=True)

@@ -21,7 +21,7 @@ PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")
 
 @dataclass(frozen=True)
 class Loaded:
-    """Counts of a load: stored runs, unchanged runs, and results without a cipher."""
+    """Count stored runs, unchanged runs, and results without a cipher."""
 
     loaded: int
     unchanged: int

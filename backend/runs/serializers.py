@@ -18,8 +18,6 @@ def label(source: str, help_text: str = "") -> serializers.CharField:
 
 
 class RunSummarySerializer(serializers.ModelSerializer[Run]):
-    """A run in a list."""
-
     status = serializers.ChoiceField(Run.Status.values)
     # The field has the name of a base class attribute, which DRF removes from the class.
     source = serializers.ChoiceField(Run.Source.values)  # type: ignore[assignment]
@@ -45,7 +43,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
-    """A measurement; rates in bytes per second."""
+    """Give a measurement; rates in bytes per second."""
 
     tool = serializers.CharField(source="series.tool")
     cipher = serializers.CharField(source="series.cipher")
@@ -77,8 +75,6 @@ class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
 
 
 class SpeedIndexSerializer(serializers.Serializer[Any]):
-    """Speed index of a run for a tool."""
-
     tool = serializers.CharField()
     index = serializers.FloatField()
     uncertainty = serializers.FloatField(**NULLABLE)
@@ -86,8 +82,6 @@ class SpeedIndexSerializer(serializers.Serializer[Any]):
 
 
 class RunDetailSerializer(RunSummarySerializer):
-    """A run with all its details."""
-
     environment = serializers.JSONField(
         source="document.environment", help_text="As the run document has it."
     )
@@ -115,7 +109,7 @@ class RunDetailSerializer(RunSummarySerializer):
 
 
 class ChangedRunSerializer(serializers.ModelSerializer[Run]):
-    """Editable fields of a run."""
+    """Change the editable fields of a run."""
 
     hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
 

@@ -33,7 +33,7 @@ def test_the_database_refuses_to_alter_or_delete_an_entry() -> None:
 
 @contextmanager
 def never_emptied() -> Iterator[None]:
-    """The trigger as every site has it; tests empty all tables and are let (tests/conftest.py)."""
+    """Restore the trigger of a real site; tests/conftest.py disables it to empty tables."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_auditentry ENABLE TRIGGER audit_is_never_emptied")
         yield

@@ -17,8 +17,6 @@ ACCEPTED = b'HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n{"run_id": "RUN_I
 
 
 class Request(NamedTuple):
-    """A run that was sent."""
-
     path: str
     authorization: str
     document: dict[str, Any]
@@ -31,9 +29,9 @@ def http_answer(status: int, body: object, headers: Mapping[str, str] | None = N
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Answers after so many seconds, with a byte every `drip` seconds, then hangs up.
+    """Answer after so many seconds, with a byte every `drip` seconds, then close.
 
-    Of several answers each run that is sent takes one; the last one stays.
+    Each run takes the next of several answers; the last one repeats.
     """
 
     daemon_threads = True
@@ -58,7 +56,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 class Handler(socketserver.StreamRequestHandler):
-    """One connection: the request is read to its end, so that hanging up resets nothing."""
+    """Read each request to its end, so that closing does not reset the connection."""
 
     server: Server
 

@@ -22,13 +22,13 @@ from tests.agent.running import (
 
 @pytest.fixture(scope="session")
 def sshd_option(sshd: str) -> tuple[str, str]:
-    """The option that makes the agent use that sshd."""
+    """Return the option that makes the agent use that sshd."""
     return ("--sshd", sshd)
 
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
-    """What each run is a fork of."""
+    """Start the process that all runs are forked from."""
     forks = Forks(AGENT)
     yield forks
     forks.close()
@@ -90,7 +90,7 @@ agent.pipeline_try, agent.steady_try = by_amount, sized
 def tiny_run(
     tmp_path_factory: pytest.TempPathFactory, sshd_option: tuple[str, str], forks: Forks
 ) -> dict[str, Any]:
-    """The document of one real run of two ssh and two openssl ciphers."""
+    """Return the document of a real run of two ssh and two openssl ciphers."""
     home = tmp_path_factory.mktemp("tiny")
     output = home / "run.json"
     names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"

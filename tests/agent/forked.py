@@ -19,15 +19,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 class Finished(NamedTuple):
-    """What a run of the agent left behind."""
-
     code: int
     out: str
     err: str
 
 
 class Forks:
-    """The Python that is forked, and runs of the agent in its forks."""
+    """Run the agent in forks of one Python process."""
 
     def __init__(self, agent: Path) -> None:
         self._asking, asked = socket.socketpair()
@@ -41,7 +39,7 @@ class Forks:
     def run(
         self, arguments: Sequence[str], before: str, env: Mapping[str, str], timeout: float
     ) -> Finished:
-        """One run; `before` is code that changes the agent's constants first."""
+        """Run the agent; `before` is code that changes its constants first."""
         asked = {"arguments": arguments, "before": before, "env": dict(env)}
         (out, out_end), (err, err_end) = os.pipe(), os.pipe()
         socket.send_fds(self._asking, [b"\n"], [out_end, err_end])
@@ -70,7 +68,7 @@ def _whole(end: int) -> str:
 
 
 def _line(connection: socket.socket) -> Any:
-    """The JSON of one line, and no byte of the next one; None at the end."""
+    """Read the JSON of one line and no byte of the next one; None at the end."""
     text = b""
     while not text.endswith(b"\n"):
         more = connection.recv(1)
@@ -81,7 +79,7 @@ def _line(connection: socket.socket) -> Any:
 
 
 def _serve(agent: str, connection: socket.socket) -> None:
-    """Fork for each line that comes; returns in the forks, ready to be the agent."""
+    """Fork for each line received; return in the forks, ready to be the agent."""
     sys.path[:0] = [agent, str(PROJECT)]
     from tests.agent import whole
 

@@ -30,7 +30,7 @@ RunAgent = Callable[..., Finished]
 
 
 def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment in which the agent keeps its files below `home`."""
+    """Return an environment in which the agent keeps its files below `home`."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "http_proxy", "HTTP_PROXY"):
         kept.pop(name, None)
@@ -40,14 +40,14 @@ def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
 
 
 def waiting_for_nothing(arguments: Sequence[str]) -> Sequence[str]:
-    """Tests run beside each other: a run that waits for quiet waits long."""
+    """Skip the wait for a quiet machine: tests run in parallel."""
     if arguments and arguments[0] == "run" and "--wait" not in arguments:
         return [*arguments, "--wait", "0"]
     return arguments
 
 
 def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
-    """The command that runs the agent; `before` is code that changes its constants first."""
+    """Return the command of the agent; `before` is code that changes its constants first."""
     arguments = waiting_for_nothing(arguments)
     if not before:
         return [sys.executable, "-W", "error", str(AGENT), *arguments]
@@ -77,7 +77,7 @@ print('+F:25:%s:' % name + ':'.join('%d.00' % (count * int(size)) for size in si
 
 
 def write_program(path: Path, code: str) -> str:
-    """An executable Python program that stands in for another one."""
+    """Write an executable Python program that replaces another one."""
     path.write_text(f"#!{sys.executable} -IS\n{code}\n")  # starts in half the time
     path.chmod(0o755)
     return str(path)
@@ -87,7 +87,7 @@ STAND_IN = write_program(Path(_folder.name) / "openssl", FAST_OPENSSL)
 
 
 def of_openssl(program: str, ciphers: str = "rc4", tries: int = 1) -> tuple[str, ...]:
-    """Words of a run that measures this openssl alone."""
+    """Return the arguments of a run that measures only this openssl."""
     words = ("--tools", "openssl", "--openssl", program, "--ciphers", ciphers)
     return (*words, "--tries", str(tries))
 
@@ -99,7 +99,7 @@ ONE_CIPHER = ("run", *QUICK_RUN, "--progress", "none")
 
 
 def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
-    """What a program that runs to its end leaves behind."""
+    """Run a program to its end and return its output."""
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, env=env
     )
@@ -110,7 +110,7 @@ def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
 def started(
     home: Path, words: Sequence[str], before: str = "", **streams: Any
 ) -> Iterator["subprocess.Popen[str]"]:
-    """An agent that runs meanwhile, and ends with it at the latest."""
+    """Run an agent during the context and end it at exit."""
     command, env = agent_command(words, before), agent_environment(home)
     with subprocess.Popen(command, env=env, text=True, **streams) as child:
         try:
@@ -124,7 +124,7 @@ def no_json(text: str) -> None:
 
 
 def sound(done: Finished) -> dict[str, Any]:
-    """The one document that a good run printed: of the schema, without NaN and Infinity."""
+    """Return the document of a successful run: valid, without NaN and Infinity."""
     assert done.code == 0, done.err
     document: dict[str, Any] = json.loads(done.out, parse_constant=no_json)
     assert validate_run_document(document) == []
@@ -132,17 +132,17 @@ def sound(done: Finished) -> dict[str, Any]:
 
 
 def reasons(document: Mapping[str, Any]) -> dict[str, str]:
-    """Why a cipher was not measured."""
+    """Return the reason for each cipher that was not measured."""
     return {entry["cipher"]: entry["reason"] for entry in document["skipped"]}
 
 
 def spool(home: Path) -> Path:
-    """Where an agent with this home keeps what it could not send."""
+    """Return the folder in which an agent with this home keeps unsent runs."""
     return home / ".local/state/ciphermark/spool"
 
 
 def configure(home: Path, settings: str) -> Path:
-    """The agent's configuration file with these lines."""
+    """Write these lines to the agent's configuration file."""
     path = home / ".config/ciphermark/agent.ini"
     path.parent.mkdir(parents=True)
     path.write_text(f"[agent]\n{settings}\n")

@@ -38,14 +38,14 @@ LOOPBACK = ("-o", "ListenAddress=127.0.0.1")
 
 
 class PinnedTransfer(agent.Transfer):
-    """On the same two cores every time, also what the agent leaves to the scheduler."""
+    """Pin all processes to the same two cores, also those that the agent does not pin."""
 
     def __init__(self, server: Any, channel: Any, source: int, _: Any) -> None:
         super().__init__(server, channel, source, (CLIENT_CPU, SERVER_CPU))
 
 
 class Pair(NamedTuple):
-    """Bytes per second of one transfer each, and what the agent itself used of a core."""
+    """Hold bytes per second of one transfer each, and the agent's own share of a core."""
 
     agent: float
     hand: float
@@ -75,7 +75,7 @@ def say(text: str) -> None:
 
 
 def answer_tries(sshd: str, pinned: bool) -> None:
-    """The agent's half, in a process of its own: a line `CIPHER MIB` in, a sample out."""
+    """Run the agent's half in its own process: a line `CIPHER MIB` in, a sample out."""
     ssh = agent.find_program("ssh", None)
     assert ssh, "no ssh on this machine"
     if pinned:
@@ -94,7 +94,7 @@ def answer_tries(sshd: str, pinned: bool) -> None:
 
 
 def own_cpu() -> float:
-    """CPU seconds of this process alone, without its children."""
+    """Return CPU seconds of this process without its children."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
@@ -103,7 +103,7 @@ def own_cpu() -> float:
 def agent_tries(
     sshd: str, pinned: bool
 ) -> Iterator[tuple[Callable[[str, int], dict[str, Any]], Path]]:
-    """(a try of the agent, the folder with its keys)."""
+    """Yield a function that runs a try of the agent, and the folder with its keys."""
     command = [sys.executable, __file__, "--answer", "--sshd", sshd, *["--pinned"] * pinned]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -123,7 +123,7 @@ def agent_tries(
 
 @contextmanager
 def standing_sshd(sshd: str, folder: Path, pinned: bool) -> Iterator[int]:
-    """The port of an ordinary `sshd -D` with the same keys and configuration."""
+    """Yield the port of an ordinary `sshd -D` with the same keys and configuration."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
@@ -153,7 +153,7 @@ def wait_until_open(port: int) -> None:
 
 
 def typed_by_hand(folder: Path, port: int, pinned: bool, cipher: str, mib: int) -> float:
-    """Bytes per second, from the seconds that the far dd prints."""
+    """Return bytes per second, from the seconds that the remote dd prints."""
     options = ["-F", "/dev/null", "-T", "-i", str(folder / "user_key"), "-p", str(port)]
     for option in (
         "IdentitiesOnly=yes",

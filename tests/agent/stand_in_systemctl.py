@@ -20,7 +20,7 @@ elif verb.startswith('is-'):
 
 
 class Systemctl:
-    """The program, alone in a folder for PATH, and the commands that it was given."""
+    """Install a fake systemctl alone in a folder for PATH, and record its commands."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "systemctl"
@@ -30,7 +30,7 @@ class Systemctl:
         (self.folder / "openssl").symlink_to(STAND_IN)  # so that there is something to measure
 
     def changes(self) -> list[str]:
-        """What it was told since the last time, without the questions."""
+        """Return the commands since the last call, without queries."""
         lines = self._log.read_text().splitlines() if self._log.exists() else []
         self._log.write_text("")
         return [line for line in lines if not any(word in line for word in ("is-", "show-"))]

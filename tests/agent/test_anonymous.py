@@ -25,7 +25,7 @@ agent.socket.gethostname = lambda: 'nas.example.org'
 
 
 def words_of_openssl(folder: Path, version: str, reason: str) -> tuple[str, ...]:
-    """An anonymous run, in which openssl says this of itself and why it cannot do rc4."""
+    """Return arguments of an anonymous run with this version of openssl, and this error for rc4."""
     code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({version!r})")
     code = f"import sys\nif 'rc4' in sys.argv: sys.exit({reason!r})\n{code}"
     fake = write_program(folder / "openssl", code)

@@ -12,7 +12,7 @@ FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpui
 
 
 def cpuinfo(*parts: str, implementer: str = "0x41") -> str:
-    """What a 64-bit kernel says of ARM cores with these part numbers."""
+    """Return the /proc/cpuinfo of a 64-bit kernel for ARM cores with these part numbers."""
     return "\n".join(
         f"processor\t: {number}\nBogoMIPS\t: 48.00\nFeatures\t: {FEATURES}\n"
         f"CPU implementer\t: {implementer}\nCPU architecture: 8\nCPU variant\t: 0x2\n"

@@ -17,9 +17,9 @@ direction. However much they scatter, that happens by chance once in 4,096 times
 
 
 def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
-    """CPU seconds for 10^9 bytes of both ends added and of the busier one.
+    """Return CPU seconds per 10^9 bytes, of both ends together and of the busier one.
 
-    None where a busy machine moved too little to tell.
+    None if a busy machine moved too few bytes.
     """
     ends = [sample["client_cpu_seconds"], sample["server_cpu_seconds"]]
     if None in ends:
@@ -28,7 +28,7 @@ def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
-    """By either measure; of no more pairs than it needs to see that they agree within 5 %."""
+    """Return the ratios by either measure, of enough pairs to see them agree within 5 %."""
     channel = agent.Channel(CIPHER)
     ratios: tuple[list[float], list[float]] = ([], [])
     with agent.PrivateServer(agent.find_program("ssh", None) or "", sshd) as server:
@@ -50,9 +50,9 @@ def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
 
 
 def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(sshd: str) -> None:
-    """What a stream costs once (0.1 to 0.2 s) is in neither.
+    """Exclude the fixed cost of a stream (0.1 to 0.2 s) from both.
 
-    In a process without other children: the agent takes every one that ends for its own.
+    Runs in a process without other children, because the agent reaps every child.
     """
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         ratios = process.submit(ratios_of_long_to_short, sshd).result()

@@ -18,7 +18,7 @@ OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 
 @pytest.fixture
 def spooled(tmp_path: Path) -> Path:
-    """A run that waits in the spool."""
+    """Return a run that waits in the spool."""
     path = spool(tmp_path) / "run-0b8f3c1e.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"schema": "ciphermark/run/1", "run_id": "0b8f3c1e"}')

@@ -9,7 +9,7 @@ SSH_CIPHERS = [f"cipher{number}" for number in range(10)]
 
 
 def planned_seconds(depth: str) -> float:
-    """The estimate for ten ssh ciphers and an openssl of today."""
+    """Return the estimate for ten ssh ciphers and a current openssl."""
     options = agent.run_options(agent.command_line({}).parse_args(["run", depth]))
     run = agent.Run(options, agent.Progress("none"))
     run.inspected = agent.Openssl("openssl", mask=("X", "y"))
@@ -35,7 +35,7 @@ def series_of(rates: list[float]) -> agent.Series:
 
 
 def test_a_series_ends_when_its_median_is_known_within_the_share() -> None:
-    """1.2533 * 1.4826 * MAD / sqrt(n) as a share of the median: here 1.8581 * 2 / 3 / 100."""
+    """Compare 1.2533 * 1.4826 * MAD / sqrt(n) with the median: here 1.8581 * 2 / 3 / 100."""
     rates = [96e6, 97e6, 98e6, 98e6, 100e6, 102e6, 102e6, 103e6, 104e6]
     assert series_of(rates).uncertainty() == pytest.approx(1.2533 * 1.4826 * 0.02 / 3)
     assert series_of(rates).complete(0.02)

@@ -31,7 +31,7 @@ agent.TRY_SECONDS = 3600.0
 def running_agent(
     home: Path, *arguments: str, before: str = ENDLESS
 ) -> Iterator["subprocess.Popen[str]"]:
-    """An agent that stays in the middle of its first transfer, where that is of 3des-cbc."""
+    """Yield an agent that stays in the first transfer of 3des-cbc."""
     with started(
         home,
         ("run", *arguments),
@@ -45,7 +45,7 @@ def running_agent(
 
 
 def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """All processes below the agent, once a stream is running."""
+    """Return all processes below the agent, once a stream is running."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         found = psutil.Process(child.pid).children(recursive=True)
@@ -56,7 +56,7 @@ def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
 
 
 def name_of(process: psutil.Process) -> str:
-    """Its program; empty once it has ended, which any of them may do at any moment."""
+    """Return the program of a process; empty if it has ended."""
     try:
         return process.name()
     except psutil.NoSuchProcess:
@@ -64,7 +64,7 @@ def name_of(process: psutil.Process) -> str:
 
 
 def stragglers(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Those that are still alive 30 s later."""
+    """Return processes that are still alive after 30 s."""
     return list(psutil.wait_procs(processes, timeout=30)[1])
 
 
@@ -102,7 +102,7 @@ agent.Progress.step, agent.steady_window = said, interrupted
 def test_an_interrupted_run_keeps_what_it_has_measured(
     run_agent: RunAgent, tmp_path: Path, sshd: str
 ) -> None:
-    """Once the second round begins, there is a try of either method; none of openssl."""
+    """Interrupt in the second round: each method has a try, openssl has none."""
     words = ("run", "--sshd", sshd, "--ciphers", "aes128-ctr,rc4", "--seconds", "0.2")
     done = run_agent(*words, before=ONCE + INTERRUPTED)
     assert done.code == 1, done.err

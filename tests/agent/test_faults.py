@@ -48,7 +48,7 @@ def test_without_ssh_its_ciphers_are_skipped_and_not_called_unknown(
 
 
 def test_an_ssh_that_cannot_list_its_ciphers_says_why(run_agent: RunAgent, tmp_path: Path) -> None:
-    """So it does for a user id without an entry in the passwd file."""
+    """Cover a user id without an entry in the passwd file."""
     code = "import sys; sys.exit('No user exists for uid 12345')"
     ssh = write_program(tmp_path / "ssh", code)
     words = ("run", "--ssh", ssh, "--openssl", STAND_IN, "--tries", "1")
@@ -88,7 +88,7 @@ def test_an_unknown_default_cipher_is_null_with_the_reason(
 def test_a_target_may_be_an_address_with_a_port(
     run_agent: RunAgent, target: str, words: str
 ) -> None:
-    """ssh itself prints its usage for an IPv6 address in brackets, and knows none before 7.7."""
+    """Split the URL: ssh before 7.7 knows no URLs, and none accepts IPv6 in brackets."""
     done = run_agent("run", "--dry-run", "--target", target, "--ciphers", "aes128-ctr")
     assert done.code == 0, done.err
     assert f"-c aes128-ctr {words}" in done.out
@@ -132,7 +132,7 @@ def test_an_openssl_that_never_answers_is_asked_for_no_figure(
 def test_the_time_that_is_left_never_rises(
     slow: float, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Warm-ups that take longer than planned say little of the tries after them."""
+    """Slow down only the warm-ups, which predict little of the later tries."""
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     progress = agent.Progress("live")

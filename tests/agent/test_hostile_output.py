@@ -22,7 +22,7 @@ MANY = "9" * 5000  # more than Python turns into a number
 
 
 def answering(line: str, out: str = "+H:16384\\n+F:25:RC4:1000.00") -> str:
-    """An openssl that answers this for rc4, and a good figure for any other cipher."""
+    """Write an openssl that prints this for rc4, and a valid result for any other cipher."""
     return (
         f"import sys\nif 'rc4' in sys.argv:\n"
         f"    print({line!r}.replace('~', chr(10)), file=sys.stderr)\n"

@@ -17,7 +17,7 @@ KEPT = {"schema", "tool", "method", "acceleration", "operation"}
 
 
 def hostile(value: Any, name: str = "") -> Any:
-    """The value with every text in it replaced."""
+    """Replace every text in the value."""
     if isinstance(value, dict):
         return {key: hostile(inner, key) for key, inner in value.items()}
     if isinstance(value, list):

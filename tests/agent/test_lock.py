@@ -30,7 +30,7 @@ def lock(tmp_path: Path) -> Path:
 
 @contextmanager
 def held(lock: Path, how: int = 0) -> Iterator[None]:
-    """As an agent that measures holds it."""
+    """Hold the lock as a measuring agent does."""
     descriptor = os.open(lock, os.O_RDWR if lock.is_file() else os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -41,7 +41,7 @@ def held(lock: Path, how: int = 0) -> Iterator[None]:
 
 @contextmanager
 def waiting_agent(home: Path, output: Path) -> Iterator["subprocess.Popen[str]"]:
-    """A run that has said that it waits for another agent."""
+    """Yield a run that has reported that it waits for another agent."""
     words = ("run", *QUICK_RUN, "--output", str(output))
     with started(home, words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
         assert child.stderr is not None

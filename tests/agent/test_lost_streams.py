@@ -34,7 +34,7 @@ RUN = ("run", *QUICK_RUN)
 
 @pytest.fixture
 def endless_words(tmp_path: Path) -> list[str]:
-    """A run whose third try does not end by itself, and a file says that it has begun."""
+    """Return arguments of a run whose third try never ends; a file marks the start of each try."""
     stop = (
         "import glob, os, sys, time\n"
         f"tried = {str(tmp_path)!r} + '/tried'\n"
@@ -46,7 +46,7 @@ def endless_words(tmp_path: Path) -> list[str]:
 
 
 def by_shell(home: Path, line: str, words: Words) -> Finished:
-    """A shell carries out this line, where "$@" is the command of a run."""
+    """Run the agent by this shell line, in which "$@" is the command."""
     command = ["bash", "-c", line, "bash", *agent_command(words)]
     return finished(command, agent_environment(home, TOKEN))
 

@@ -27,7 +27,7 @@ from tests.agent.test_ending import ENDLESS, name_of, running_agent, stragglers,
 
 
 def versions_found() -> list[str]:
-    """Pythons that pyenv has installed, the oldest first, and the one that runs this."""
+    """Return the Pythons installed by pyenv, the oldest first, and the current one."""
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found = {}
     for path in root.glob("versions/3.*/bin/python3"):

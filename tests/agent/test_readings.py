@@ -138,7 +138,7 @@ QUIET_AFTER = QUIET._replace(times=agent.CpuTimes(90.0, 0.5, 200.0))
 
 
 def codes(after: agent.MachineState = QUIET_AFTER, **changes: object) -> list[str]:
-    """Condition codes of a run that is undisturbed but for these changes."""
+    """Return the condition codes of a run that is undisturbed except for these changes."""
     asked: dict[str, object] = {
         "foreign": 0.01,
         "before": QUIET,
@@ -164,7 +164,7 @@ def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever others do meanwhile: by the very readings that it has taken."""
+    """Compare with the readings that it took, whatever other processes do."""
     times: list[agent.CpuTimes] = []
     own: list[float] = []
 
@@ -199,7 +199,7 @@ def test_the_machine_id_cannot_be_read_from_the_document() -> None:
 
 
 def quiet_after(monkeypatch: pytest.MonkeyPatch, readings: list[float | None]) -> list[str]:
-    """What the wait says on a machine whose foreign CPU is read so, each within 0.01 s."""
+    """Return the messages of the wait for these foreign CPU readings, each within 0.01 s."""
     left, now = iter(readings), [0.0]
 
     class Watch:

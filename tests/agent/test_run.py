@@ -75,9 +75,9 @@ def test_every_try_carries_its_costs(tiny_run: dict[str, Any]) -> None:
 def test_cpu_cost_of_a_byte_is_that_of_the_cipher_not_of_the_connection(
     tiny_run: dict[str, Any],
 ) -> None:
-    """3DES costs both ends about the same and many times what AES costs, by either method.
+    """Expect about the same cost of 3DES at both ends, and many times that of AES.
 
-    About: a second of a core that shares its parts with a busy one is worth less.
+    Tolerances are wide: a second of a core that shares its parts with a busy one is worth less.
     """
     costs = {}
     for entry in ssh_series(tiny_run):
@@ -220,7 +220,7 @@ def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
 def test_versions_and_libraries_are_those_of_each_program(
     run_agent: RunAgent, tmp_path: Path, sshd: str
 ) -> None:
-    """OpenSSH 7.4 tells its patch level only with its usage; its banner, like this one's, less."""
+    """Cover OpenSSH 7.4, which prints its patch level only with its usage."""
     said = {
         "ssh": ("-V", SSH, "OpenSSH_9.9p2, LibreSSL 3.3.6"),
         "sshd": ("-?", sshd, "OpenSSH_7.4p1, OpenSSL 1.0.2k-fips  26 Jan 2017"),

@@ -56,7 +56,7 @@ def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
 
 
 class Account:
-    """Root or another account, with units and a systemctl of its own."""
+    """Simulate root or another account, with its own units and systemctl."""
 
     def __init__(self, run_agent: RunAgent, home: Path, root: bool) -> None:
         self.systemctl = Systemctl(home)
@@ -73,7 +73,7 @@ class Account:
         return self._run_agent("schedule", *words, before=self.before, env=env)
 
     def schedule(self, *words: str) -> str:
-        """What it says."""
+        """Run `schedule` and return its output."""
         done = self.run(*words)
         assert done.code == 0, done.err
         return done.out

@@ -13,7 +13,7 @@ RUNS = sorted(path.name[: -len(".mr.err")] for path in CAPTURES.glob("*-evp-*.mr
 
 
 def printed_rates(out: str) -> list[float]:
-    """The bytes per second that openssl itself computed, from its +F line."""
+    """Return the bytes per second that openssl itself computed, from its +F line."""
     match = re.search(r"^\+F:\d+:[^:]+:(.+)$", out, re.M)
     return [float(word) for word in match.group(1).split(":")] if match else []
 
@@ -108,7 +108,7 @@ def test_a_mask_counts_from_a_tenth_of_effect(masked: float, worked: bool) -> No
 
 
 def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> None:
-    """The masked try of GCM was made, the plain one was not: nothing is said of the mask."""
+    """Interrupt after the masked try of GCM, before the plain one: the mask is not judged."""
     skipped = agent.Skipped()
     ciphers = ("aes-128-cbc", "aes-128-gcm")
     context = (agent.QUICK, skipped, agent.Progress("none"))

@@ -83,7 +83,7 @@ def transfer(total: int, client: float, server: float | None, moved: int = 250) 
 
 
 def cpu_seconds(tried: agent.Tried, *pilots: agent.Tried) -> tuple[object, object]:
-    """Of the 250 bytes that were timed, as the document states them."""
+    """Return the document's CPU seconds for the 250 timed bytes."""
     sample = agent.ssh_sample(tried, agent.reference_of(pilots))
     assert sample["bytes"] == 250
     return sample["client_cpu_seconds"], sample["server_cpu_seconds"]
@@ -94,7 +94,7 @@ PILOTS = (transfer(100, 0.07, 0.20), transfer(100, 0.09, 0.24))
 
 
 def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:
-    """900 bytes more cost 1.8 and 3.6 s more; 250 of them were timed."""
+    """Use 900 bytes more that cost 1.8 and 3.6 s more, with 250 bytes timed."""
     assert cpu_seconds(transfer(1000, 1.88, 3.82), *PILOTS) == (0.5, 1.0)
 
 

@@ -16,7 +16,7 @@ SSH = shutil.which("ssh") or "ssh"
 
 
 class Remote:
-    """An sshd for every connection to a port, offering one cipher, like a host far away."""
+    """Run an sshd with one cipher for every connection to a port, like a remote host."""
 
     def __init__(self, server: agent.PrivateServer) -> None:
         self.server = server
@@ -61,7 +61,7 @@ def remote(sshd: str) -> Iterator[Remote]:
 
 @pytest.fixture
 def configured_ssh(remote: Remote, tmp_path: Path) -> str:
-    """An ssh whose configuration knows the host `far`."""
+    """Write an ssh whose configuration knows the host `far`."""
     folder = remote.server.folder
     config = tmp_path / "config"
     config.write_text(
@@ -139,7 +139,7 @@ HASTY = "agent.Transfer.wait_for.__defaults__ = (3.0,)"
 def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
     run_agent: RunAgent, remote: Remote, configured_ssh: str, stream: str
 ) -> None:
-    """What the far end writes as errors lands in the file that keeps ssh's log."""
+    """Flood the file of ssh's log with errors of the remote end."""
     config = Path(remote.server.path("sshd_config"))
     before = config.read_text()
     config.write_text(f"{before}ForceCommand yes 'kex: algorithm: {'x' * 5000}' {stream}\n")

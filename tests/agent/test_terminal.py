@@ -22,7 +22,7 @@ from tests.agent.running import (
 
 
 def at_a_terminal(home: Path, before: str = "") -> str:
-    """Standard output of a run, a terminal."""
+    """Run the agent in a terminal and return its output."""
     master, slave = os.openpty()
     read: list[bytes] = []
 

@@ -145,7 +145,7 @@ def test_the_token_is_not_carried_to_another_host(
 
 
 def command_lines_with(text: str) -> set[bytes]:
-    """Command lines of this machine's processes that show this text."""
+    """Return command lines of local processes that contain this text."""
     found = set()
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -158,7 +158,7 @@ def command_lines_with(text: str) -> set[bytes]:
 
 
 def test_the_token_shows_in_no_process_list(serve: Serve, tmp_path: Path, sshd: str) -> None:
-    """Given as an option, it is in the command line that was typed, and in no other."""
+    """Expect an option's token only in the command line that was typed."""
     site = serve(ACCEPTED)
     words = ["run", "--server", site.url, "--token", TOKEN, "--sshd", sshd, "-v"]
     words += ["--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4", "--tries", "1"]
@@ -183,7 +183,7 @@ def test_the_token_shows_in_no_process_list(serve: Serve, tmp_path: Path, sshd: 
 
 
 def certificate(folder: Path) -> Path:
-    """A certificate of its own for 127.0.0.1, with its key in the same file."""
+    """Create a self-signed certificate for 127.0.0.1, with its key in the same file."""
     path = folder / "site.pem"
     subprocess.run(
         ("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "

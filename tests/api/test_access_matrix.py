@@ -204,28 +204,27 @@ ADMIN_DECISIONS: dict[str, Rights] = {
 
 @dataclass(frozen=True)
 class Route:
-    """One address of the site: its name, and its pattern with parameters as `<kind:name>`."""
+    """Describe a URL by its name and its pattern with parameters as `<kind:name>`."""
 
     name: str
     pattern: str
 
     @property
     def rights(self) -> Rights | None:
-        """What was decided about it."""
+        """Look up the rights of the route."""
         if self.name.startswith("admin:"):
             return ADMIN_DECISIONS.get(self.name.removeprefix("admin:"))
         return DECISIONS.get(self.name)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Those that are tried."""
         return METHODS if self.name.startswith("api:") else FORM_METHODS
 
 
 def routes(
     patterns: list[URLPattern | URLResolver], prefix: str = "/", space: str = ""
 ) -> Iterator[Route]:
-    """Every address that the URL configuration knows."""
+    """List all URLs of the URL configuration."""
     for pattern in patterns:
         text = str(pattern.pattern)
         if isinstance(pattern, URLResolver):
@@ -248,13 +247,13 @@ def test_every_address_has_a_decision_and_every_decision_an_address() -> None:
 
 @dataclass
 class Site:
-    """What the addresses are about, and who comes."""
+    """Hold the objects of the URLs, and the clients that request them."""
 
     values: dict[str, Any]
     clients: dict[str, Client]
 
     def path(self, route: Route) -> str:
-        """A real address of the route: everything that it names exists."""
+        """Fill in the route with objects that exist."""
         if route.name == "admin:app_list":
             return "/admin/runs/"
         if route.name == "admin:*":
@@ -377,7 +376,7 @@ def test_on_a_private_site_each_comes_in_where_it_was_decided_and_nowhere_else(
 
 
 def actors(route: Route) -> tuple[str, ...]:
-    """Who has to be tried where somebody may come in."""
+    """Return the clients to test for these rights."""
     return ADMIN_ACTORS if route.name.startswith("admin:") else ACTORS
 
 
@@ -407,7 +406,7 @@ def test_on_a_public_site_everybody_reads_and_nobody_does_more(
 def _disagreement(
     site: Site, actor: str, method: str, route: Route, path: str, decided: bool
 ) -> list[str]:
-    """A line where the site and the decision differ."""
+    """Describe a difference between the site and the table of rights."""
     decided = decided and not _refuses_wrong_tokens(route, actor)
     found = let_in(site, actor, method, path)
     if bool(found) == decided:

@@ -165,7 +165,6 @@ def test_cpu_cost_is_compared_where_both_ends_were_measured(
 
 @pytest.fixture
 def stored(store_run: StoreRun) -> None:
-    """A run."""
     store_run(run_document())
 
 

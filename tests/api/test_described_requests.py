@@ -20,10 +20,7 @@ NOT_APPLICABLE = "positive_data_acceptance"
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """The site; a whole answer is closed, as a server does and schemathesis' client does not.
-
-    Nor does that client unpack what it has asked for.
-    """
+    """Close and decompress responses, which schemathesis' client does not do."""
     environ.pop("HTTP_ACCEPT_ENCODING", None)
     with closing(application(environ, start_response)) as answer:
         return [b"".join(answer)]
@@ -31,7 +28,7 @@ def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 @pytest.fixture
 def described(db: None, published: None) -> Iterator[Any]:
-    """The API by its OpenAPI document, on a site with the published runs."""
+    """Load the API from its OpenAPI document, on a site with the published runs."""
     # The test's transaction is open as long as its connection.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)

@@ -13,7 +13,7 @@ from tests.sample_documents import run_document
 
 
 def change(editor: Client, method: str, path: str, **body: Any) -> Any:
-    """The answer to a JSON request of an editor's browser to the API."""
+    """Send a JSON request of an editor's browser to the API."""
     call = getattr(editor, method)
     return call(f"/api/v1/{path}", body, content_type="application/json")
 
@@ -129,7 +129,7 @@ def test_whoever_asks_for_a_merged_host_gets_what_it_became(
 
 
 def answered(client: Client, address: str) -> str:
-    """What an address answers, without what differs from moment to moment, and without itself."""
+    """Return a response without its URL and values that depend on the time."""
     answer: Any = client.get(address, follow=True)
     assert answer.status_code == 200, address
     text = answer.getvalue().decode().replace("nas-old", "nas")

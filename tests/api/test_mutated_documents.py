@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 
 
 def paths(value: Any, prefix: Path = ()) -> list[Path]:
-    """Every place in a document."""
+    """List the path of every member of a document."""
     found = [prefix] if prefix else []
     if isinstance(value, dict):
         for name, inner in value.items():

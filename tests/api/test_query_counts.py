@@ -67,7 +67,7 @@ PAGES = {
 
 @pytest.fixture
 def run(transactional_db: None, store_run: StoreRun) -> Run:
-    """A dozen machines, of which one has two runs."""
+    """Store a dozen hosts, one of them with two runs."""
     runs = [
         store_run(
             run_document(
@@ -91,7 +91,7 @@ def statements(client: Client, address: str) -> int:
 
 
 def too_many(client: Client, run: Run, expected: dict[str, int], shared: int) -> dict[str, Any]:
-    """Address -> (statements, those expected), where they differ."""
+    """Map each URL that differs to its statements and the expected number."""
     found = {}
     for address, number in expected.items():
         asked = address.format(run=run)

@@ -14,12 +14,12 @@ HOSTILE = "nas\u2028ProxyCommand touch owned \x1b[2J Ciphers none"
 
 
 def listed(text: str) -> str:
-    """The ciphers of the setting that ends a configuration."""
+    """Return the ciphers of the last setting of a configuration."""
     return text.strip().split("\n")[-1].split("Ciphers ")[1]
 
 
 def everything(version: str, name: str = "nas") -> dict[str, Any]:
-    """A host that measured every cipher there is, whatever its OpenSSH has of them."""
+    """Store a host that measured every known cipher, whatever its OpenSSH supports."""
     ciphers = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
     there = [
         cipher for cipher in ciphers if cipher.openssh and cipher.openssh.present.until is None

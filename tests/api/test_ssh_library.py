@@ -19,7 +19,7 @@ BOTH = (ssh_measurement("aes128-ctr", 1e8, 1e8), openssl_measurement("aes-128-gc
 
 
 def facts(program: str | None, library: str | None) -> dict[str, Any]:
-    """An environment; without a library it is that of an older agent."""
+    """Return an environment; without a library it is that of an older agent."""
     stated = environment()
     stated["openssl"]["version_text"] = program
     if library:

@@ -69,7 +69,7 @@ def test_a_run_is_not_lost_for_what_a_relay_put_into_its_address(uploader: ApiCl
 
 
 def test_every_operation_of_the_api_knows_its_parameters() -> None:
-    """A view that somebody adds on another base would pass misspelt filters over."""
+    """Fail if a view on another base class ignores misspelt filters."""
     others = ("openapi", "docs", "no-such-address")
     views: list[Any] = [
         getattr(pattern.callback, "cls", None) for pattern in api if pattern.name not in others

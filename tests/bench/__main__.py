@@ -52,7 +52,7 @@ Act = Callable[[], object]
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the table. `floor`: the same work without the program."""
+    """Hold a row of the table. `floor`: the same work without the program."""
 
     name: str
     unit: str

@@ -38,7 +38,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[LiveSite]:
-    """The site with the published figures."""
+    """Start the site with the published results."""
     assert (PROJECT / "frontend/dist/assets/main.js").exists(), (
         "The frontend is not built: run `npm ci && npm run build` in frontend/."
     )
@@ -47,9 +47,9 @@ def site() -> Iterator[LiveSite]:
 
 
 class Contexts:
-    """Browsers, each for one test at a time; the next one that wants its like gets it emptied.
+    """Give each browser context to one test at a time, and empty it for the next one.
 
-    Each keeps its first page, blank: a page beside it costs a third of one in a new browser.
+    Each keeps its first page, blank: another page there costs a third of one in a new context.
     """
 
     def __init__(self, chromium: Browser, url: str) -> None:
@@ -58,7 +58,7 @@ class Contexts:
 
     @contextmanager
     def page(self, cookies: Sequence[Any] = (), **options: Any) -> Iterator[Page]:
-        """A page of one with these cookies; `options` are those of Playwright's `new_context`."""
+        """Open a page with these cookies; `options` are those of Playwright's `new_context`."""
         alike = self._returned[repr(options)]
         context = alike.pop() if alike else self._new(options)
         context.add_cookies(cookies)
@@ -75,7 +75,7 @@ class Contexts:
         return context
 
     def _empty(self, context: BrowserContext) -> None:
-        """Of all that the site has left there: cookies, storage and cached files."""
+        """Delete the cookies, storage and cached files of the site."""
         context.clear_cookies()
         session = context.new_cdp_session(context.pages[0])
         stored = {"origin": self._url, "storageTypes": "all"}
@@ -86,7 +86,6 @@ class Contexts:
 
 @pytest.fixture(scope="session")
 def contexts(chromium: Browser, site: LiveSite) -> Contexts:
-    """The browsers of all tests."""
     return Contexts(chromium, site.url)
 
 
@@ -143,7 +142,7 @@ LastingPage = tuple[Page, list[str]]
 def lasting_pages(
     contexts: Contexts, site: LiveSite, signed_in: dict[str, Any]
 ) -> Iterator[dict[bool, LastingPage]]:
-    """A visitor's page and an administrator's, without a Content-Security-Policy."""
+    """Open a visitor's page and an administrator's, without a Content-Security-Policy."""
     with ExitStack() as stack:
         pages = dict[bool, LastingPage]()
         for is_signed_in in (False, True):
@@ -183,14 +182,14 @@ def _foreign(request: Request, site: LiveSite) -> list[str]:
 
 @pytest.fixture(scope="session")
 def signed_in(site: LiveSite) -> dict[str, Any]:
-    """The option of `open_page` that makes the browser an administrator's."""
+    """Return the option of `open_page` that signs in as administrator."""
     cookie = {"name": "sessionid", "value": site.session_key(), "url": site.url}
     return {"cookies": [cookie]}
 
 
 @pytest.fixture(scope="session")
 def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The id of a run in which the real agent measured this machine and uploaded it."""
+    """Measure this machine with the real agent and return the id of the uploaded run."""
     token_file = tmp_path_factory.mktemp("agent") / "token"
     token_file.touch(mode=0o600)
     token_file.write_text(site.token("upload"))
@@ -217,7 +216,7 @@ def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def fleet(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """200 CPUs with openssl figures, some with names nobody would wish for."""
+    """Store 200 CPUs with openssl results, some with very long or odd names."""
     lines = tmp_path_factory.mktemp("fleet") / "runs.ndjson"
     lines.write_text("\n".join(json.dumps(_fleet_document(number)) for number in range(FLEET)))
     # Uploaded one by one they would take ten times as long.

@@ -28,7 +28,7 @@ PANEL = 'section[aria-label="Chart"]'
 
 
 def pasted(name: str) -> str:
-    """The text of a page that is there to be pasted."""
+    """Return the text of a page that users copy."""
     page = (DOCS / "how-to" / f"{name}.md").read_text("utf-8")
     (text,) = re.findall(r"```text paste\n(.*?)```", page, re.S)
     return str(text)

@@ -34,9 +34,9 @@ ENDS_WITH_FOOTER = """() => {
 
 
 def assert_open_to_all(page: Page) -> None:
-    """In light and dark colours, and at every width; folded parts count too.
+    """Check light and dark colours at every width, including folded parts.
 
-    The page must have been opened with `bypass_csp`: its own policy lets no checker in.
+    The page must have been opened with `bypass_csp`, because its policy blocks the checker.
     """
     unfold(page)
     assert_accessible(page)
@@ -48,7 +48,7 @@ def assert_open_to_all(page: Page) -> None:
 
 
 def assert_accessible(page: Page) -> None:
-    """As the page is, in light and then in dark colours."""
+    """Check the page in its current state, in light and dark colours."""
     page.add_script_tag(path=AXE)
     assert violations(page) == []
     # Colours that are still on their way to the dark ones would be judged.
@@ -62,7 +62,7 @@ def unfold(page: Page) -> None:
 
 
 def violations(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
-    """The broken rules, of these or of all, each with the first elements that break it."""
+    """Return the broken rules, each with the first elements that break it."""
     options = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     found: dict[str, list[Any]] = page.evaluate(VIOLATIONS, options)
     return [(rule, list(map(str, targets))) for rule, targets in found.items()]

@@ -25,7 +25,7 @@ def upload(site: LiveSite, document: Mapping[str, Any], token: str) -> str:
 
 
 def processed(site: LiveSite, run_id: str) -> dict[str, Any]:
-    """The run once it is ready; rejected is a failure."""
+    """Wait until the run is ready; fail if it is rejected."""
     run = site.wait_until_ready(run_id)
     assert run["status"] == "ready", run["rejection"]
     return run
@@ -33,7 +33,7 @@ def processed(site: LiveSite, run_id: str) -> dict[str, Any]:
 
 @contextmanager
 def worker_paused(site: LiveSite) -> Iterator[None]:
-    """The worker stands still inside: runs stay accepted."""
+    """Pause the worker, so that runs stay accepted."""
     os.killpg(site.worker.pid, signal.SIGSTOP)
     try:
         yield
@@ -43,7 +43,7 @@ def worker_paused(site: LiveSite) -> Iterator[None]:
 
 @contextmanager
 def moments_last(page: Page) -> Iterator[None]:
-    """What the page shows for two seconds it shows to the end, however late somebody looks."""
+    """Make messages that disappear after two seconds stay."""
     page.evaluate(
         """() => { window.put = [setTimeout];
                    window.setTimeout = (call) => put.push(call); }"""

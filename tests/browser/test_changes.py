@@ -22,7 +22,7 @@ LIST = "/changes/?tag=fleet:upgraded"
 
 @pytest.fixture(scope="session")
 def upgraded(site: LiveSite) -> int:
-    """Hosts of which AES became slower and 3DES faster with an upgrade; the id of the first."""
+    """Store hosts whose upgrade slows AES and speeds up 3DES; return the id of the first."""
     token = site.token("upload")
     runs = []
     for name in NAMES:
@@ -63,7 +63,7 @@ def test_every_state_is_open_to_all(open_state: OpenPage, upgraded: int, address
 
 
 def entry_of(page: Page, heading: str) -> Locator:
-    """The entry with this badge; names of hosts have such words too."""
+    """Find the entry with this badge; names of hosts contain such words too."""
     return page.locator(".fleet-change").filter(
         has=page.locator("h2 > .badge").get_by_text(heading, exact=True)
     )

@@ -24,7 +24,7 @@ COMPARE = "/?tag=set:charts"
 
 @pytest.fixture(scope="session")
 def machines(site: LiveSite) -> None:
-    """Three machines of two CPUs measured with both tools; one's names are hostile."""
+    """Store three hosts of two CPUs, measured with both tools; one has hostile names."""
     token = site.token("upload")
     runs = [
         upload(
@@ -60,7 +60,7 @@ def drawn_marks(page: Page) -> int:
 
 
 def read_by_keyboard(page: Page) -> list[str]:
-    """What the chart says of each of its figures when the right arrow walks over them."""
+    """Return the chart's announcement of each value, reached by the right arrow key."""
     canvas = page.locator("figure canvas")
     canvas.focus()
     said: list[str] = []

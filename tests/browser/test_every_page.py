@@ -99,7 +99,7 @@ def clones(site: LiveSite) -> str:
 
 @pytest.fixture(scope="module")
 def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Two clones with one machine id, in this module alone."""
+    """Store two clones with one machine id, for this module only."""
     lines = tmp_path_factory.mktemp("clones") / "runs.ndjson"
     runs = [run_document(host={"name": name, "machine_id": "c" * 64}) for name in CLONES]
     lines.write_text("\n".join(map(json.dumps, runs)))
@@ -109,13 +109,12 @@ def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def address(state: str, site: LiveSite, run_id: str) -> str:
-    """The address of a state."""
     return STATES.get(state) or addresses(site, run_id)[state]
 
 
 @cache
 def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
-    """Those of runs and hosts, which are known only now."""
+    """Return the URLs of runs and hosts, whose ids are known only at run time."""
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
     cloned = clones(site)
@@ -154,7 +153,7 @@ def test_every_state_is_open_to_all(
 
 
 def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
-    """All that it loads, each file as the browser gets it: gzip."""
+    """Sum all loaded scripts in gzip, as the browser receives them."""
     page = open_page("/?source=published")
     loaded = page.evaluate(
         """() => performance.getEntriesByType("resource").map(one => one.name)

@@ -16,7 +16,7 @@ GCM = "aes128-gcm@openssh.com"
 
 
 def group_of_this_machine(page: Page, site: LiveSite) -> str:
-    """The key of this machine's group, which is marked as measured here."""
+    """Return the key of this machine's group, which is marked as measured here."""
     (group,) = site.get("/api/v1/comparison/?host=bench-under-test")["groups"]
     key = str(group["key"])
     expect(page.locator(f"tr[data-group='{key}'] .badge.here")).to_have_count(1)
@@ -24,7 +24,7 @@ def group_of_this_machine(page: Page, site: LiveSite) -> str:
 
 
 def table(page: Page) -> dict[tuple[str, str], float]:
-    """(group, cipher) -> exact median, from the table."""
+    """Map (group, cipher) to the exact median in the table."""
     rows: list[list[str]] = page.locator("td[data-cipher]").evaluate_all(
         "cells => cells.map(({ parentElement: row, dataset: cell }) =>"
         " [row.dataset.group, cell.cipher, cell.value])"
@@ -33,7 +33,7 @@ def table(page: Page) -> dict[tuple[str, str], float]:
 
 
 def bars_read_by_keyboard(page: Page) -> list[str]:
-    """What the drawn chart says of each of its bars when the arrow keys walk over them."""
+    """Return the chart's announcement of each bar, reached by the arrow keys."""
     expect(page.locator("figure[data-chart]")).to_have_attribute("data-drawn", re.compile(r"\d"))
     canvas = page.locator("figure[data-chart] canvas")
     canvas.focus()

@@ -19,7 +19,7 @@ RATES = (400e6, 404e6, 396e6, 401e6, 300e6, 302e6, 299e6, 500e6)
 
 @dataclass(frozen=True)
 class Changing:
-    """A host whose speed changed, and another; their ids and their first and last runs."""
+    """Hold the ids of a host whose speed changed and of another, and their first and last runs."""
 
     host_id: int
     other_id: int
@@ -27,7 +27,6 @@ class Changing:
     last: str
 
     def address(self, state: str) -> str:
-        """The address of a state of my pages."""
         host, runs = f"/hosts/{self.host_id}", f"/runs/{self.last}"
         return {
             "changes": f"{host}/",

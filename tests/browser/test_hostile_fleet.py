@@ -75,7 +75,7 @@ for model in (ApiToken, Share):
 
 
 def document(name: str, number: int) -> dict[str, Any]:
-    """A run with the name wherever a text is free."""
+    """Return a run with the name in every free text."""
     short = name[:200]
     facts = environment(model=name, vendor=name)
     facts["os"] = {"id": name, "name": name, "version": name, "kernel": name}
@@ -130,7 +130,7 @@ the HTML of every address."""
 
 
 def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
-    """Every page with a name on it."""
+    """List every page that shows a name."""
     runs = site.get("/api/v1/runs/?tag=hostile%3Ayes&page_size=200")["results"]
     ids = [run["run_id"] for run in runs]
     hosts = {run["host"]: site.get(f"/api/v1/runs/{run['run_id']}/")["host_id"] for run in runs}
@@ -168,7 +168,7 @@ def looked_at(page: Page, path: str) -> list[str]:
 
 
 def _point_at(page: Page, canvas: Any) -> None:
-    """The chart's tooltips, by pointer and by keyboard."""
+    """Show the chart's tooltips by pointer and by keyboard."""
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box() or {"x": 0, "y": 0, "width": 0, "height": 0}
     for part in (0.3, 0.5, 0.7):

@@ -59,5 +59,5 @@ def send_all() -> None:
 
 
 def let_time_pass() -> None:
-    """As if the pause between two messages, or the wait after a failure, was over."""
+    """Expire the pause between two messages, or the wait after a failure."""
     NotificationChannel.objects.update(next_at=None)

@@ -16,7 +16,7 @@ from aiosmtpd.controller import Controller
 
 @dataclass
 class Receiver:
-    """What came as JSON, and with which status it is answered; `url` is an address of Apprise."""
+    """Record received JSON and answer with `status`; `url` is an address of Apprise."""
 
     url: str = ""
     status: int = 200
@@ -37,7 +37,7 @@ def receiver() -> Iterator[Receiver]:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing is written to the terminal."""
+            """Keep the terminal free of messages."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         kept.url = f"json://me:secret-word@127.0.0.1:{server.server_port}/hook/secret-part"
@@ -52,14 +52,14 @@ def receiver() -> Iterator[Receiver]:
 
 @dataclass
 class Mailbox:
-    """Mails that an SMTP server took."""
+    """Record the mails that an SMTP server receives."""
 
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
-        """As aiosmtpd calls it."""
+        """Store a mail, called by aiosmtpd."""
         mail = message_from_bytes(envelope.original_content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
         self.mails.append(mail)
@@ -69,7 +69,7 @@ class Mailbox:
 
 @contextmanager
 def mailbox() -> Iterator[Mailbox]:
-    """An SMTP server while the context lasts."""
+    """Run an SMTP server during the context."""
     with socket() as probe:
         probe.bind(("127.0.0.1", 0))
         kept = Mailbox(probe.getsockname()[1])

@@ -29,7 +29,7 @@ OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 
 @pytest.fixture
 def slower(store_run: StoreRun) -> FleetChange:
-    """AES-GCM becomes 20 % slower on two hosts, with an upgrade, on the sixth day."""
+    """Slow AES-GCM on two hosts by 20 % with an upgrade, on the sixth day."""
     for name in ("nas", "<b>web</b>"):
         for day in range(8):
             slow = day > 4

@@ -14,12 +14,12 @@ OLD = "OpenSSH_6.6.1p1 Ubuntu-2ubuntu2.13"
 
 
 def rate(cipher: str, megabytes: float, cpu: float | None = None, spread: float = 0) -> Rate:
-    """Nine tries: a margin of 1 % when they agree."""
+    """Return nine tries with a margin of 1 % if they agree."""
     return Rate(cipher, "pipeline", megabytes * 1e6, 9, spread, cpu)
 
 
 def host(*rates: Rate, name: str = "nas", **facts: Any) -> MeasuredHost:
-    """A host with a current OpenSSH, unless the facts say otherwise."""
+    """Return a host with a current OpenSSH, unless the facts differ."""
     return MeasuredHost(1, name, name, rates, **{"client": MODERN, "server": MODERN, **facts})
 
 

@@ -58,7 +58,7 @@ def environment(flags: list[str] | None, version: str | None = None, **more: Any
 
 
 def published_hosts() -> dict[str, tuple[list[MeasuredSeries], dict[str, Any]]]:
-    """Every series of each published host under one system, and its environment."""
+    """Map each published host and system to its series and environment."""
     series: defaultdict[str, list[MeasuredSeries]] = defaultdict(list)
     facts: dict[str, dict[str, Any]] = {}
     for run in PUBLISHED:
@@ -111,7 +111,7 @@ def test_the_i7_3770_gains_a_factor_of_about_1_9() -> None:
 
 
 def test_os_x_leaves_about_half_of_the_cpus_aes_unused() -> None:
-    """Normalised to one machine, aes128-ctr: 121.70 of Fedora's 230.26, 53 %."""
+    """Normalise aes128-ctr to one machine: 121.70 of Fedora's 230.26, 53 %."""
     rates = {run["id"]: {} for run in PUBLISHED}  # type: dict[str, dict[str, float]]
     for run in PUBLISHED:
         rates[run["id"]] = {m["cipher"]: measured(m).median for m in run["measurements"]}
@@ -158,7 +158,7 @@ def test_the_largest_block_decides_and_other_ciphers_do_not() -> None:
 
 
 def test_speed_alone_proves_it_where_software_could_not_reach_it() -> None:
-    """1,418 MB/s at the reference's own speed is 3.8 times software's 375."""
+    """Measure 1,418 MB/s at the reference's speed: 3.8 times software's 375."""
     found = acceleration_verdict([*BASELINES, openssl("aes-128-cbc", 1418)])
     assert found.verdict == "hardware"
     assert found.factor == pytest.approx(3.78, abs=0.01)
@@ -181,7 +181,7 @@ def test_a_factor_of_one_and_a_half_is_the_least_that_proves_it(
 
 
 def test_ssh_speed_is_judged_where_openssl_was_not_measured() -> None:
-    """OpenSSH 7.4 of 2026: S = cbrt(2.223 * 2.062 * 1.574) = 1.932, 573 / S / 122.96 = 2.41."""
+    """Judge OpenSSH 7.4: S = cbrt(2.223 * 2.062 * 1.574) = 1.932, 573 / S / 122.96 = 2.41."""
     run = [
         ssh("arcfour", 399),
         ssh("blowfish-cbc", 131),

@@ -77,7 +77,7 @@ def test_every_ordinary_value_is_read_back(value: Any) -> None:
 
 
 def test_canonical_json_is_spelt_as_ever() -> None:
-    """Digests of it are stored."""
+    """Protect stored digests of it."""
     value = {"b": [1e-7, 1e16, 0.5, None], "a": "ü"}
     assert canonical_json(value) == '{"a":"ü","b":[1e-07,1e+16,0.5,null]}'.encode()
 

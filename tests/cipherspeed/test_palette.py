@@ -52,7 +52,7 @@ def luminance(colour: str) -> float:
 
 
 def seen(colour: str, eye: str) -> Colour:
-    """The colour in OKLab, as this eye sees it."""
+    """Return the colour in OKLab as this type of vision perceives it."""
     red, green, blue = (
         min(1.0, max(1e-6, sum(a * b for a, b in zip(row, linear(colour), strict=True))))
         for row in EYES[eye]

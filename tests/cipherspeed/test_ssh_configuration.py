@@ -19,7 +19,7 @@ HEADER = (
 
 
 def settings(text: str) -> list[str]:
-    """The lines that OpenSSH would read as settings."""
+    """Return the lines that OpenSSH would read as settings."""
     return [line.strip() for line in text.split("\n") if line and not line.startswith("#")]
 
 

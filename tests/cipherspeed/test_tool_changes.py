@@ -42,7 +42,7 @@ def test_there_is_no_break_where_both_or_nobody_knows_which_have_it(one: str, ot
 
 @each("cipher", ("aes-128-ctr", "aes-256-cbc", "chacha20-poly1305", "rc4"))
 def test_other_modes_are_not_touched(cipher: str) -> None:
-    """ChaCha20-Poly1305 at 16 bytes: 281 MB/s by 1.1.1w, 272 by 3.0.19, 294 by 3.5.0."""
+    """Use ChaCha20-Poly1305 at 16 bytes: 281 MB/s by 1.1.1w, 272 by 3.0.19, 294 by 3.5.0."""
     assert breaks_between("OpenSSL 3.0.15", "OpenSSL 3.5.0", cipher) == ()
 
 

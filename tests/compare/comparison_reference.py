@@ -27,7 +27,7 @@ from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
 
 
 class Counted(NamedTuple):
-    """A result of a run that passes the query's filters."""
+    """Hold a result of a run that passes the query's filters."""
 
     run: Run
     row: Measurement
@@ -64,11 +64,11 @@ def environment_seen(tool: str, run: Run) -> int:
 
 @dataclass(frozen=True)
 class Vote:
-    """What one host in one group says about one cipher.
+    """Hold the vote of a host in a group for a cipher.
 
-    `value` is in the metric's unit, or None where this run has no value in it. `uncertainty` of
-    a normalised value is the factor of its run's speed index; `family` the only baseline that this
-    index rests on, empty where it rests on several.
+    `value` is in the metric's unit, or None if this run has no value in it. `uncertainty` of
+    a normalised value is the factor of its run's speed index; `family` the only baseline of this
+    index, empty if it has several.
     """
 
     group_key: str
@@ -85,7 +85,7 @@ class Vote:
 
 
 class Asked(NamedTuple):
-    """Votes of every host in every group, the hosts of each group, and hosts without the size."""
+    """Hold the votes of hosts in groups, the hosts of each group, and hosts without the size."""
 
     votes: list[Vote]
     hosts: defaultdict[GroupKey, set[int]]
@@ -269,9 +269,9 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
 
 
 def matched_votes(votes: list[Vote]) -> list[Vote]:
-    """Those of hosts that have a value of the cipher in every group, within one split.
+    """Select hosts that have a value of the cipher in every group, within one split.
 
-    What is of unknown group is in none that could be asked for.
+    Hosts of an unknown group are in no group.
     """
     valued = [vote for vote in votes if vote.value is not None and vote.group_key != UNKNOWN_KEY]
     groups = {vote.group_key for vote in valued}
@@ -282,7 +282,7 @@ def matched_votes(votes: list[Vote]) -> list[Vote]:
 
 
 def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[Group]:
-    """The groups with the ratios of their hosts to the same hosts in the reference's group."""
+    """Return the groups with the ratios of their hosts to the same hosts in the reference."""
     values = {
         (vote.group_key, vote.split_key, vote.host_id, vote.cipher): vote.value for vote in votes
     }
@@ -319,7 +319,7 @@ def without_tool_changes(comparison: Comparison) -> Comparison:
 
 
 def counted_runs() -> list[Run]:
-    """Every run that counts, with all that the reference asks of it."""
+    """List every run that counts, with all related rows that the reference reads."""
     environments = (f"environment__{field}" for field in (*DIMENSIONS, *OF_LIBRARIES.values()))
     return list(
         Run.objects.filter(status="ready", hidden=False)
@@ -329,7 +329,7 @@ def counted_runs() -> list[Run]:
 
 
 def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
-    """Results of all ciphers and block sizes, of runs that pass every filter."""
+    """List results of all ciphers and block sizes, of runs that pass every filter."""
     for run in counted_runs():
         if not passes(query, run):
             continue
@@ -368,7 +368,7 @@ def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
 
 
 def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
-    """Key and label of what a run is by a filter or grouping."""
+    """Return key and label of a run's value in a filter or grouping."""
     assert run.host is not None
     assert run.environment is not None
     if name == "host":
@@ -391,12 +391,11 @@ def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
 
 
 def group_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
-    """Key and label of a run's group."""
     return value_of(query.group_by, query.tool, run)
 
 
 def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
-    """The same of its split; empty without one."""
+    """Return key and label of a run's split; empty without one."""
     return value_of(query.split_by, query.tool, run) if query.split_by else ("", "")
 
 

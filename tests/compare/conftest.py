@@ -14,7 +14,7 @@ from compare import clickhouse as site
 def clickhouse(
     clickhouse_folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """A site that asks an empty ClickHouse."""
+    """Configure the site to query an empty ClickHouse."""
     settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{clickhouse_folder}"
     monkeypatch.setattr(site, "_own", threading.local())
     with site.client() as connected:

@@ -47,7 +47,7 @@ VIEWS = (
 
 
 def agree(asked: list[ComparisonQuery]) -> None:
-    """To the last bit."""
+    """Compare to the last bit."""
     if settings.CIPHERMARK_ANALYTICS_URL:
         clickhouse.follow()
     for query in asked:
@@ -59,7 +59,7 @@ def agree(asked: list[ComparisonQuery]) -> None:
 
 
 def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> None:
-    """A page has the groups, and says the numbers, that the whole comparison has."""
+    """Check that a page has the groups and numbers of the whole comparison."""
     shown = compare_in_view(query, view)
     assert replace(shown, comparison=expected.comparison) == expected, (query, view)
     without_groups = (replace(side.comparison, groups=()) for side in (shown, expected))
@@ -97,7 +97,7 @@ CHANGES: dict[str, Callable[[Run], None]] = {
 
 
 def change(data: st.DataObject, store_run: StoreRun) -> None:
-    """One of them, to some run; or another run."""
+    """Apply one of the changes to a run, or store another run."""
     runs = list(Run.objects.filter(source__in=("agent", "import")).order_by("pk"))
     what = data.draw(st.sampled_from(("add", *CHANGES) if runs else ("add",)))
     if what == "add":
@@ -108,7 +108,7 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 @pytest.fixture
 def emptied(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that commits, for examples that each leave it empty; copies are often packed."""
+    """Commit for real: examples leave the database empty, and copies are often compacted."""
     monkeypatch.setattr("compare.engine.PACK_AFTER", 2)
 
 

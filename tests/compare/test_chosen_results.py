@@ -94,7 +94,7 @@ def side(release: str, cipher: str) -> tuple[bool | None, ...]:
 
 
 def standing_in_python(host: Host, result: Measurement, runs: list[Run]) -> Standing | None:
-    """Every other host's latest result that is comparable, by definition."""
+    """Compute the standing among the latest comparable results of other hosts, by definition."""
     mine = result.series
     best: dict[Host, Counted] = {}
     for other in Host.objects.exclude(pk=host.pk):

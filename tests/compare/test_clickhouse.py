@@ -30,7 +30,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def run_of(name: str, rate: float, **changes: Any) -> dict[str, Any]:
-    """A run of a host with this name."""
     figures = (ssh_measurement("aes128-ctr", rate), ssh_measurement("3des-cbc", rate / 7))
     return run_document(*figures, host={"name": name}, **changes)
 
@@ -68,7 +67,7 @@ _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:
 
 
 def answers() -> dict[str, tuple[int, bytes]]:
-    """Address -> what a reader gets there, without what is new each time."""
+    """Map each URL to its response, without values that are new each time."""
     client = Client()
     found = {}
     for address in ADDRESSES:

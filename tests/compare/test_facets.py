@@ -26,7 +26,7 @@ def with_openssl(version: str, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def fleet(store_run: StoreRun) -> None:
-    """Six hosts, most measured several times: upgraded, retagged, or with another verdict."""
+    """Store six hosts, most measured several times: upgraded, retagged, or with another verdict."""
     draw = random.Random(17)
     for day in range(30):
         run = store_run(
@@ -57,7 +57,7 @@ CHOSEN: tuple[Mapping[str, tuple[str, ...]], ...] = (
 
 
 def with_only(query: ComparisonQuery, facet: Facet, key: str) -> ComparisonQuery:
-    """The query with this value chosen and no other of the facet."""
+    """Return the query with this value as the only one of the facet."""
     others = query.filters.get("tag", ()) if facet.tag else ()
     kept = (other for other in others if not other.startswith(f"{facet.tag}:"))
     filters = {**query.filters, facet.name: (*kept, key)}

@@ -27,7 +27,7 @@ def fleet(store_run: StoreRun) -> None:
 
 
 def cost(tool: str) -> Comparison:
-    """What everything costs with OpenSSL 3.0 against 1.1.1, by CPU, over the same hosts."""
+    """Return the cost of OpenSSL 3.0 relative to 1.1.1, by CPU, over the same hosts."""
     return compare(
         ComparisonQuery(
             tool=tool,

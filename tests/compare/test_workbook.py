@@ -49,7 +49,6 @@ def unescaped(value: Any) -> Any:
 
 
 def charts_of(book: Workbook) -> list[Any]:
-    """The charts of the comparison."""
     charts: list[Any] = getattr(book["Comparison"], "_charts")  # noqa: B009 - it has no other name
     return charts
 

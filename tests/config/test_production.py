@@ -132,7 +132,7 @@ def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_setting_is_named_and_none_that_the_project_names() -> None:
-    """What compose, the example, the documentation and the code name."""
+    """Check all names in compose, the example, the documentation and the code."""
     files = [PROJECT / name for name in ("docker-compose.yml", ".env.example", "Dockerfile")]
     files += (PROJECT / "docs").glob("*.md")
     for folder in ("backend", "agent"):

@@ -33,7 +33,7 @@ for ask in (quick_redis().ping, lambda: cache.set("tls", 1, 5), lambda: asked(ma
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for localhost, its own authority, with its key in the same file."""
+    """Create a self-signed certificate for localhost, with its key in the same file."""
     path = tmp_path_factory.mktemp("tls") / "localhost.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
@@ -45,7 +45,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def port(certificate: Path) -> Iterator[int]:
-    """Of a server that ends TLS before the Redis of the tests."""
+    """Start a server that terminates TLS before the Redis of the tests."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with socket.create_server(("localhost", 0)) as listener:

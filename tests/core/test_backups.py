@@ -27,7 +27,7 @@ Rows = dict[str, list[str]]
 
 @pytest.fixture(scope="module")
 def empty_server() -> Iterator[str]:
-    """The URL of a database on another server that has just been made."""
+    """Create a database on another server and return its URL."""
     with private_folder() as folder:
         server = Postgres(folder / "other")
         (folder / "other").mkdir()
@@ -37,7 +37,7 @@ def empty_server() -> Iterator[str]:
 
 @pytest.fixture
 def site(transactional_db: None, store_run: StoreRun) -> None:
-    """A site with all kinds of rows."""
+    """Store all kinds of rows."""
     store_run(run_document())
     store_run(run_document(openssl_measurement("aes-128-gcm", 4e9), host={"name": "Größe \t\\."}))
     store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
@@ -48,7 +48,6 @@ def site(transactional_db: None, store_run: StoreRun) -> None:
 
 @pytest.fixture
 def backup(site: None, tmp_path: Path) -> Path:
-    """The file of that site."""
     path = tmp_path / "site.dump"
     call_command("backup", str(path), verbosity=0)
     return path
@@ -66,7 +65,7 @@ def restored(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def contents(server: "psycopg.Connection[tuple[str, ...]]") -> Rows:
-    """Every row of every table as text, and where the sequences stand."""
+    """Return every row of every table as text, and the values of sequences."""
     tables = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     found = {}
     for (name,) in tables.fetchall():

@@ -24,7 +24,7 @@ def site() -> Iterator[LiveSite]:
 
 @pytest.fixture(scope="session")
 def provider() -> Iterator[Provider]:
-    """Where people of the site below a path sign in."""
+    """Start the provider for the site below a path."""
     with oidc_provider() as running:
         running.set_person("u-1", preferred_username="ada", groups=("bench-editors", "staff"))
         yield running
@@ -32,7 +32,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="session")
 def below_path(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSite]:
-    """Another site, below `PATH`, with which its `url` ends."""
+    """Start another site below `PATH`, with which its `url` ends."""
     secret = tmp_path_factory.mktemp("secrets") / "client"
     secret.write_text(f"{CLIENT_SECRET}\n")
     variables = {

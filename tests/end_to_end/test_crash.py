@@ -53,7 +53,7 @@ def production_settings(folder: Path, postgres: Postgres, redis: RedisServer) ->
 
 
 class Supervised:
-    """A program of the site that is started again whenever it has ended."""
+    """Restart a program of the site whenever it ends."""
 
     def __init__(self, name: str, command: list[str], settings: dict[str, str]) -> None:
         self._command, self._settings = command, settings

@@ -12,7 +12,7 @@ from tests.sample_documents import run_document
 
 
 def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
-    """Every line of a log, each of which must be an object."""
+    """Parse every line of a log, each of which must be an object."""
     text = (Path(site.environment["CIPHERMARK_DATA_DIR"]) / f"{name}.log").read_text()
     parsed = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert all({"time", "level", "logger", "message"} <= line.keys() for line in parsed)

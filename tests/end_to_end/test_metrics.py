@@ -23,7 +23,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 @pytest.fixture(scope="module")
 def url(site: LiveSite) -> Iterator[str]:
-    """A web server of two processes beside the site's own of one."""
+    """Start a second web server with two processes."""
     with web_server("web-measured", site.environment, "--workers", "2") as running:
         yield running
 
@@ -54,7 +54,7 @@ def samples(text: str) -> Samples:
 
 
 def value(found: Samples, name: str, **labels: str) -> float:
-    """The one sample with at least these labels; 0 where there is none."""
+    """Return the only sample with at least these labels, else 0."""
     return sum(
         number for (one, has), number in found.items() if one == name and labels.items() <= set(has)
     )
@@ -101,7 +101,7 @@ def test_what_waits_and_who_lives_is_in_it(site: LiveSite, url: str) -> None:
 
 
 def test_prometheus_understands_the_rules() -> None:
-    """By promtool where there is one; else each rule is looked at for what it must have."""
+    """Check the rules by promtool if installed, else check that each has the required keys."""
     promtool = shutil.which("promtool")
     if promtool:
         subprocess.run([promtool, "check", "rules", ALERTS], check=True)

@@ -14,7 +14,7 @@ from tests.oidc_provider import CLIENT_SECRET, Provider
 
 @pytest.fixture
 def page(provider: Provider, chromium: Browser) -> Iterator[Page]:
-    """A browser that has never been here, with nothing wrong on our pages."""
+    """Open a new browser, and fail on errors of our pages."""
     opened = chromium.new_page()
     opened.set_default_timeout(PATIENCE_MS)
     opened.set_default_navigation_timeout(PATIENCE_MS)
@@ -36,7 +36,7 @@ def _faults(said: ConsoleMessage, provider: Provider) -> list[str]:
 def test_somebody_signs_in_and_out_and_neither_code_nor_secret_is_in_the_log(
     below_path: LiveSite, page: Page
 ) -> None:
-    """From the page that somebody wanted, over the provider, back to it."""
+    """Go from the requested page to the provider and back."""
     wanted = f"{below_path.url}/tokens/?q=a"
     page.goto(wanted)
     page.get_by_role("link", name="Sign in with 127.0.0.1").click()

@@ -17,7 +17,7 @@ ELSEWHERE = re.compile(r"""["'](/(?!bench[/"']|/)[\w.-]+/?[\w./-]*)""")
 
 
 class Links(HTMLParser):
-    """Addresses that a page leads to, sends forms to or loads."""
+    """Collect the URLs of links, forms and resources of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Links(HTMLParser):
 
 
 def opened(url: str, cookie: str = "") -> tuple[int, str, str, Message]:
-    """Status, final address, text and headers."""
+    """Return status, final URL, text and headers."""
     request = urllib.request.Request(url, headers={"Cookie": cookie} if cookie else {})
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:
@@ -46,7 +46,7 @@ def opened(url: str, cookie: str = "") -> tuple[int, str, str, Message]:
 
 
 def shape(url: str) -> str:
-    """One of each kind of page is enough."""
+    """Reduce a URL to its kind: one page of each kind is enough."""
     parts = urlsplit(url)
     path = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "N", parts.path)
     names = sorted(re.findall(r"(\w+)=", parts.query))

@@ -14,7 +14,7 @@ SHORT = "run --name tutorial --tools openssl --ciphers aes-128-gcm --tries 1 --s
 
 
 def typed(line: str, folder: Path, **replaced: str) -> str:
-    """What a documented line prints; only these words of it are other ones."""
+    """Run a documented line, with only these words replaced, and return its output."""
     assert line in PAGES
     for word, other in replaced.items():
         line = line.replace(word, other)
@@ -41,7 +41,7 @@ README = (
 
 
 def test_the_line_for_another_machine_measures_and_uploads(site: LiveSite, tmp_path: Path) -> None:
-    """That of the README is the same one."""
+    """Check that the README has the same line."""
     server = "http://127.0.0.1:8000"
     assert README in PAGES
     assert README.replace("https://SERVER", server) == TUTORIAL

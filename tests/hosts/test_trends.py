@@ -17,7 +17,7 @@ OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
 
 
 def store_days(store_run: StoreRun, *rates: float, first: int = 0, **changes: Any) -> list[Run]:
-    """A run a day, each with one ssh series of three equal tries."""
+    """Store a run a day, each with one ssh series of three equal tries."""
     return [
         store_run(run_of_day(first + day, ssh_measurement(GCM, rate, rate, rate), **changes))
         for day, rate in enumerate(rates)

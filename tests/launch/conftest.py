@@ -14,7 +14,7 @@ from tests.launch.tools import PROJECT, MakeProgram, UseServices, private_folder
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """A data folder for one test."""
+    """Create a data folder for one test."""
     with private_folder() as folder:
         yield folder
 
@@ -49,7 +49,7 @@ def use_services() -> Iterator[UseServices]:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProgram:
-    """Puts a shell script on PATH, where only it and the system's basic tools are."""
+    """Put a shell script on PATH, which otherwise has only the system's basic tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "cat", "cp", "dirname", "mkdir", "sleep"):

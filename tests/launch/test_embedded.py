@@ -32,7 +32,7 @@ BOTH = {"postgres", "redis-server"}
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[Path]:
-    """A folder in which both servers have been made, and stopped."""
+    """Create both servers in a folder, and stop them."""
     with private_folder() as folder:
         start_services(folder)
         release_services(folder)
@@ -41,7 +41,7 @@ def made() -> Iterator[Path]:
 
 @contextmanager
 def copied(made: Path) -> Iterator[Path]:
-    """A copy of it: making a database anew takes longer than most of these tests."""
+    """Copy the folder: creating a database takes longer than most of these tests."""
     with private_folder() as folder:
         subprocess.run(["cp", "-a", f"{made}/.", folder], check=True)
         yield folder
@@ -49,14 +49,14 @@ def copied(made: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def data_dir(made: Path) -> Iterator[Path]:
-    """One for each test that starts or stops servers."""
+    """Return a folder for each test that starts or stops servers."""
     with copied(made) as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
 def running(made: Path) -> Iterator[Path]:
-    """One whose servers this process uses, for the tests that leave them running."""
+    """Return a folder with servers in use, for tests that leave them running."""
     with copied(made) as folder:
         start_services(folder)
         yield folder
@@ -65,7 +65,6 @@ def running(made: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def services(running: Path) -> Services:
-    """Its servers."""
     return start_services(running)
 
 

@@ -27,7 +27,7 @@ START_SECONDS = 180
 
 
 class RunningSite:
-    """A `make run` of this test, with what it has printed so far."""
+    """Run `make run`, and collect its output."""
 
     def __init__(self, data_dir: Path, *words: str, **variables: str) -> None:
         self.data_dir = data_dir
@@ -76,7 +76,7 @@ class RunningSite:
         return status
 
     def part(self, *words: str) -> psutil.Process:
-        """Our own child whose command line has these words."""
+        """Find our child process whose command line has these words."""
         children = psutil.Process(self.process.pid).children()
         return next(child for child in children if set(words) <= set(child.cmdline()))
 
@@ -96,7 +96,7 @@ class RunningSite:
 
 @pytest.fixture(scope="module")
 def lasting_folder() -> Iterator[Path]:
-    """One data folder for the starts of this module: each must cope with how the last one ended."""
+    """Return one data folder for all starts of this module: each must cope with the last end."""
     with private_folder() as folder:
         yield folder
 
@@ -118,8 +118,9 @@ def nothing_is_left(site: RunningSite) -> bool:
 def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept(
     lasting_folder: Path, site: RunningSite
 ) -> None:
-    """The second start measures; an agent that is killed does not end the site. It lies below a
-    path, and a setting is misspelt.
+    """Measure in the second start, with a path and a misspelt setting.
+
+    Killing the agent does not end the site.
     """
     url = f"http://127.0.0.1:{site.port}/"
     assert f"Ciphermark runs at {url}" in site.output

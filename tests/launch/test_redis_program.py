@@ -13,7 +13,7 @@ from tests.launch.tools import MakeProgram
 
 @pytest.fixture
 def real_program() -> Path:
-    """The program that these tests run with."""
+    """Return the Redis that these tests run with."""
     return redis_program.provide(settings.DATA_DIR / "redis-program.log").resolve()
 
 
@@ -21,7 +21,7 @@ def real_program() -> Path:
 def bare(
     real_program: Path, programs: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MakeProgram:
-    """A machine without Redis, package manager, network and tools; puts a script on its PATH."""
+    """Simulate a machine without Redis, package manager, network and tools."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setattr(redis_program, "TOOLS", tmp_path / "tools")

@@ -24,8 +24,9 @@ MakeProgram = Callable[[str, str], Path]
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """A short path of its own: pytest's temporary folders are too deep for a socket, and root's
-    are closed to PostgreSQL's user. No server outlives it.
+    """Create a folder with a short path; no server outlives it.
+
+    pytest's folders are too long for a socket, and root's are closed to PostgreSQL's user.
     """
     folder = Path("/tmp") / f"cm-{os.getpid()}-{time.monotonic_ns() % 10**9}"
     folder.mkdir()
@@ -39,7 +40,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def servers_of(folder: Path) -> set[str]:
-    """Names of the programs that work inside a folder now."""
+    """List the programs that currently run inside a folder."""
     names = set()
     for process in psutil.process_iter():
         try:
@@ -63,7 +64,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses now."""
+    """Return an unused port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -8,7 +8,7 @@ from django.test import Client
 
 
 def text_of(html: str) -> str:
-    """What a page says, without its tags, in one line."""
+    """Return the text of a page without tags, in one line."""
     without_code = re.sub(r"<script\b.*?</script>", " ", html, flags=re.S)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", without_code)).split())
 
@@ -23,20 +23,20 @@ def table_values(html: str) -> dict[str, dict[str, float]]:
 
 
 def link(html: str, words: str) -> str:
-    """Where the link that begins with these words leads."""
+    """Return the URL of the link that begins with these words."""
     found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{words}', html)
     assert found, words
     return unescape(found[1])
 
 
 def beside(html: str, which: str) -> str | None:
-    """The address of the page after or before this one ("next", "prev"), if there is one."""
+    """Return the URL of the "next" or "prev" page, if there is one."""
     found = re.search(rf'href="(\?[^"]*)" rel="{which}"', html)
     return unescape(found[1]) if found else None
 
 
 def page(client: Client, address: str, expect: int = 200, **query: Any) -> str:
-    """The HTML of a page, which must answer with `expect`."""
+    """Return the HTML of a page, which must answer with `expect`."""
     response = client.get(address, query)
     assert response.status_code == expect, response.content
     return response.content.decode()

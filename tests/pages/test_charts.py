@@ -17,7 +17,7 @@ SIZES = (16, 1024, 16384)
 
 
 def rows(html: str, *cells: str) -> list[tuple[str, ...]]:
-    """Row and cell values of the table, by the attributes that carry them."""
+    """Return row and cell values of the table, from their attributes."""
     return [
         tuple(unescape(value) for cell in cells for value in re.findall(f'{cell}="([^"]*)"', row))
         for row in re.findall(r"<tr data-.*?</tr>", html)

@@ -43,7 +43,7 @@ FOUND = {"q": MARK, "host": HOSTILE, "tag": f"rack:{HOSTILE}"}
 
 
 def document(name: str, number: int) -> dict[str, Any]:
-    """A run in which every text that is free is the hostile one."""
+    """Return a run with the hostile text in every free text."""
     target = {"kind": "remote", "name": name[:200]}
     facts = environment(model=name, vendor=name)
     facts["os"] = {"id": name, "name": name, "version": name, "kernel": name}
@@ -68,7 +68,7 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture
 def person(db: None, store_run: StoreRun) -> Client:
-    """An administrator of a site where everything that can be named has a hostile name."""
+    """Sign in an administrator of a site on which every name is hostile."""
     load_published()
     for number, name in enumerate(NAMES):
         store_run(document(name, number))
@@ -83,7 +83,7 @@ def person(db: None, store_run: StoreRun) -> Client:
 
 
 def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
-    """Every address that can be asked for, the parameters of its path filled with what is there."""
+    """Return every URL of the site, with parameters that exist."""
     for pattern in patterns:
         path = prefix + str(pattern.pattern).removeprefix("^").removesuffix("$").removesuffix("\\Z")
         if isinstance(pattern, URLResolver):
@@ -93,7 +93,7 @@ def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
 
 
 def filling(name: str) -> str:
-    """What stands for a parameter of a path."""
+    """Return the value for a parameter of a path."""
     nobody = UUID(int=0)
     run = Run.objects.order_by("-id").first()
     hosts = [*Host.objects.filter(name__contains=MARK).values_list("pk", flat=True)[:2], 1, 1]
@@ -110,7 +110,7 @@ def filling(name: str) -> str:
 
 
 class Reader(HTMLParser):
-    """Notes everything in a page that would run, load or have come into being from a name."""
+    """Collect everything in a page that a name could run, load or create."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class Reader(HTMLParser):
 
 
 def dangers(address: str, response: Any) -> list[str]:
-    """What in an answer would run somewhere."""
+    """List the parts of a response that could run code."""
     kind = response.headers.get("Content-Type", "").partition(";")[0]
     body = b"".join(response.streaming_content) if response.streaming else response.content
     if kind == "text/html":
@@ -158,7 +158,7 @@ def dangers(address: str, response: Any) -> list[str]:
 
 
 def html_dangers(address: str, text: str, response: HttpResponseBase) -> list[str]:
-    """Elements and attributes that a name has made, and a policy that would let them run."""
+    """List elements and attributes created by a name, and policies that would let them run."""
     reader = Reader()
     reader.feed(text)
     policy = response.headers.get("Content-Security-Policy", "")
@@ -169,7 +169,7 @@ def html_dangers(address: str, text: str, response: HttpResponseBase) -> list[st
 
 
 def workbook_dangers(body: bytes) -> list[str]:
-    """Formulas with a name in them."""
+    """List formulas that contain a name."""
     with zipfile.ZipFile(BytesIO(body)) as book:
         sheets = [book.read(name).decode() for name in book.namelist() if "worksheets" in name]
     return [match for sheet in sheets for match in re.findall(r"<f>[^<]*", sheet) if MARK in match]

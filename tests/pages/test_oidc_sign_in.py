@@ -28,7 +28,7 @@ def running() -> Iterator[Provider]:
 
 @pytest.fixture
 def provider(running: Provider, db: None, settings: Settings) -> Iterator[Provider]:
-    """The provider that this site signs people in through."""
+    """Configure the site's sign-in provider."""
     settings.CIPHERMARK_OIDC_ISSUER = running.url
     settings.OIDC_RP_CLIENT_ID, settings.OIDC_RP_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.CIPHERMARK_ROLES = ROLES
@@ -39,14 +39,14 @@ def provider(running: Provider, db: None, settings: Settings) -> Iterator[Provid
 
 
 def begin(client: Client, **query: str) -> str:
-    """The provider's address that the browser is sent to."""
+    """Return the provider's URL that the browser is redirected to."""
     answer = client.get("/accounts/oidc/", query)
     assert answer.status_code == 302, answer.content
     return str(answer["Location"])
 
 
 def back(client: Client, provider: Provider, address: str, subject: str = "u-1") -> tuple[int, str]:
-    """Status of what the browser gets with the provider's code, and where to or what it says."""
+    """Return status and redirect or message of the request with the provider's code."""
     answer = client.get(provider.sign_in(address, subject))
     if answer.status_code == 302:
         return 302, str(answer["Location"])

@@ -18,12 +18,12 @@ SILENT = openssl_measurement("aes-256-gcm", 5e9)
 
 
 def order(html: str) -> list[str]:
-    """The ciphers of the table, in their places."""
+    """Return the ciphers of the table in their order."""
     return [unescape(cipher) for cipher in re.findall(r'<tr data-cipher="([^"]*)"', html)]
 
 
 def lines(html: str, name: str) -> str:
-    """A configuration as the page shows it."""
+    """Return a configuration as the page shows it."""
     found = re.search(rf'id="{name}".*?<code>(.*?)</code>', html, re.S)
     assert found
     return unescape(found[1])

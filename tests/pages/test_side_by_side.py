@@ -22,7 +22,7 @@ def keys(runs: list[Run]) -> list[str]:
 
 @pytest.fixture
 def hosts(store_run: StoreRun) -> list[Run]:
-    """Three hosts: the second is faster and has another CPU, the third lacks a series."""
+    """Store three hosts: the second is faster and has another CPU, the third lacks a series."""
     i7 = environment(model="Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz")
     rates: dict[str, tuple[float, dict[str, Any]]] = {
         "nas": (100e6, environment()),

@@ -108,7 +108,7 @@ def test_no_secret_is_in_any_log(ada: User) -> None:
 
 
 def _everything_with_a_secret() -> list[str]:
-    """Wrong and right passwords, tokens that are refused and taken, shares that open and end."""
+    """Use wrong and right passwords, valid and invalid tokens, and shares until they end."""
     token, revoked = create_token("nas", "upload"), "cmk_" + "r" * 43
     browser = Client()
     wrong = {"username": "ada", "password": "wrong-password-of-ada"}

@@ -65,7 +65,7 @@ def test_a_published_machine_whose_cpu_nobody_stated_stays_unknown() -> None:
 
 
 def test_the_order_of_arrival_changes_no_verdict_that_speed_proves(store_run: StoreRun) -> None:
-    """The plain run has a baseline; the masked one has not, and its effect alone is too small."""
+    """Give the plain run a baseline, the masked one none, and too small an effect alone."""
     plain = document(
         openssl_measurement("aes-128-cbc", 700e6), openssl_measurement("rc4", 842e6), number=1
     )

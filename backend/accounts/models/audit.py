@@ -5,7 +5,7 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """A change by a user, token or command. Database triggers prevent altering or deleting it.
+    """Record a change by a user, token or command. Triggers prevent altering or deleting it.
 
     Names and keys are copied, because an entry outlives its object.
     """

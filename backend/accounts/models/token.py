@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 class ApiToken(models.Model):
-    """A bearer token; only its hash is stored."""
+    """Authenticate an API client. Only the hash of the token is stored."""
 
     class Scope(models.TextChoices):
         UPLOAD = "upload"
@@ -41,7 +41,7 @@ class ApiToken(models.Model):
 
 
 class ExternalIdentity(models.Model):
-    """Identity of a user at a provider. It owns the account, whatever the user's name."""
+    """Link an account to the user of a provider. The identity counts, not the user's name."""
 
     LONGEST_SUBJECT = 255
     """Maximum length by OpenID Connect."""

@@ -31,7 +31,7 @@ MOST_GROUPS = 50
 
 @dataclass(frozen=True)
 class ExternalPerson:
-    """A user authenticated by an issuer. The name is only displayed."""
+    """Identify a user authenticated by an issuer. The name is only displayed."""
 
     issuer: str
     subject: str
@@ -47,7 +47,7 @@ class ExternalPerson:
 
 
 class SignInRefused(Exception):
-    """Sign-in refused; the user sees the message."""
+    """Refuse a sign-in; the user sees the message."""
 
     def __init__(self, words: str, external: ExternalPerson) -> None:
         super().__init__(words)
@@ -64,7 +64,7 @@ def record_refusal(refused: SignInRefused) -> None:
 
 @dataclass(frozen=True)
 class Rights:
-    """Permissions of an account. Superusers are created manually."""
+    """Hold the permissions of an account. Superusers are created manually."""
 
     roles: frozenset[str]
     is_superuser: bool = False

@@ -45,11 +45,11 @@ LONGEST_FAULT = 300
 
 
 class AnswerRefused(Exception):
-    """Invalid response of the provider; the message goes to the log and contains no secret."""
+    """Reject a response of the provider; the message is logged and contains no secret."""
 
 
 class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """The library's code flow with discovered endpoints and accounts by issuer and subject."""
+    """Sign in by the code flow with discovered endpoints; find accounts by issuer and subject."""
 
     get_settings = staticmethod(library_setting)
 

@@ -23,7 +23,7 @@ _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
 
 class ProviderUnavailable(Exception):
-    """The provider is unavailable; the message has no full stop."""
+    """Report that the provider is unavailable; the message has no full stop."""
 
 
 def provider_name() -> str:

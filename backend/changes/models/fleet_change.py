@@ -43,9 +43,9 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
 
 
 class FleetChange(models.Model):
-    """A change of a cipher family on hosts with the same environment difference.
+    """Group changes of a cipher family on hosts with the same environment difference.
 
-    Alternatively a change of the AES verdict, or silent hosts.
+    Alternatively, changes of the AES verdict, or silent hosts.
     """
 
     class Kind(models.TextChoices):
@@ -131,7 +131,7 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
 
 
 class FleetChangeMember(models.Model):
-    """A host's part of a change: a mode of a cipher family by one tool, or the AES verdict."""
+    """Store a host's part of a change: a mode of a cipher family by a tool, or the verdict."""
 
     class Confidence(models.IntegerChoices):
         LOW = 1, "low"

@@ -30,7 +30,7 @@ class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
 
 
 class NotificationChannel(models.Model):
-    """An address for notifications, and the rule that selects entries."""
+    """Store an address for notifications, and the rule that selects entries."""
 
     class Kind(models.TextChoices):
         SPEED = FleetChange.Kind.SPEED.value, "Speed"
@@ -83,7 +83,7 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """A change or rejected run to send to a channel; serves as outbox, then as log.
+    """Queue a change or rejected run for a channel, and log its delivery.
 
     It is written in the transaction of its subject. The subject may be deleted before it is
     sent, so it is referred to only by its key.

@@ -18,7 +18,7 @@ _shares: dict[Path, Share] = {}
 
 @dataclass(frozen=True)
 class Services:
-    """URLs of the servers; empty for a server that was not requested."""
+    """Hold the URLs of the servers; empty for a server that was not requested."""
 
     database_url: str
     redis_url: str

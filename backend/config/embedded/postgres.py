@@ -36,7 +36,7 @@ START_SECONDS = 120
 
 
 class Account(NamedTuple):
-    """User that runs the server; `switch` has the arguments of `subprocess.run` that select it."""
+    """Select the user that runs the server; `switch` has the arguments for `subprocess.run`."""
 
     uid: int
     gid: int

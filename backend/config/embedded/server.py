@@ -27,11 +27,11 @@ PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
 
 
 class EmbeddedServiceError(ImproperlyConfigured):
-    """An embedded server cannot be started or used."""
+    """Report that an embedded server cannot be started or used."""
 
 
 class Server:
-    """A server of a data folder, running or not."""
+    """Manage the server of a data folder, running or not."""
 
     name: ClassVar[str]
     place: ClassVar[str]

@@ -23,8 +23,6 @@ OLDEST_NPM = (11,)
 
 @dataclass(frozen=True)
 class Node:
-    """The folder with `node` and `npm`."""
-
     folder: Path
 
     def environment(self) -> dict[str, str]:

@@ -21,7 +21,7 @@ OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"
 
 
 class DimensionValue(models.Model):
-    """A value of a dimension, such as the CPU "Intel Core i7-3770"."""
+    """Store a value of a dimension, such as the CPU "Intel Core i7-3770"."""
 
     dimension = models.CharField(max_length=20)
     key = models.CharField(max_length=200)
@@ -37,7 +37,7 @@ class DimensionValue(models.Model):
 
 
 class Environment(models.Model):
-    """An environment, identified by the fingerprint of its stable facts.
+    """Identify an environment by the fingerprint of its stable facts.
 
     The facts themselves are in each run's document, because some are readings.
     """

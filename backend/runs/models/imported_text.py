@@ -7,7 +7,7 @@ from accounts.models.token import ApiToken
 
 
 class ImportedText(models.Model):
-    """A text as received and the user's choices, from which its runs are derived."""
+    """Store a text as received and the user's choices, from which its runs are derived."""
 
     import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
     body = models.BinaryField(help_text="The bytes exactly as received.")

@@ -80,7 +80,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """A run. It is accepted once its document is stored, then ready or rejected with a reason."""
+    """Store a run: accepted with its document, then ready, or rejected with a reason."""
 
     class Status(models.TextChoices):
         ACCEPTED = "accepted"
@@ -166,7 +166,7 @@ class Run(models.Model):
 
 
 class RunDocument(models.Model):
-    """The document as received, after decompression."""
+    """Store the document as received, after decompression."""
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
     body = models.BinaryField()

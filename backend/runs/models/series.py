@@ -25,7 +25,7 @@ SHOWN_BY = (
 
 
 class Series(models.Model):
-    """A configuration of a tool, with the fields of `cipherspeed.types.Series`.
+    """Store a configuration of a tool, with the fields of `cipherspeed.types.Series`.
 
     Rows are never changed or deleted, so ids can be cached.
     """
@@ -70,7 +70,7 @@ class Series(models.Model):
 
 
 class Negotiated(models.Model):
-    """Algorithms negotiated by ssh besides the cipher; an empty text is unknown."""
+    """Store algorithms negotiated by ssh besides the cipher; an empty text is unknown."""
 
     id = models.AutoField(primary_key=True)
     mac = models.CharField(max_length=100, blank=True)
@@ -111,7 +111,7 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 
 
 class Measurement(models.Model):
-    """One series of one run with the statistics of its tries; rates in bytes per second.
+    """Store one series of one run with the statistics of its tries; rates in bytes per second.
 
     Tables have millions of rows, so there is no text, no foreign key constraint, and no index
     except the key. Django deletes rows with their run.

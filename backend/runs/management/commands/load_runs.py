@@ -24,7 +24,7 @@ FAULTS_NAMED = 3
 
 
 class Refused(Exception):
-    """A line cannot be stored; the message says why."""
+    """Report a line that cannot be stored; the message says why."""
 
 
 class Command(SiteCommand):
