@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,6 +14,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -213,7 +215,7 @@ def _page(
 
 
 def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
-    """Show the saved runs, with a link to their comparison."""
+    """Show the saved runs while they are processed, then redirect to their comparison."""
     try:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:
@@ -227,18 +229,22 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
         for measurement in json.loads(run.document.received)["measurements"]:
             target = measurement.get("target") or {}
             results[measurement["tool"], target.get("kind")] += len(measurement["samples"])
-    hosts = dict.fromkeys(run.host.slug for run in runs if run.host)
+    hosts = list(dict.fromkeys(run.host for run in runs if run.host))
     chart = QueryDict(mutable=True)
     (chart["tool"], target_kind), _ = results.most_common(1)[0]
     chart["group_by"] = "host"
     if target_kind == "remote":
         chart["target_kind"] = target_kind
-    chart.setlist("host", list(hosts)[:HOSTS_IN_LINK])
+    chart.setlist("host", [host.slug for host in hosts[:HOSTS_IN_LINK]])
     context = {
         "runs": runs,
         "results": results.total(),
-        "hosts": len({run.host_name for run in runs}),
+        "hosts": hosts,
+        "names": {run.host_name for run in runs},
         "chart": chart.urlencode() if hosts else "",
         "is_processing": any(run.status == Run.Status.ACCEPTED for run in runs),
     }
+    if all(run.status == Run.Status.READY for run in runs):
+        messages.success(request, render_to_string("runs/parts/upload_done.html", context))
+        return redirect(f"{reverse('compare')}?{context['chart']}")
     return render(request, "runs/upload_saved.html", context)
