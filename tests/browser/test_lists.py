@@ -31,7 +31,7 @@ def test_a_value_is_searched_in_a_filter_chosen_and_shared(
     page.locator("#more-cpu").click()
     expect(page.locator("#choices-cpu label")).to_have_count(10)
     page.get_by_label("model 129").check()
-    expect(page.locator("#summary")).to_contain_text("1 group, SSH results of 1 of")
+    expect(page.locator("#summary")).to_contain_text("1 group, OpenSSL results of 1 of")
     assert groups(page) == ["model 129"]
     assert table(open_page(page.url)) == table(page)
     page.go_back()
