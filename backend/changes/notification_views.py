@@ -1,23 +1,26 @@
 """Create, test, pause and delete notification channels, and show their deliveries."""
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse_lazy
 from django.utils import timezone
+from django.views import View
+from django.views.generic import CreateView, UpdateView
+from django.views.generic.edit import ModelFormMixin
 
 from accounts.audit import Actor, Subject, actor_of, record
 from changes.models import Notification, NotificationChannel
 from changes.models.notification import TEST
 from changes.services import AddressRefused, check_address
-from core.access import FORM, permission_page
+from core.access import EditorMixin
 from core.paging import page_of
-from core.views.confirm import Confirmation, confirm
+from core.views.confirm import ConfirmView
+from core.views.generic import EditorFormMixin
 
 EDIT = "changes.change_notificationchannel"
 
@@ -45,13 +48,7 @@ class TagsField(forms.CharField):
         return list(dict.fromkeys(tags))
 
 
-if TYPE_CHECKING:
-    ModelForm = forms.ModelForm[NotificationChannel]
-else:
-    ModelForm = forms.ModelForm  # subscriptable for the type checker only
-
-
-class RuleForm(ModelForm):
+class RuleForm(forms.ModelForm):
     kinds = forms.MultipleChoiceField(
         label="Only these kinds",
         choices=NotificationChannel.Kind,
@@ -81,18 +78,35 @@ class ChannelForm(RuleForm):
         return address
 
 
-@permission_page(EDIT, *FORM)
-def notification_page(request: HttpRequest) -> HttpResponse:
+class _ChannelForm(EditorFormMixin, ModelFormMixin):
+    permission_required = EDIT
+    success_url = reverse_lazy("notifications")
+    object: NotificationChannel | None
+    action: str
+
+    @transaction.atomic
+    def form_valid(self, form: forms.ModelForm) -> HttpResponse:
+        before = self.get_object().facts() if self.object else None
+        response = super().form_valid(form)
+        channel = form.instance
+        record(actor_of(self.request), self.action, _subject(channel), before, channel.facts())
+        return response
+
+
+class NotificationPage(_ChannelForm, CreateView):
     """Show channels and deliveries; a POST creates a channel."""
-    form = ChannelForm(request.POST or None)
-    if form.is_valid():
-        form.instance.made_by = actor_of(request).name[:200]
-        _save(request, form, "channel.create", None)
-        return redirect("notifications")
-    log = page_of(Notification.objects.select_related("channel"), request.GET)
-    context = {"form": form, "channels": _channels(), "log": log, "page": log}
-    status = 400 if form.is_bound else 200
-    return render(request, "changes/notifications.html", context, status=status)
+
+    form_class = ChannelForm
+    template_name = "changes/notifications.html"
+    action = "channel.create"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        log = page_of(Notification.objects.select_related("channel"), self.request.GET)
+        return super().get_context_data(channels=_channels(), log=log, page_obj=log, **context)
+
+    def form_valid(self, form: forms.ModelForm) -> HttpResponse:
+        form.instance.made_by = actor_of(self.request).name[:200]
+        return super().form_valid(form)
 
 
 def _channels() -> QuerySet[NotificationChannel]:
@@ -106,53 +120,40 @@ def _channels() -> QuerySet[NotificationChannel]:
     )
 
 
-@permission_page(EDIT, *FORM)
-def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
-    channel = get_object_or_404(NotificationChannel, pk=channel_id)
-    before = channel.facts()
-    form = RuleForm(request.POST or None, instance=channel)
-    if form.is_valid():
-        _save(request, form, "channel.change", before)
-        return redirect("notifications")
-    context = {"form": form, "channel": channel}
-    return render(request, "changes/channel.html", context, status=400 if form.is_bound else 200)
-
-
-@transaction.atomic
-def _save(request: HttpRequest, form: RuleForm, action: str, before: dict[str, Any] | None) -> None:
-    channel = form.save()
-    record(actor_of(request), action, _subject(channel), before, channel.facts())
+class ChannelPage(_ChannelForm, UpdateView):
+    model = NotificationChannel
+    form_class = RuleForm
+    context_object_name = "channel"
+    template_name = "changes/channel.html"
+    action = "channel.change"
 
 
 def _subject(channel: NotificationChannel) -> Subject:
     return Subject("channel", channel.pk, channel.name)
 
 
-@permission_page(EDIT, "POST")
-@transaction.atomic
-def test_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
+class TestChannel(EditorMixin, View):
     """Queue a test message, even for a paused channel."""
-    channel = get_object_or_404(NotificationChannel, pk=channel_id)
-    channel.notifications.create(topic=TEST, title="Test message", due_at=timezone.now())
-    record(actor_of(request), "channel.test", _subject(channel))
-    return redirect("notifications")
+
+    permission_required = EDIT
+
+    @transaction.atomic
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        channel = get_object_or_404(NotificationChannel, pk=pk)
+        channel.notifications.create(topic=TEST, title="Test message", due_at=timezone.now())
+        record(actor_of(request), "channel.test", _subject(channel))
+        return redirect("notifications")
 
 
-@permission_page(EDIT, *FORM)
-def remove_channel(request: HttpRequest, channel_id: int) -> HttpResponse:
-    channel = get_object_or_404(NotificationChannel, pk=channel_id)
-    confirmation = Confirmation(
-        "Delete this channel",
-        channel.name,
-        ("Its messages that wait are not sent, and its deliveries leave the log.",),
-        "Delete it",
-        reverse("notifications"),
-        f"Deleted: the channel “{channel.name}”.",
-    )
-    return confirm(request, confirmation, partial(_remove, channel), confirmation.back)
+class RemoveChannel(ConfirmView):
+    permission_required = EDIT
+    model = NotificationChannel
+    heading, button = "Delete this channel", "Delete it"
+    sentences = ("Its messages that wait are not sent, and its deliveries leave the log.",)
+    success_message = "Deleted: the channel “{object.name}”."
+    success_url = reverse_lazy("notifications")
 
-
-@transaction.atomic
-def _remove(channel: NotificationChannel, by: Actor) -> None:
-    record(by, "channel.delete", _subject(channel), before=channel.facts())
-    channel.delete()
+    @transaction.atomic
+    def change(self, by: Actor) -> None:
+        record(by, "channel.delete", _subject(self.object), before=self.object.facts())
+        self.object.delete()

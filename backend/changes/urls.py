@@ -10,17 +10,17 @@ api = [
 ]
 
 pages = [
-    path("changes/", changes.change_list, name="change-pages"),
-    path("changes/<int:change_id>/", changes.change_page, name="change-page"),
-    path("changes/<int:change_id>/decide/", changes.decide_change, name="decide-change"),
-    path("notifications/", notifications.notification_page, name="notifications"),
+    path("changes/", changes.ChangeList.as_view(), name="change-pages"),
+    path("changes/<int:pk>/", changes.ChangePage.as_view(), name="change-page"),
+    path("changes/<int:pk>/decide/", changes.DecideChange.as_view(), name="decide-change"),
+    path("notifications/", notifications.NotificationPage.as_view(), name="notifications"),
     path(
-        "notifications/<int:channel_id>/", notifications.channel_page, name="notification-channel"
+        "notifications/<int:pk>/", notifications.ChannelPage.as_view(), name="notification-channel"
     ),
-    path("notifications/<int:channel_id>/test/", notifications.test_channel, name="test-channel"),
+    path("notifications/<int:pk>/test/", notifications.TestChannel.as_view(), name="test-channel"),
     path(
-        "notifications/<int:channel_id>/delete/",
-        notifications.remove_channel,
+        "notifications/<int:pk>/delete/",
+        notifications.RemoveChannel.as_view(),
         name="delete-channel",
     ),
 ]

@@ -22,10 +22,10 @@ api = [
 ]
 
 pages = [
-    path("", compare.compare_page, name="compare"),
-    path("upgrade-cost/", relating.upgrade_cost, name="upgrade-cost"),
-    path("shares/", shares.share_list, name="shares"),
-    path("shares/<int:share_id>/revoke/", shares.revoke_share, name="revoke-share"),
-    path("shares/<str:secret>/", shares.share_page, name="share"),
-    path("shares/<str:secret>/comparison.csv", shares.share_file, name="share-csv"),
+    path("", compare.ComparePage.as_view(), name="compare"),
+    path("upgrade-cost/", relating.UpgradeCost.as_view(), name="upgrade-cost"),
+    path("shares/", shares.ShareList.as_view(), name="shares"),
+    path("shares/<int:pk>/revoke/", shares.RevokeShare.as_view(), name="revoke-share"),
+    path("shares/<str:secret>/", shares.SharePage.as_view(), name="share"),
+    path("shares/<str:secret>/comparison.csv", shares.ShareFile.as_view(), name="share-csv"),
 ]

@@ -1,16 +1,20 @@
 """Access to pages for readers and editors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.mixins import AccessMixin, PermissionRequiredMixin
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.decorators import method_decorator
+from django.views import View as ClassView
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django.views.generic.base import TemplateResponseMixin
 
 from core.parameters import MAX_LENGTH
 from runs.models import Host
@@ -18,6 +22,35 @@ from runs.models.host import is_number
 
 HOSTS = ("host", "client", "server")
 """URL parameters that contain keys of hosts."""
+
+
+class ReaderMixin(AccessMixin, TemplateResponseMixin, ClassView):
+    """Require permission to read, or redirect to the sign-in page.
+
+    Redirect requests for merged hosts to the same page of the remaining host. Pages with `faults`,
+    which are invalid parameters, are a 400.
+    """
+
+    http_method_names = ("get", "head")
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not (settings.CIPHERMARK_PUBLIC or request.user.is_authenticated):
+            return self.handle_no_permission()
+        present = _present_address(request)
+        return redirect(present) if present else super().dispatch(request, *args, **kwargs)
+
+    def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
+        kwargs.setdefault("status", 400 if context.get("faults") else 200)
+        return super().render_to_response(context, **kwargs)
+
+
+@method_decorator(never_cache, name="dispatch")
+class EditorMixin(PermissionRequiredMixin):
+    """Require a permission, and disable caching."""
+
+    request: HttpRequest
+    http_method_names: Sequence[str] = ("get", "head", "post")
+
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=HttpResponseBase)

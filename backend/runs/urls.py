@@ -14,12 +14,12 @@ api = [
 ]
 
 pages = [
-    path("runs/", runs.run_list, name="run-pages"),
-    path("runs/<uuid:run_id>/", runs.run_page, name="run-page"),
-    path("runs/hidden/", editing.hidden_run_list, name="hidden-runs"),
-    path("runs/<uuid:run_id>/hide/", editing.hide_run, name="hide-run"),
-    path("runs/<uuid:run_id>/show/", editing.show_run, name="show-run"),
-    path("runs/<uuid:run_id>/remove/", editing.remove_run, name="remove-run"),
+    path("runs/", runs.RunList.as_view(), name="run-pages"),
+    path("runs/<uuid:run_id>/", runs.RunPage.as_view(), name="run-page"),
+    path("runs/hidden/", editing.HiddenRunList.as_view(), name="hidden-runs"),
+    path("runs/<uuid:run_id>/hide/", editing.HideRun.as_view(), name="hide-run"),
+    path("runs/<uuid:run_id>/show/", editing.ShowRun.as_view(), name="show-run"),
+    path("runs/<uuid:run_id>/remove/", editing.RemoveRun.as_view(), name="remove-run"),
     path("upload/", upload.upload_page, name="upload"),
     path("upload/save/", upload.save_upload, name="save-upload"),
 ]

@@ -1,31 +1,32 @@
 import json
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.db.models import QuerySet
 
 from accounts.models import AuditEntry
-from core.access import permission_page
-from core.paging import page_of
+from core.access import EditorMixin
+from core.views.generic import CursorListView
 
 
-@require_safe
-@permission_page("accounts.view_auditentry")
-def audit_page(request: HttpRequest) -> HttpResponse:
+class AuditLog(EditorMixin, CursorListView):
     """Show the audit log, optionally filtered by `action` and `actor`."""
-    wanted = {
-        name: text
-        for name in ("action", "actor")
-        if (text := request.GET.get(name, "").replace("\x00", "")[:200])
-    }
-    page = page_of(AuditEntry.objects.filter(**wanted), request.GET)
-    context = {
-        "page": page,
-        "entries": [(entry, _text(entry.before), _text(entry.after)) for entry in page.rows],
-        "wanted": wanted,
-    }
-    return render(request, "accounts/audit.html", context)
+
+    permission_required = "accounts.view_auditentry"
+    template_name = "accounts/audit.html"
+
+    def get_queryset(self) -> QuerySet[AuditEntry]:
+        self.wanted = {
+            name: text
+            for name in ("action", "actor")
+            if (text := self.request.GET.get(name, "").replace("\x00", "")[:200])
+        }
+        return AuditEntry.objects.filter(**self.wanted)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        context = super().get_context_data(wanted=self.wanted, **context)
+        rows = context["object_list"]
+        entries = [(entry, _text(entry.before), _text(entry.after)) for entry in rows]
+        return context | {"entries": entries}
 
 
 def _text(facts: Any) -> str:

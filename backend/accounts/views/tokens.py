@@ -1,7 +1,6 @@
 """Create, list and revoke API tokens."""
 
 from datetime import timedelta
-from functools import partial
 from typing import Any, cast
 
 from django import forms
@@ -9,16 +8,16 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.urls import reverse_lazy
 from django.utils import timezone
+from django.views.generic import FormView
 
-from accounts.audit import actor_of
+from accounts.audit import Actor, actor_of
 from accounts.models import ApiToken
 from accounts.tokens import NameTaken, create_token, revoke_token
-from core.access import FORM, permission_page
 from core.first_steps import reverse_tunnel_command, schedule_commands, set_up_command
-from core.views.confirm import Confirmation, confirm
+from core.views.confirm import ConfirmView
+from core.views.generic import EditorFormMixin
 from runs.agent import agent_release
 
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}
@@ -49,29 +48,47 @@ class TokenForm(forms.Form):
         return cleaned
 
 
-@permission_page("accounts.add_apitoken", *FORM)
-def token_page(request: HttpRequest) -> HttpResponse:
+class TokenPage(EditorFormMixin, FormView):
     """List the tokens; a POST creates one and shows its secret once.
 
     Editors see and revoke their own tokens, administrators all tokens.
     """
-    form = TokenForm(request.POST if request.method == "POST" else None)
-    if request.method != "POST" or not form.is_valid():
-        return _page(request, form, status=400 if form.is_bound else 200)
-    fields = form.cleaned_data
-    try:
-        secret = create_token(
-            fields["name"],
-            fields["scope"],
-            fields["expires_days"],
-            host_name=fields["host_name"],
-            made_by=cast(User, request.user),
-            by=actor_of(request),
+
+    permission_required = "accounts.add_apitoken"
+    form_class = TokenForm
+    template_name = "accounts/tokens.html"
+
+    def form_valid(self, form: TokenForm) -> HttpResponse:
+        fields = form.cleaned_data
+        try:
+            secret = create_token(
+                **fields, made_by=cast(User, self.request.user), by=actor_of(self.request)
+            )
+        except NameTaken as refusal:
+            form.add_error("name", str(refusal))
+            return self.form_invalid(form)
+        context = self.get_context_data(
+            form=TokenForm(),
+            made=fields,
+            secret=secret,
+            agent_command=set_up_command(self.request, secret),
+            schedule_command=schedule_commands(self.request, secret),
         )
-    except NameTaken as refusal:
-        form.add_error("name", str(refusal))
-        return _page(request, form, status=400)
-    return _page(request, TokenForm(), secret=secret, made=fields)
+        return self.render_to_response(context)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        soon = timezone.now() + timedelta(days=7)
+        return super().get_context_data(
+            scopes=PUBLIC_SCOPES if settings.CIPHERMARK_PUBLIC else SCOPES,
+            expiries=EXPIRIES,
+            tokens=[
+                (token, token.expires_at is not None and token.expires_at < soon)
+                for token in _seen(self.request)
+            ],
+            reverse_tunnel_command=reverse_tunnel_command(self.request),
+            release=agent_release(),
+            **context,
+        )
 
 
 def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
@@ -82,41 +99,15 @@ def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
     return tokens.filter(made_by=cast(User, request.user))
 
 
-def _page(
-    request: HttpRequest,
-    form: TokenForm,
-    secret: str = "",
-    made: dict[str, str] | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    soon = timezone.now() + timedelta(days=7)
-    context = {
-        "form": form,
-        "scopes": PUBLIC_SCOPES if settings.CIPHERMARK_PUBLIC else SCOPES,
-        "expiries": EXPIRIES,
-        "tokens": [
-            (token, token.expires_at is not None and token.expires_at < soon)
-            for token in _seen(request)
-        ],
-        "made": made,
-        "secret": secret,
-        "agent_command": set_up_command(request, secret) if secret else "",
-        "reverse_tunnel_command": reverse_tunnel_command(request),
-        "schedule_command": schedule_commands(request, secret) if secret else "",
-        "release": agent_release(),
-    }
-    return render(request, "accounts/tokens.html", context, status=status)
+class RevokeToken(ConfirmView):
+    permission_required = "accounts.add_apitoken"
+    heading, button = "Revoke this token", "Revoke it"
+    sentences = ("Whatever uses it is refused from now on. This cannot be undone.",)
+    success_message = "Revoked: the token “{object.name}”."
+    success_url = reverse_lazy("tokens")
 
+    def get_queryset(self) -> QuerySet[ApiToken]:
+        return _seen(self.request)
 
-@permission_page("accounts.add_apitoken", *FORM)
-def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    token = get_object_or_404(_seen(request), pk=token_id)
-    confirmation = Confirmation(
-        "Revoke this token",
-        token.name,
-        ("Whatever uses it is refused from now on. This cannot be undone.",),
-        "Revoke it",
-        reverse("tokens"),
-        f"Revoked: the token “{token.name}”.",
-    )
-    return confirm(request, confirmation, partial(revoke_token, token.pk), confirmation.back)
+    def change(self, by: Actor) -> None:
+        revoke_token(self.object.pk, by)

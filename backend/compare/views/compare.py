@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.http import HttpRequest, QueryDict
+from django.views.generic import TemplateView
 
 from cipherspeed.choices import METHODS, METRICS, TOOLS, choice, grouping, groupings
 from cipherspeed.group_view import CIPHER_SORT, MOST_GROUPS, GroupView
@@ -28,7 +28,7 @@ from compare.views.filters import (
 from compare.views.findings import finding
 from compare.views.relating import relating_context
 from compare.views.table import group_page, only_baseline, tool_breaks
-from core.access import reader_page
+from core.access import ReaderMixin
 from core.first_steps import (
     agent_command,
     agents_lack_ssh,
@@ -42,7 +42,6 @@ from core.page_query import TOPS, PageAddress, first_page
 from runs.filters import FILTERS
 from runs.models import Host, Run
 
-TEMPLATE = "compare/compare.html"
 MOST_ARRIVING = 5
 """Maximum number of unprocessed runs listed in the first steps."""
 
@@ -68,25 +67,27 @@ OPTIONS = (
 """Parameters under "Options"."""
 
 
-@reader_page
-@questions()  # one snapshot for the whole page
-def compare_page(request: HttpRequest) -> HttpResponse:
-    """Render the comparison; invalid parameters give a 400 with an explanation."""
-    form = PageForm(request.GET)
-    if faults := form.refused:
-        context = {**_form_context(request.GET, form.query, form.view), "faults": faults}
-        return render(request, TEMPLATE, context, status=400)
-    steps = _first_steps(request)
-    asks = not request.GET and not steps
-    context = {
-        **compare_context(request.GET, form),
-        **steps,
-        "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
-        "address": request.build_absolute_uri(),
-        "cards": answers() if asks else (),
-        "asks": asks,
-    }
-    return render(request, TEMPLATE, context)
+class ComparePage(ReaderMixin, TemplateView):
+    """Render the comparison, or explain invalid parameters."""
+
+    template_name = "compare/compare.html"
+
+    @questions()  # one snapshot for the whole page
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        params = self.request.GET
+        form = PageForm(params)
+        if faults := form.refused:
+            return {**_form_context(params, form.query, form.view), "faults": faults}
+        steps = _first_steps(self.request)
+        asks = not params and not steps
+        return {
+            **compare_context(params, form),
+            **steps,
+            "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
+            "address": self.request.build_absolute_uri(),
+            "cards": answers() if asks else (),
+            "asks": asks,
+        }
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
+from django.http import QueryDict
 from django.urls import reverse
+from django.views.generic import RedirectView
 
 from cipherspeed.group_view import MOST_GROUPS
 from cipherspeed.groups import Comparison
 from compare.facets import SharedHosts, shared_hosts
 from compare.question import ComparisonQuery
-from core.access import reader_page
+from core.access import ReaderMixin
 from core.page_query import PageAddress
 from runs.filters import FILTERS
 
@@ -99,16 +99,19 @@ def _matching(
     return address.changed(**{**ways, **own}, matched="1", relative_to=reference)
 
 
-@reader_page
-def upgrade_cost(request: HttpRequest) -> HttpResponse:
+class UpgradeCost(ReaderMixin, RedirectView):
     """Redirect to the cost of the OpenSSL upgrade that most hosts made, by CPU.
 
     Uses ssh, or openssl if no host measured ssh before and after an upgrade.
     """
-    ways = {"group_by": "openssl_series", "split_by": "cpu"}
-    addresses = (
-        _by_what_changes(ComparisonQuery(tool=tool), PageAddress(QueryDict(f"tool={tool}")), **ways)
-        for tool in ("ssh", "openssl")
-    )
-    address = next(filter(None, addresses), PageAddress.of(tool="ssh", **ways))
-    return redirect(f"{reverse('compare')}{address}")
+
+    def get_redirect_url(self) -> str:
+        ways = {"group_by": "openssl_series", "split_by": "cpu"}
+        addresses = (
+            _by_what_changes(
+                ComparisonQuery(tool=tool), PageAddress(QueryDict(f"tool={tool}")), **ways
+            )
+            for tool in ("ssh", "openssl")
+        )
+        address = next(filter(None, addresses), PageAddress.of(tool="ssh", **ways))
+        return f"{reverse('compare')}{address}"

@@ -1,16 +1,16 @@
 """Share links: editors create and revoke them, anyone with the link can open it."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
+from django.shortcuts import render
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.views import View
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.generic import FormView
 
 from accounts.audit import Actor
 from accounts.tokens import digest_of, revoke
@@ -26,10 +26,10 @@ from compare.views.chart import ChartRequest
 from compare.views.compare import narrowing, result_context
 from compare.views.filters import with_ciphers
 from compare.views.table import group_page
-from core.access import FORM, permission_page
 from core.outage import Unanswerable
 from core.paging import page_of
-from core.views.confirm import Confirmation, confirm
+from core.views.confirm import ConfirmView
+from core.views.generic import EditorFormMixin
 
 EXPIRIES = {
     "7": "After a week",
@@ -45,25 +45,31 @@ class ShareForm(forms.Form):
     expires_days = forms.TypedChoiceField(choices=list(EXPIRIES.items()), coerce=int, initial=30)
 
 
-@permission_page("compare.add_share", *FORM)
-def share_list(request: HttpRequest) -> HttpResponse:
+class ShareList(EditorFormMixin, FormView):
     """List the links; a POST creates one and shows its URL once."""
-    form = ShareForm(request.POST or None, initial={"view": request.GET.get("view", "")[:4000]})
-    made: dict[str, Any] = {}
-    if form.is_valid():
+
+    permission_required = "compare.add_share"
+    form_class = ShareForm
+    template_name = "compare/shares.html"
+
+    def get_initial(self) -> dict[str, Any]:
+        return {"view": self.request.GET.get("view", "")[:4000]}
+
+    def form_valid(self, form: ShareForm) -> HttpResponse:
         fields = form.cleaned_data
-        share, address = create_share_link(request, query=fields.pop("view"), **fields)
-        form, made = ShareForm(), {"made": share, "address": address}
-    page = page_of(Share.objects.select_related("made_by"), request.GET)
-    context = {
-        "form": form,
-        "view_heading": _heading(str(form["view"].value() or "")),
-        "expiries": EXPIRIES,
-        "page": page,
-        "shares": [(share, _heading(share.query)) for share in page.rows],
-        **made,
-    }
-    return render(request, "compare/shares.html", context, status=400 if form.errors else 200)
+        share, address = create_share_link(self.request, query=fields.pop("view"), **fields)
+        context = self.get_context_data(form=ShareForm(), made=share, address=address)
+        return self.render_to_response(context)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        context = super().get_context_data(**context)
+        page = page_of(Share.objects.select_related("made_by"), self.request.GET)
+        return context | {
+            "view_heading": _heading(str(context["form"]["view"].value() or "")),
+            "expiries": EXPIRIES,
+            "page_obj": page,
+            "shares": [(share, _heading(share.query)) for share in page.rows],
+        }
 
 
 def _heading(view: str) -> str:
@@ -83,36 +89,27 @@ def _heading(view: str) -> str:
     return heading(asked) + (", with filters" if query.filters else "")
 
 
-@permission_page("compare.change_share", *FORM)
-def revoke_share(request: HttpRequest, share_id: int) -> HttpResponse:
-    share = get_object_or_404(Share, pk=share_id)
+class RevokeShare(ConfirmView):
+    permission_required = "compare.change_share"
+    model = Share
+    heading, button = "Revoke this link", "Revoke it"
+    sentences = ("The link stops working now. This cannot be undone.",)
+    success_message = "Revoked: the link “{object.name}”."
+    success_url = reverse_lazy("shares")
 
     @transaction.atomic
-    def end(by: Actor) -> None:
-        locked = Share.objects.select_for_update(of=("self",)).get(pk=share_id)
+    def change(self, by: Actor) -> None:
+        locked = Share.objects.select_for_update(of=("self",)).get(pk=self.object.pk)
         revoke(locked, share_subject(locked), by)
 
-    confirmation = Confirmation(
-        "Revoke this link",
-        share.name,
-        ("The link stops working now. This cannot be undone.",),
-        "Revoke it",
-        reverse("shares"),
-        f"Revoked: the link “{share.name}”.",
-    )
-    return confirm(request, confirmation, end, confirmation.back)
 
-
-SharedView = Callable[[HttpRequest, Share, PageForm], HttpResponseBase]
-
-
-def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBase]:
+@method_decorator(never_cache, name="dispatch")
+class _SharedView(View):
     """Look up a valid share by its secret, or show that it has ended."""
 
-    @never_cache
-    @require_safe
-    @wraps(view)
-    def opened(request: HttpRequest, secret: str) -> HttpResponseBase:
+    http_method_names = ("get", "head")
+
+    def dispatch(self, request: HttpRequest, secret: str) -> HttpResponseBase:
         share = Share.objects.filter(digest=digest_of(secret)).first()
         form = PageForm(QueryDict(share.query)) if share and share.is_valid else None
         response: HttpResponseBase
@@ -121,7 +118,7 @@ def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBas
         else:
             try:
                 with questions():
-                    response = view(request, share, form)
+                    response = super().dispatch(request, share, form)
             except Unanswerable as error:
                 context = {"sentence": error.sentence}
                 response = render(request, "compare/share_ended.html", context, status=400)
@@ -130,34 +127,33 @@ def _by_secret(view: SharedView) -> Callable[[HttpRequest, str], HttpResponseBas
         response["X-Robots-Tag"] = "noindex, nofollow"
         return response
 
-    return opened
 
-
-@_by_secret
-def share_page(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
+class SharePage(_SharedView):
     """Show chart and table of a shared comparison, even on a private site."""
-    query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)
-    viewed = compare_in_view(query, shown)
-    part = group_page(viewed, shown, params)
-    narrowed = [("Groups with", shown.search)] if shown.search else []
-    narrowed += [(title, value) for _, title, value in narrowing(params, query)]
-    beside = [f"{title} {value}" for title, value in narrowed]
-    chart = ChartRequest(query, viewed.comparison, part, shown, beside)
-    context = {
-        "share": share,
-        "query": query,
-        "display": shown,
-        "metric": choice(METRICS, query.metric),
-        "narrowed": narrowed,
-        "part": part,
-        **result_context(chart),
-        "csv_address": f"{request.path}comparison.csv",
-    }
-    return render(request, "compare/share.html", context)
+
+    def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponse:
+        query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)
+        viewed = compare_in_view(query, shown)
+        part = group_page(viewed, shown, params)
+        narrowed = [("Groups with", shown.search)] if shown.search else []
+        narrowed += [(title, value) for _, title, value in narrowing(params, query)]
+        beside = [f"{title} {value}" for title, value in narrowed]
+        chart = ChartRequest(query, viewed.comparison, part, shown, beside)
+        context = {
+            "share": share,
+            "query": query,
+            "display": shown,
+            "metric": choice(METRICS, query.metric),
+            "narrowed": narrowed,
+            "part": part,
+            **result_context(chart),
+            "csv_address": f"{request.path}comparison.csv",
+        }
+        return render(request, "compare/share.html", context)
 
 
-@_by_secret
-def share_file(request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
-    query = with_ciphers(form.query)
-    comparison = form.view.found(compare(query))
-    return csv_response(comparison_csv(query, comparison), comparison_name(query))
+class ShareFile(_SharedView):
+    def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
+        query = with_ciphers(form.query)
+        comparison = form.view.found(compare(query))
+        return csv_response(comparison_csv(query, comparison), comparison_name(query))

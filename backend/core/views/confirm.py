@@ -1,53 +1,63 @@
 """Confirmation page before a change, and message after it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.html import format_html
+from django.shortcuts import redirect
+from django.views.generic import DetailView
 
 from accounts.audit import Actor, actor_of
+from core.access import EditorMixin
 from runs.editing import EditConflict, EditRefused
 
 
-@dataclass(frozen=True)
-class Confirmation:
-    """Texts of a confirmation page: heading, consequences, button, and URL to cancel.
+class ConfirmView(EditorMixin, DetailView):
+    """Ask on GET; on POST make the change and redirect with a message.
 
-    `said`: message after the change. `undo`: URL that reverts it.
+    Texts may contain fields of `get_words`, such as {object.name}.
     """
 
+    template_name = "core/confirm.html"
     heading: str
-    about: str
+    about = "{object.name}"
     sentences: tuple[str, ...]
     button: str
-    back: str
-    said: str
-    undo: str = ""
-    name: str | None = None
-    """Current name, if the form asks for a new one."""
+    success_message: str
+    success_url: Any
 
+    def change(self, by: Actor) -> None:
+        raise NotImplementedError
 
-def confirm(
-    request: HttpRequest, asked: Confirmation, change: Callable[[Actor], Any], done: str
-) -> HttpResponse:
-    """Ask on GET; on POST make the change and redirect to `done` with a message."""
-    refusal, status = "", 200
-    if request.method == "POST":
+    def get_words(self) -> dict[str, Any]:
+        return {"object": self.object}
+
+    def get_success_url(self) -> str:
+        return str(self.success_url)
+
+    def get_cancel_url(self) -> str:
+        return self.get_success_url()
+
+    def get_success_message(self) -> str:
+        return self.success_message.format(**self.get_words())
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        words = self.get_words()
+        return super().get_context_data(
+            heading=self.heading.format(**words),
+            about=self.about.format(**words),
+            sentences=[sentence.format(**words) for sentence in self.sentences],
+            **context,
+        )
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        self.object = self.get_object()
+        message = self.get_success_message()
         try:
-            change(actor_of(request))
+            self.change(actor_of(request))
         except EditRefused as refused:
-            refusal, status = refused.sentence, _status_of(refused)
-        else:
-            undo = format_html(' <a href="{}">Undo</a>', asked.undo) if asked.undo else ""
-            messages.success(request, format_html("{}{}", asked.said, undo))
-            return redirect(done)
-    context = {"asked": asked, "refusal": refusal, "given": request.POST.get("name", asked.name)}
-    return render(request, "core/confirm.html", context, status=status)
-
-
-def _status_of(refused: EditRefused) -> int:
-    return 409 if isinstance(refused, EditConflict) else 400
+            context = self.get_context_data(refusal=refused.sentence)
+            status = 409 if isinstance(refused, EditConflict) else 400
+            return self.render_to_response(context, status=status)
+        messages.success(request, message)
+        return redirect(self.get_success_url())

@@ -12,10 +12,10 @@ from typing import Any
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_safe
+from django.views.generic import TemplateView
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -178,22 +178,25 @@ def address_of(name: str) -> str:
     return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
 
 
-@require_safe
-def docs_page(request: HttpRequest, name: str = INDEX) -> HttpResponse:
-    known = library()
-    page = known.pages.get(name)
-    if page is None:
-        raise Http404("There is no such page of the documentation.")
-    context = {
-        "page": page,
-        "html": mark_safe(page.html),  # noqa: S308 - of files of this program
-        "contents": [section for section in page.sections if section.level == 2],
-        "parts": [
-            (title, [_link(known.pages[name], page) for name in names if name in known.pages])
-            for title, names in known.parts
-        ],
-    }
-    return render(request, "core/docs.html", context)
+class DocsPage(TemplateView):
+    template_name = "core/docs.html"
+    http_method_names = ("get", "head")
+
+    def get_context_data(self, name: str = INDEX, **context: Any) -> dict[str, Any]:
+        known = library()
+        page = known.pages.get(name)
+        if page is None:
+            raise Http404("There is no such page of the documentation.")
+        return super().get_context_data(
+            page=page,
+            html=mark_safe(page.html),  # noqa: S308 - of files of this program
+            contents=[section for section in page.sections if section.level == 2],
+            parts=[
+                (title, [_link(known.pages[name], page) for name in names if name in known.pages])
+                for title, names in known.parts
+            ],
+            **context,
+        )
 
 
 def _link(page: Page, shown: Page) -> tuple[str, str, bool]:

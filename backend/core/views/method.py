@@ -1,20 +1,21 @@
 """The page `/method/`."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.views.generic import TemplateView
 
 from cipherspeed.baselines import NAMES
 from cipherspeed.choices import METRICS
 from cipherspeed.reference_profile import PROFILE
-from core.access import reader_page
+from core.access import ReaderMixin
 
 
-@reader_page
-def method_page(request: HttpRequest) -> HttpResponse:
-    levels = [
-        (tool, NAMES[family], level)
-        for tool, of_tool in PROFILE.levels.items()
-        for family, level in of_tool.items()
-    ]
-    context = {"metrics": METRICS, "profile": PROFILE, "levels": levels}
-    return render(request, "core/method.html", context)
+class MethodPage(ReaderMixin, TemplateView):
+    template_name = "core/method.html"
+    extra_context = {
+        "metrics": METRICS,
+        "profile": PROFILE,
+        "levels": [
+            (tool, NAMES[family], level)
+            for tool, of_tool in PROFILE.levels.items()
+            for family, level in of_tool.items()
+        ],
+    }

@@ -1,87 +1,94 @@
 """Edit hosts, with a confirmation page before each change."""
 
-from functools import partial
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.generic import DetailView
 
-from core.access import FORM, permission_page
+from accounts.audit import Actor
+from core.access import EditorMixin
 from core.page_query import search_text
-from core.views.confirm import Confirmation, confirm
+from core.views.confirm import ConfirmView
 from hosts import editing
 from hosts.views.side_by_side import CHOICES, hosts_beside
 from runs.models import Host, HostAlias, Run
 
 
-@permission_page("runs.change_host", *FORM)
-def rename_host(request: HttpRequest, host_id: int) -> HttpResponse:
-    host = get_object_or_404(Host, pk=host_id)
-    back = reverse("host-page", args=[host_id])
-    confirmation = Confirmation(
-        "Rename this host",
-        host.name,
-        (
-            "Uploads under its current name still reach it.",
-            "Its key stays the same, so old links keep working.",
-        ),
-        "Rename it",
-        back,
-        f"Renamed; it was {host.name}.",
-        name=host.name,
+class RenameHost(ConfirmView):
+    permission_required = "runs.change_host"
+    model = Host
+    heading, button = "Rename this host", "Rename it"
+    sentences = (
+        "Uploads under its current name still reach it.",
+        "Its key stays the same, so old links keep working.",
     )
-    name = request.POST.get("name", "")
-    return confirm(request, confirmation, partial(editing.rename_host, host.pk, name), back)
+    success_message = "Renamed; it was {object.name}."
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        name = self.request.POST.get("name", self.object.name)
+        return super().get_context_data(name=name, **context)
+
+    def get_success_url(self) -> str:
+        return reverse("host-page", args=[self.object.pk])
+
+    def change(self, by: Actor) -> None:
+        editing.rename_host(self.object.pk, self.request.POST.get("name", ""), by)
 
 
-@require_safe
-@permission_page("runs.change_host")
-def merge_choice(request: HttpRequest, host_id: int) -> HttpResponse:
-    host = get_object_or_404(Host.objects.counted(), pk=host_id)
-    named = search_text(request.GET)
-    context = {
-        "host": host,
-        "named": named,
-        "most": CHOICES,
-        "hosts": [other for other in hosts_beside(host, named) if not other.published],
-    }
-    return render(request, "hosts/merge_choice.html", context)
+class MergeChoice(EditorMixin, DetailView):
+    permission_required = "runs.change_host"
+    queryset = Host.objects.counted()
+    template_name = "hosts/merge_choice.html"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        named = search_text(self.request.GET)
+        hosts = [other for other in hosts_beside(self.object, named) if not other.published]
+        return super().get_context_data(named=named, most=CHOICES, hosts=hosts, **context)
 
 
-@permission_page("runs.change_host", *FORM)
-def merge_hosts(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
-    host, other = get_object_or_404(Host, pk=host_id), get_object_or_404(Host, pk=other_id)
-    moved = Run.objects.filter(host=other).count()
-    confirmation = Confirmation(
-        f"Merge “{other.name}” into “{host.name}”",
-        f"{other.name} ({other.slug}) becomes part of {host.name} ({host.slug})",
-        (
-            f"All its runs move ({moved}); none of their figures change.",
-            "Later uploads under the merged name belong to this host.",
-            "The runs cannot be moved back; the audit log keeps which were moved.",
-        ),
-        "Merge them",
-        reverse("merge-host-choice", args=[host_id]),
-        f"Merged: the {moved} run{'' if moved == 1 else 's'} of {other.name} are here now.",
+class MergeHosts(ConfirmView):
+    permission_required = "runs.change_host"
+    model = Host
+    heading = "Merge “{other.name}” into “{object.name}”"
+    about = "{other.name} ({other.slug}) becomes part of {object.name} ({object.slug})"
+    sentences = (
+        "All its runs move ({moved}); none of their figures change.",
+        "Later uploads under the merged name belong to this host.",
+        "The runs cannot be moved back; the audit log keeps which were moved.",
     )
-    done = reverse("host-page", args=[host_id])
-    return confirm(request, confirmation, partial(editing.merge_hosts, host.pk, other.pk), done)
+    button = "Merge them"
+    success_message = "Merged: the {moved} run{s} of {other.name} are here now."
+
+    def get_words(self) -> dict[str, Any]:
+        other = get_object_or_404(Host, pk=self.kwargs["other_id"])
+        moved = Run.objects.filter(host=other).count()
+        s = "" if moved == 1 else "s"
+        return {**super().get_words(), "other": other, "moved": moved, "s": s}
+
+    def get_success_url(self) -> str:
+        return reverse("host-page", args=[self.object.pk])
+
+    def get_cancel_url(self) -> str:
+        return reverse("merge-host-choice", args=[self.object.pk])
+
+    def change(self, by: Actor) -> None:
+        editing.merge_hosts(self.object.pk, self.kwargs["other_id"], by)
 
 
-@permission_page("runs.change_host", *FORM)
-def remove_alias(request: HttpRequest, alias_id: int) -> HttpResponse:
-    alias = get_object_or_404(HostAlias.objects.select_related("host"), pk=alias_id)
-    back = reverse("host-page", args=[alias.host_id])
-    confirmation = Confirmation(
-        f"Stop following “{alias.name}”",
-        f"{alias.host.name} ({alias.host.slug})",
-        (
-            f"Later uploads as “{alias.name}” create a new host.",
-            "The runs that are here stay here.",
-        ),
-        "Stop following",
-        back,
-        f"Later uploads as “{alias.name}” create a new host.",
+class RemoveAlias(ConfirmView):
+    permission_required = "runs.change_host"
+    queryset = HostAlias.objects.select_related("host")
+    heading, button = "Stop following “{object.name}”", "Stop following"
+    about = "{object.host.name} ({object.host.slug})"
+    sentences = (
+        "Later uploads as “{object.name}” create a new host.",
+        "The runs that are here stay here.",
     )
-    return confirm(request, confirmation, partial(editing.remove_alias, alias.pk), back)
+    success_message = "Later uploads as “{object.name}” create a new host."
+
+    def get_success_url(self) -> str:
+        return reverse("host-page", args=[self.object.host_id])
+
+    def change(self, by: Actor) -> None:
+        editing.remove_alias(self.object.pk, by)

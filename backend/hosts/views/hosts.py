@@ -1,15 +1,16 @@
 """Pages of the list of hosts and of a host."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import reverse
+from django.views.generic import DetailView, RedirectView, TemplateView
 
 from changes.models import FleetChangeMember
 from compare.standing import latest_results, standings
-from core.access import reader_page
+from core.access import ReaderMixin
 from core.first_steps import agent_command
 from core.page_query import PageAddress
 from core.paging import page_of_ids
@@ -53,39 +54,41 @@ class Heading(NamedTuple):
     sorted: str
 
 
-@reader_page
-def host_list(request: HttpRequest) -> HttpResponse:
+class HostList(ReaderMixin, TemplateView):
     """List hosts with their latest environment and AES verdict."""
-    params = request.GET
-    form = HostForm(params)
-    if form.errors:
-        return render(request, "hosts/hosts.html", {"faults": form.faults()}, status=400)
-    ids, facets, filters = form.hosts, form.facets(), form.filters
-    page = page_of_ids(ids, params, by_age=form.order == NEWEST)
-    address = PageAddress(params)
-    counts = {option.key: option.hosts for option in facets["verdict"]}
-    chosen = filters.get("verdict", ())
-    context = {
-        "hosts": Host.objects.listed_as(page.rows),
-        "page": page,
-        "text": form.given.get("q", ""),
-        "ordering": form.order,
-        "newest": address.changed(ordering=None, cursor=None),
-        "facets": [
-            (name, title, facets[name], filters.get(name, ())) for name, title in TITLES.items()
-        ],
-        "verdicts": [(name, counts[name], name in chosen) for name in VERDICTS if name in counts],
-        "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
-        "lost_count": sum(counts.get(name, 0) for name in LOST),
-        "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
-        "lost_address": address.changed(verdict=LOST, cursor=None),
-        "total": len(ids),
-        "narrowed": bool(filters or form.given.get("q")),
-        "published": Host.objects.counted().filter(published=True).count(),
-        "headings": list(_headings(form.order, params)),
-        "agent_command": agent_command(request),
-    }
-    return render(request, "hosts/hosts.html", context)
+
+    template_name = "hosts/hosts.html"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        params = self.request.GET
+        form = HostForm(params)
+        if form.errors:
+            return {"faults": form.faults()}
+        ids, facets, filters = form.hosts, form.facets(), form.filters
+        page = page_of_ids(ids, params, by_age=form.order == NEWEST)
+        address = PageAddress(params)
+        counts = {option.key: option.hosts for option in facets["verdict"]}
+        chosen = filters.get("verdict", ())
+        return {
+            "hosts": Host.objects.listed_as(page.rows),
+            "page_obj": page,
+            "text": form.given.get("q", ""),
+            "ordering": form.order,
+            "newest": address.changed(ordering=None, cursor=None),
+            "facets": [
+                (name, title, facets[name], filters.get(name, ())) for name, title in TITLES.items()
+            ],
+            "verdicts": [(key, counts[key], key in chosen) for key in VERDICTS if key in counts],
+            "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
+            "lost_count": sum(counts.get(name, 0) for name in LOST),
+            "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
+            "lost_address": address.changed(verdict=LOST, cursor=None),
+            "total": len(ids),
+            "narrowed": bool(filters or form.given.get("q")),
+            "published": Host.objects.counted().filter(published=True).count(),
+            "headings": list(_headings(form.order, params)),
+            "agent_command": agent_command(self.request),
+        }
 
 
 def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
@@ -99,37 +102,42 @@ def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
         yield Heading(field, label, field in NUMBERS, address, direction if is_sorted else "")
 
 
-@reader_page
-def host_page(request: HttpRequest, host_id: int) -> HttpResponseBase:
+class HostPage(ReaderMixin, DetailView):
     """Show a host: environment, latest results, standing, history, recent runs."""
-    host = Host.objects.listed().filter(pk=host_id).first()
-    if host is None or host.latest_run is None:
-        return host_by_key(request, str(host_id))
-    notes = list(Note.objects.filter(host=host_id))
-    latest = latest_results(host_id)
-    past = history_section(host, latest, request.GET, notes)
-    charts = tool_charts(latest)
-    context = {
-        "host": host,
-        "facts": environment_facts(host.latest_run.document.environment),
-        "part": series_page(latest, request.GET),
-        "charts": charts,
-        "runs": Run.objects.recent_of(host),
-        "standings": standing_tables(standings(host_id, latest)),
-        "doubts": any(chart.doubts for chart in charts),
-        "open_changes": FleetChangeMember.objects.open_on(host_id),
-        "advice": advise(Question((host.slug,)), reverse("recommend")),
-        "notes": notes,
-        "longest_note": LONGEST_TEXT,
-        **past,
-    }
-    status = 400 if past.get("history_faults") else 200
-    return render(request, "hosts/host.html", context, status=status)
+
+    queryset = Host.objects.listed()
+    template_name = "hosts/host.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not self.get_queryset().filter(pk=kwargs["pk"]).exists():
+            return redirect(HostByKey().get_redirect_url(str(kwargs["pk"])))
+        return super().get(request, *args, **kwargs)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        host, params = self.object, self.request.GET
+        notes = list(Note.objects.filter(host=host))
+        latest = latest_results(host.pk)
+        past = history_section(host, latest, params, notes)
+        charts = tool_charts(latest)
+        return super().get_context_data(
+            facts=environment_facts(host.latest_run.document.environment),
+            part=series_page(latest, params),
+            charts=charts,
+            runs=Run.objects.recent_of(host),
+            standings=standing_tables(standings(host.pk, latest)),
+            doubts=any(chart.doubts for chart in charts),
+            open_changes=FleetChangeMember.objects.open_on(host.pk),
+            advice=advise(Question((host.slug,)), reverse("recommend")),
+            notes=notes,
+            longest_note=LONGEST_TEXT,
+            faults=past.get("history_faults"),
+            **past,
+        )
 
 
-@reader_page
-def host_by_key(request: HttpRequest, key: str) -> HttpResponse:
-    host = Host.objects.find(key)
-    if host is None or host.latest_run_id is None:
-        raise Http404("No such host, or none of its runs counts.")
-    return redirect("host-page", host.pk)
+class HostByKey(ReaderMixin, RedirectView):
+    def get_redirect_url(self, key: str) -> str:
+        host = Host.objects.find(key)
+        if host is None or host.latest_run_id is None:
+            raise Http404("No such host, or none of its runs counts.")
+        return reverse("host-page", args=[host.pk])

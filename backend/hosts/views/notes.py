@@ -1,46 +1,49 @@
 """Add and delete notes on the page of a host."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, time
-from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.dateparse import parse_date
+from django.views import View
 
-from accounts.audit import actor_of
-from core.access import FORM, permission_page
-from core.views.confirm import Confirmation, confirm
+from accounts.audit import Actor, actor_of
+from core.access import EditorMixin
+from core.views.confirm import ConfirmView
 from hosts.editing import add_note, remove_note
 from hosts.models import Note
 from runs.editing import EditRefused
 from runs.models import Host
 
 
-@permission_page("hosts.add_note", "POST")
-def add_host_note(request: HttpRequest, host_id: int) -> HttpResponse:
-    host = get_object_or_404(Host, pk=host_id)
+class AddNote(EditorMixin, View):
+    permission_required = "hosts.add_note"
 
-    def make() -> None:
-        add_note(host.pk, request.POST.get("text", ""), _noon(request), actor_of(request))
+    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
+        host = get_object_or_404(Host, pk=pk)
+        back = f"{reverse('host-page', args=[pk])}#notes"
+        try:
+            add_note(host.pk, request.POST.get("text", ""), _noon(request), actor_of(request))
+        except EditRefused as refused:
+            context = {"sentence": refused.sentence, "back": back}
+            return render(request, "core/change_refused.html", context, status=400)
+        return redirect(back)
 
-    return _changed(request, make, host.pk)
 
+class DeleteNote(ConfirmView):
+    permission_required = "hosts.delete_note"
+    queryset = Note.objects.select_related("host")
+    heading, button = "Delete this note", "Delete it"
+    about = "{object.host.name}, {object.at:%Y-%m-%d}: {object.text}"
+    sentences = ("It leaves the histories of the host. This cannot be undone.",)
+    success_message = "The note is deleted."
 
-@permission_page("hosts.delete_note", *FORM)
-def delete_note(request: HttpRequest, note_id: int) -> HttpResponse:
-    note = get_object_or_404(Note.objects.select_related("host"), pk=note_id)
-    back = reverse("host-page", args=[note.host_id]) + "#notes"
-    confirmation = Confirmation(
-        "Delete this note",
-        f"{note.host.name}, {note.at:%Y-%m-%d}: {note.text}",
-        ("It leaves the histories of the host. This cannot be undone.",),
-        "Delete it",
-        back,
-        "The note is deleted.",
-    )
-    return confirm(request, confirmation, partial(remove_note, note_id), back)
+    def get_success_url(self) -> str:
+        return f"{reverse('host-page', args=[self.object.host_id])}#notes"
+
+    def change(self, by: Actor) -> None:
+        remove_note(self.object.pk, by)
 
 
 def _noon(request: HttpRequest) -> datetime | None:
@@ -53,13 +56,3 @@ def _noon(request: HttpRequest) -> datetime | None:
     if given and day is None:
         raise EditRefused("A date is written as 2026-11-21.", "date")
     return datetime.combine(day, time(12), UTC) if day else None
-
-
-def _changed(request: HttpRequest, change: Callable[[], None], host_id: int) -> HttpResponse:
-    back = reverse("host-page", args=[host_id]) + "#notes"
-    try:
-        change()
-    except EditRefused as refused:
-        context = {"sentence": refused.sentence, "back": back}
-        return render(request, "core/change_refused.html", context, status=400)
-    return redirect(back)

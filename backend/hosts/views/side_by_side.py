@@ -10,14 +10,14 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.text import Truncator
+from django.views.generic import DetailView, TemplateView
 
 from cipherspeed.difference import Figure, Ratio, mean_ratio, ratio_of
 from cipherspeed.environment_difference import differing_facts
 from cipherspeed.tool_changes import ToolChange, breaks_between
-from core.access import reader_page
+from core.access import ReaderMixin
 from core.page_query import PageAddress, search_text
 from core.paging import numbered_page
 from hosts.views.series import TOOL_NAMES, configuration, reading_order, section_label
@@ -95,47 +95,30 @@ def host_side(host: Host) -> Side:
     return Side(host.slug, latest, results, list(doubtful))
 
 
-@reader_page
-def runs_side_by_side(request: HttpRequest) -> HttpResponse:
-    """Compare runs, oldest first; the oldest is the baseline."""
-    return _page(request, "run", request.GET.getlist("run"))
-
-
-@reader_page
-def hosts_side_by_side(request: HttpRequest) -> HttpResponse:
-    """Compare the latest results of hosts; the first in the URL is the baseline."""
-    return _page(request, "host", request.GET.getlist("host"))
-
-
-@reader_page
-def run_diff(request: HttpRequest, run_id: UUID, other_id: UUID) -> HttpResponse:
-    """Compare two runs; the older one is the baseline."""
-    return _page(request, "run", [str(run_id), str(other_id)])
-
-
-@reader_page
-def host_diff(request: HttpRequest, host_id: int, other_id: int) -> HttpResponse:
-    """Compare two hosts; the first is the baseline."""
-    return _page(request, "host", [str(host_id), str(other_id)])
-
-
-@reader_page
-def run_diff_choice(request: HttpRequest, run_id: UUID) -> HttpResponse:
+class RunDiffChoice(ReaderMixin, DetailView):
     """Offer runs to compare with, of the same host or of hosts found by name."""
-    run = get_object_or_404(Run.objects.listed(), run_id=run_id)
-    named = search_text(request.GET)
-    hosts = Host.objects.named_like(named) if named else [run.host_id]
-    others = Run.objects.listed().counted().filter(host__in=hosts).exclude(pk=run.pk)
-    context = {"kind": "run", "run": run, "runs": others[:CHOICES]}
-    return render(request, "hosts/diff_choice.html", {**context, "named": named, "most": CHOICES})
+
+    queryset = Run.objects.listed()
+    slug_field = slug_url_kwarg = "run_id"
+    template_name = "hosts/diff_choice.html"
+    extra_context = {"kind": "run", "most": CHOICES}
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        named = search_text(self.request.GET)
+        hosts = Host.objects.named_like(named) if named else [self.object.host_id]
+        others = Run.objects.listed().counted().filter(host__in=hosts).exclude(pk=self.object.pk)
+        return super().get_context_data(named=named, runs=others[:CHOICES], **context)
 
 
-@reader_page
-def host_diff_choice(request: HttpRequest, host_id: int) -> HttpResponse:
-    host = get_object_or_404(Host.objects.counted(), pk=host_id)
-    named = search_text(request.GET)
-    context = {"kind": "host", "host": host, "hosts": hosts_beside(host, named)}
-    return render(request, "hosts/diff_choice.html", {**context, "named": named, "most": CHOICES})
+class HostDiffChoice(ReaderMixin, DetailView):
+    queryset = Host.objects.counted()
+    template_name = "hosts/diff_choice.html"
+    extra_context = {"kind": "host", "most": CHOICES}
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        named = search_text(self.request.GET)
+        hosts = hosts_beside(self.object, named)
+        return super().get_context_data(named=named, hosts=hosts, **context)
 
 
 def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
@@ -143,19 +126,29 @@ def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
     return Host.objects.listed().exclude(pk=host.pk).named_like(named)[:CHOICES]
 
 
-def _page(request: HttpRequest, kind: str, keys: Sequence[str]) -> HttpResponse:
-    keys = list(dict.fromkeys(filter(None, keys)))
-    if not FEWEST <= len(keys) <= MOST:
-        context = {"kind": kind, "chosen": len(keys), "fewest": FEWEST, "most": MOST}
-        return render(request, "hosts/side_by_side.html", context, status=400)
-    known = _runs(keys) if kind == "run" else _hosts(keys)
-    if missing := [key for key in keys if key not in known]:
-        raise Http404(f"No {kind} that counts is named {', '.join(missing)}.")
-    sides = list({side.key: side for side in known.values()}.values())
-    chosen = request.GET.get(BASELINE, "")
-    sides.sort(key=lambda side: side.key != chosen)
-    context = {"kind": kind, **_context(request, kind, sides)}
-    return render(request, "hosts/side_by_side.html", context)
+class SideBySide(ReaderMixin, TemplateView):
+    """Compare runs, of which the oldest is the baseline, or the latest results of hosts.
+
+    The first host in the URL is the baseline.
+    """
+
+    kind = "run"
+    template_name = "hosts/side_by_side.html"
+
+    def get(self, request: HttpRequest, **given: Any) -> HttpResponse:
+        kind = self.kind
+        named = given.values() or filter(None, request.GET.getlist(kind))
+        keys = list(dict.fromkeys(map(str, named)))
+        if not FEWEST <= len(keys) <= MOST:
+            context = {"kind": kind, "chosen": len(keys), "fewest": FEWEST, "most": MOST}
+            return self.render_to_response(context, status=400)
+        known = _runs(keys) if kind == "run" else _hosts(keys)
+        if missing := [key for key in keys if key not in known]:
+            raise Http404(f"No {kind} that counts is named {', '.join(missing)}.")
+        sides = list({side.key: side for side in known.values()}.values())
+        chosen = request.GET.get(BASELINE, "")
+        sides.sort(key=lambda side: side.key != chosen)
+        return self.render_to_response({"kind": kind, **_context(request, kind, sides)})
 
 
 def _runs(keys: Sequence[str]) -> dict[str, Side]:

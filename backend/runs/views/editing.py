@@ -1,80 +1,85 @@
 """Edit runs, with a confirmation page before each change."""
 
-from functools import partial
-from uuid import UUID
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.urls import reverse, reverse_lazy
+from django.utils.html import format_html
 
-from core.access import FORM, permission_page
-from core.paging import page_of
-from core.views.confirm import Confirmation, confirm
+from accounts.audit import Actor
+from core.access import EditorMixin
+from core.views.confirm import ConfirmView
+from core.views.generic import CursorListView
 from runs import editing
 from runs.models import Run
 
 
-def _about(run: Run) -> str:
-    date = f"{run.started_at:%Y-%m-%d %H:%M} UTC" if run.started_at else "an unknown date"
-    return f"the run of {run.host_name} of {date}"
+class _RunChange(ConfirmView):
+    permission_required = "runs.change_run"
+    model = Run
+    slug_field = slug_url_kwarg = "run_id"
+    about = "the run of {object.host_name} of {date}"
+    success_url = reverse_lazy("hidden-runs")
+
+    def get_words(self) -> dict[str, Any]:
+        started = self.object.started_at
+        date = f"{started:%Y-%m-%d %H:%M} UTC" if started else "an unknown date"
+        return {**super().get_words(), "date": date}
+
+    def get_cancel_url(self) -> str:
+        return reverse("run-page", args=[self.object.run_id])
 
 
-@permission_page("runs.change_run", *FORM)
-def hide_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    run = get_object_or_404(Run, run_id=run_id)
-    confirmation = Confirmation(
-        "Hide this run",
-        _about(run),
-        (
-            "The run disappears from all lists, charts, comparisons and exports.",
-            "No data is lost. You can show it again from the list of hidden runs.",
-        ),
-        "Hide it",
-        reverse("run-page", args=[run_id]),
-        f"Hidden: {_about(run)}.",
-        reverse("show-run", args=[run_id]),
+class HideRun(_RunChange):
+    heading, button = "Hide this run", "Hide it"
+    sentences = (
+        "The run disappears from all lists, charts, comparisons and exports.",
+        "No data is lost. You can show it again from the list of hidden runs.",
     )
-    done = reverse("hidden-runs")
-    return confirm(request, confirmation, partial(editing.set_hidden, run.pk, True), done)
+    success_message = "Hidden: the run of {object.host_name} of {date}."
+
+    def change(self, by: Actor) -> None:
+        editing.set_hidden(self.object.pk, True, by)
+
+    def get_success_message(self) -> str:
+        undo = reverse("show-run", args=[self.object.run_id])
+        return format_html('{} <a href="{}">Undo</a>', super().get_success_message(), undo)
 
 
-@permission_page("runs.change_run", *FORM)
-def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    run = get_object_or_404(Run, run_id=run_id)
-    confirmation = Confirmation(
-        "Show this run again",
-        _about(run),
-        ("It counts in all lists and statistics again.",),
-        "Show it",
-        reverse("hidden-runs"),
-        f"Shown again: {_about(run)}.",
+class ShowRun(_RunChange):
+    heading, button = "Show this run again", "Show it"
+    sentences = ("It counts in all lists and statistics again.",)
+    success_message = "Shown again: the run of {object.host_name} of {date}."
+
+    def change(self, by: Actor) -> None:
+        editing.set_hidden(self.object.pk, False, by)
+
+    def get_success_url(self) -> str:
+        return super().get_cancel_url()
+
+    def get_cancel_url(self) -> str:
+        return reverse("hidden-runs")
+
+
+class RemoveRun(_RunChange):
+    permission_required = "runs.delete_run"
+    heading, button = "Remove this run for good", "Remove it for good"
+    sentences = (
+        "The run, its figures and its document as received are deleted. This cannot be undone.",
+        "To take it out of the charts alone, hide it instead.",
+        "The audit log keeps who removed it, its host and its time, and none of its figures.",
     )
-    done = reverse("run-page", args=[run_id])
-    return confirm(request, confirmation, partial(editing.set_hidden, run.pk, False), done)
+    success_message = "Removed for good: the run of {object.host_name} of {date}."
+    success_url = reverse_lazy("run-pages")
+
+    def change(self, by: Actor) -> None:
+        editing.remove_run(self.object.pk, by)
+
+    def get_cancel_url(self) -> str:
+        return reverse("hidden-runs") if self.object.hidden else super().get_cancel_url()
 
 
-@permission_page("runs.delete_run", *FORM)
-def remove_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    run = get_object_or_404(Run, run_id=run_id)
-    confirmation = Confirmation(
-        "Remove this run for good",
-        _about(run),
-        (
-            "The run, its figures and its document as received are deleted. This cannot be undone.",
-            "To take it out of the charts alone, hide it instead.",
-            "The audit log keeps who removed it, its host and its time, and none of its figures.",
-        ),
-        "Remove it for good",
-        reverse("hidden-runs" if run.hidden else "run-page", args=[] if run.hidden else [run_id]),
-        f"Removed for good: {_about(run)}.",
-    )
-    done = reverse("run-pages")
-    return confirm(request, confirmation, partial(editing.remove_run, run.pk), done)
-
-
-@require_safe
-@permission_page("runs.change_run")
-def hidden_run_list(request: HttpRequest) -> HttpResponse:
-    page = page_of(Run.objects.filter(hidden=True).select_related("host"), request.GET)
-    return render(request, "runs/hidden_runs.html", {"page": page, "runs": page.rows})
+class HiddenRunList(EditorMixin, CursorListView):
+    permission_required = "runs.change_run"
+    queryset = Run.objects.filter(hidden=True).select_related("host")
+    context_object_name = "runs"
+    template_name = "runs/hidden_runs.html"

@@ -1,0 +1,62 @@
+"""Base classes of lists and forms."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.forms import BaseForm
+from django.http import HttpResponse
+from django.views.generic import ListView
+from django.views.generic.edit import FormMixin
+
+from core.access import EditorMixin, ReaderMixin
+from core.page_query import PageAddress, first_page
+from core.paging import CURSOR, page_of
+from core.parameters import ParameterFilterSet
+
+
+class CursorListView(ListView):
+    """List rows by cursor, latest first."""
+
+    ordering: tuple[str, ...] = ("-id",)
+    paginate_by = 1  # the paginator has its own size
+
+    def paginate_queryset(self, queryset: Any, page_size: int) -> Any:
+        page = page_of(queryset, self.request.GET, *self.ordering)
+        return None, page, page.rows, bool(page.newer or page.older)
+
+
+class FilteredListView(ReaderMixin, CursorListView):
+    """Filter a list; invalid filters are ignored and give a 400."""
+
+    filterset_class: type[ParameterFilterSet]
+    chips: Mapping[str, str]
+    """Filter without a control -> title."""
+
+    def get_queryset(self) -> Any:
+        self.filters = self.filterset_class(self.request.GET, super().get_queryset())
+        return self.filters.qs
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        params, given = self.request.GET, self.filters.given
+        address = PageAddress(first_page(params, CURSOR))
+        return super().get_context_data(
+            filters=self.filters,
+            faults=self.filters.errors,
+            narrowed=bool(given),
+            dates={name: params.get(name, "")[:10] for name in ("since", "until")},
+            chips=[
+                (name, title, value, address.without(name, value))
+                for name, title in self.chips.items()
+                for value in given.get(name, ())
+            ],
+            **context,
+        )
+
+
+class EditorFormMixin(EditorMixin, FormMixin):
+    """Answer an invalid form with a 400."""
+
+    def form_invalid(self, form: BaseForm) -> HttpResponse:
+        response = super().form_invalid(form)
+        response.status_code = 400
+        return response
