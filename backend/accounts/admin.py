@@ -1,6 +1,6 @@
 """Tables shown at /admin/. Runs and hosts are edited on their own pages."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
@@ -13,11 +13,6 @@ from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import end_read_tokens
 from compare.models import Share
 from runs.models import Host, HostAlias, Run
-
-if TYPE_CHECKING:
-    DjangoUserAdmin = UserAdmin[User]
-else:
-    DjangoUserAdmin = UserAdmin  # subscriptable for the type checker only
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -37,7 +32,7 @@ class LookOnlyAdmin(ModelAdmin):
 
 
 @admin.register(User)
-class PeopleAdmin(AuditedAdmin, DjangoUserAdmin):
+class PeopleAdmin(AuditedAdmin, UserAdmin):
     """Manage users and their roles. Only a superuser can create or change a superuser."""
 
     list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")

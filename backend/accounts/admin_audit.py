@@ -1,7 +1,7 @@
 """Record changes made at /admin/ in the audit log, with the values before and after."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import BadRequest, FieldError, ValidationError
@@ -12,11 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from accounts.audit import Subject, actor_of, record
-
-if TYPE_CHECKING:
-    DjangoModelAdmin = admin.ModelAdmin[Any]
-else:
-    DjangoModelAdmin = admin.ModelAdmin  # subscriptable for the type checker only
 
 NOT_UNDERSTOOD = (
     *(ValueError, TypeError, LookupError, OverflowError),
@@ -42,7 +37,7 @@ def difference(
     return {name: before.get(name) for name in changed}, {name: after[name] for name in changed}
 
 
-class ModelAdmin(DjangoModelAdmin):
+class ModelAdmin(admin.ModelAdmin):
     """Return 400 for list parameters that the database cannot handle."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

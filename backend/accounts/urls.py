@@ -11,6 +11,6 @@ pages = [
     path("audit/", AuditLog.as_view(), name="audit"),
     path("accounts/login/", SignInView.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
-    path("accounts/oidc/", oidc.start, name="oidc-start"),
-    path("accounts/oidc/callback/", oidc.callback, name="oidc-callback"),
+    path("accounts/oidc/", oidc.Start.as_view(), name="oidc-start"),
+    path("accounts/oidc/callback/", oidc.Callback.as_view(), name="oidc-callback"),
 ]

@@ -1,19 +1,15 @@
 """Access to pages for readers and editors."""
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.mixins import AccessMixin, PermissionRequiredMixin
-from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.decorators import method_decorator
-from django.views import View as ClassView
+from django.views import View
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 from django.views.generic.base import TemplateResponseMixin
 
 from core.parameters import MAX_LENGTH
@@ -24,7 +20,7 @@ HOSTS = ("host", "client", "server")
 """URL parameters that contain keys of hosts."""
 
 
-class ReaderMixin(AccessMixin, TemplateResponseMixin, ClassView):
+class ReaderMixin(AccessMixin, TemplateResponseMixin, View):
     """Require permission to read, or redirect to the sign-in page.
 
     Redirect requests for merged hosts to the same page of the remaining host. Pages with `faults`,
@@ -52,35 +48,6 @@ class EditorMixin(PermissionRequiredMixin):
     http_method_names: Sequence[str] = ("get", "head", "post")
 
 
-P = ParamSpec("P")
-R = TypeVar("R", bound=HttpResponseBase)
-View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
-Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
-
-
-def reader_required(view: View[P]) -> View[P]:
-    """Require permission to read, or redirect to the sign-in page.
-
-    Redirect requests for merged hosts to the same page of the remaining host.
-    """
-
-    @wraps(view)
-    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        if not (settings.CIPHERMARK_PUBLIC or request.user.is_authenticated):
-            return redirect_to_login(request.get_full_path())
-        present = _present_address(request)
-        if present:
-            return redirect(present)
-        return view(request, *args, **kwargs)
-
-    return guarded
-
-
-def reader_page(view: View[P]) -> View[P]:
-    """Restrict a read-only page to users with permission to read."""
-    return require_safe(reader_required(view))
-
-
 def _present_address(request: HttpRequest) -> str | None:
     """Return this URL with current keys of merged hosts, or None if there are none."""
     named = {
@@ -101,23 +68,3 @@ def _present_address(request: HttpRequest) -> str | None:
         if name in params:
             params.setlist(name, list(dict.fromkeys(keys)))
     return f"{request.path}?{params.urlencode()}"
-
-
-FORM = ("GET", "HEAD", "POST")
-
-
-def permission_page(permission: str, *methods: str) -> Callable[[Page[P]], Page[P]]:
-    """Restrict a page to a permission and methods, and disable caching."""
-
-    def decorate(view: Page[P]) -> Page[P]:
-        allowed = require_http_methods(methods)(view) if methods else view
-        guarded = login_required(permission_required(permission, raise_exception=True)(allowed))
-
-        @wraps(view)
-        @never_cache
-        def page(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-            return guarded(request, *args, **kwargs)
-
-        return page
-
-    return decorate

@@ -79,7 +79,7 @@ class ByCursorOfIds(ByCursor):
 
     offset_cutoff = 10**9  # effectively unlimited; DRF's default is 1,000
 
-    def paginate_ids(self, ids: Sequence[int], request: Any) -> list[int]:
+    def paginate_queryset(self, queryset: Any, request: Any, view: Any = None) -> list[Any]:
         """Return the ids after the last one seen, or from its position if it is gone.
 
         Changes elsewhere in the list therefore do not shift the page.
@@ -90,13 +90,13 @@ class ByCursorOfIds(ByCursor):
         if not re.fullmatch(r"[0-9]{1,18}", str(position or 0)):
             raise NotFound(self.invalid_cursor_message)
         seen = int(position or 0)
-        if seen in ids:
-            place = ids.index(seen) + (not backwards)
-        place = min(place, len(ids))
+        if seen in queryset:
+            place = queryset.index(seen) + (not backwards)
+        place = min(place, len(queryset))
         self.begin = max(0, place - size) if backwards else place
-        self.end = place if backwards else min(place + size, len(ids))
-        self.has_more = self.end < len(ids)
-        self.ids = list(ids[self.begin : self.end])
+        self.end = place if backwards else min(place + size, len(queryset))
+        self.has_more = self.end < len(queryset)
+        self.ids = list(queryset[self.begin : self.end])
         return self.ids
 
     def get_next_link(self) -> str | None:

@@ -1,6 +1,5 @@
 """Query strings of pages, and URLs of related views."""
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -22,12 +21,6 @@ KNOWN = {
     *RecommendationForm.base_fields,
     *HostForm.base_fields,
 }
-
-
-def page_number(params: QueryDict) -> int:
-    """Return the page number from 1; invalid values mean the first page."""
-    page = params.get("page", "")
-    return int(page) if re.fullmatch(r"[1-9][0-9]{0,5}", page) else 1
 
 
 def search_text(params: QueryDict, name: str = "q") -> str:

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from recommend.api import CipherList, RecommendationView
-from recommend.views import recommend_page
+from recommend.views import RecommendPage
 
 api = [
     path("ciphers/", CipherList.as_view(), name="ciphers"),
@@ -9,5 +9,5 @@ api = [
 ]
 
 pages = [
-    path("recommend/", recommend_page, name="recommend"),
+    path("recommend/", RecommendPage.as_view(), name="recommend"),
 ]

@@ -4,15 +4,15 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
 from django.urls import reverse
+from django.views.generic import TemplateView
 
 from cipherspeed.groups import natural_key
 from cipherspeed.recommendation import Place
 from cipherspeed.ssh_configuration import CLIENT_DECIDES
 from compare.views.compare import DATES
 from compare.views.filters import FILTER_TITLES
-from core.access import HOSTS, reader_page
+from core.access import HOSTS, ReaderMixin
 from core.first_steps import agent_command, nobody_measured_yet
 from core.page_query import PageAddress, api_params
 from recommend.advice import Advice, advise
@@ -38,25 +38,31 @@ TO_CHOOSE = 200
 TO_LIST = 20
 
 
-@reader_page
-def recommend_page(request: HttpRequest) -> HttpResponse:
-    """Render the form and the answer; invalid parameters give a 400 with an explanation."""
-    params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
-    unclear = _with_keys(params)
-    # The tab for pairs keeps the selected host.
-    has_question = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
-    result: dict[str, Any] = {"nobody_measured": not has_question and nobody_measured_yet()}
-    status = 200
-    if unclear:
-        result, status = {"unclear": unclear}, 200 if unclear["several"] else 404
-    elif has_question:
-        form, page = RecommendationForm(params), request.build_absolute_uri(reverse("recommend"))
-        if form.errors:
-            result, status = {"faults": form.faults()}, 400
-        else:
-            result = _result_context(advise(form.question, page))
-    context = {**_form_context(params), **result, "agent_command": agent_command(request)}
-    return render(request, "recommend/recommend.html", context, status=status)
+class RecommendPage(ReaderMixin, TemplateView):
+    """Render the form and the answer, or explain invalid parameters."""
+
+    template_name = "recommend/recommend.html"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
+        unclear = _with_keys(params)
+        # The tab for pairs keeps the selected host.
+        has_question = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
+        result: dict[str, Any] = {"nobody_measured": not has_question and nobody_measured_yet()}
+        if unclear:
+            result = {"unclear": unclear}
+        elif has_question:
+            form, page = (
+                RecommendationForm(params),
+                request.build_absolute_uri(reverse("recommend")),
+            )
+            faults = form.faults()
+            result = {"faults": faults} if faults else _result_context(advise(form.question, page))
+        context = {**_form_context(params), **result, "agent_command": agent_command(request)}
+        response = self.render_to_response(context)
+        if unclear and not unclear["several"]:
+            response.status_code = 404
+        return response
 
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:

@@ -20,6 +20,6 @@ pages = [
     path("runs/<uuid:run_id>/hide/", editing.HideRun.as_view(), name="hide-run"),
     path("runs/<uuid:run_id>/show/", editing.ShowRun.as_view(), name="show-run"),
     path("runs/<uuid:run_id>/remove/", editing.RemoveRun.as_view(), name="remove-run"),
-    path("upload/", upload.upload_page, name="upload"),
-    path("upload/save/", upload.save_upload, name="save-upload"),
+    path("upload/", upload.UploadPage.as_view(), name="upload"),
+    path("upload/save/", upload.SaveUpload.as_view(), name="save-upload"),
 ]

@@ -261,6 +261,8 @@ class Site:
         values = self.values
         if route.name.startswith("admin:"):
             values = {**values, "object_id": self._row(route), "id": self._row(route)}
+        keys = (key for path, key in values["pages"].items() if route.pattern.startswith(path))
+        values = {**values, "pk": next(keys, None)}
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(values[found[1]]), route.pattern)
 
     def _row(self, route: Route) -> Any:
@@ -289,21 +291,27 @@ def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
         clients[name] = signed_in(name, name.removeprefix("deactivated "))
     User.objects.filter(username="deactivated editor").update(is_active=False)
     someone = User.objects.create_user("someone")
-    alias = _alias(other)
+    alias, change = _alias(other), _change_of(run)
+    note = Note.objects.create(host_id=run.host_id, text="x", at=now, made_by="edith")
     values: dict[str, Any] = {
         "run_id": run.run_id,
         "other_id": other.host_id,
         "host_id": run.host_id,
         "key": "nas",
-        "alias_id": alias.pk,
-        "token_id": ApiToken.objects.get(name="upload").pk,
         "name": "operations",
-        "share_id": share.pk,
-        "change_id": _change_of(run).pk,
-        "channel_id": NotificationChannel.objects.create(name="ops").pk,
-        "note_id": Note.objects.create(host_id=run.host_id, text="x", at=now, made_by="edith").pk,
+        "change_id": change.pk,
+        "note_id": note.pk,
         "secret": secret,
         "rest": "nowhere",
+        "pages": {
+            "/hosts/aliases/": alias.pk,
+            "/hosts/": run.host_id,
+            "/tokens/": ApiToken.objects.get(name="upload").pk,
+            "/shares/": share.pk,
+            "/changes/": change.pk,
+            "/notifications/": NotificationChannel.objects.create(name="ops").pk,
+            "/notes/": note.pk,
+        },
         "content_type_id": 1,
         "rows": {
             "user": someone.pk,

@@ -4,6 +4,7 @@ import csv
 import re
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
 from io import BytesIO, StringIO
 from typing import Any
@@ -89,10 +90,10 @@ def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
         if isinstance(pattern, URLResolver):
             yield from addresses(pattern.url_patterns, path)
         elif isinstance(pattern, URLPattern) and "(?P" not in path:
-            yield re.sub(r"<(?:\w+:)?(\w+)>", lambda found: filling(found[1]), path)
+            yield re.sub(r"<(?:\w+:)?(\w+)>", partial(filling, path), path)
 
 
-def filling(name: str) -> str:
+def filling(path: str, found: re.Match[str]) -> str:
     """Return the value for a parameter of a path."""
     nobody = UUID(int=0)
     run = Run.objects.order_by("-id").first()
@@ -101,12 +102,14 @@ def filling(name: str) -> str:
     known: dict[str, Any] = {
         "run_id": run.run_id if run else nobody,
         "host_id": hosts[0],
+        "pk": hosts[0],
         "other_id": hosts[1],
-        "token_id": token.pk if token else 1,
         "app_label": "runs",
         "job_id": nobody,
     }
-    return str(known.get(name, 1))
+    if token and path.startswith("/tokens/"):
+        known["pk"] = token.pk
+    return str(known.get(found[1], 1))
 
 
 class Reader(HTMLParser):

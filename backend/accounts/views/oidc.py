@@ -1,17 +1,19 @@
 """Sign-in through an OpenID Connect provider."""
 
 import logging
-from collections.abc import Callable
 from datetime import timedelta
-from functools import wraps
+from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.backends.signed_cookies import SessionStore
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
@@ -20,8 +22,6 @@ from accounts.sign_in.accounts import SignInRefused, record_refusal
 from accounts.sign_in.oidc_backend import AnswerRefused
 from accounts.sign_in.provider import ProviderUnavailable, library_setting, provider_name
 from accounts.views.failed import sign_in_failed
-
-View = Callable[[HttpRequest], HttpResponse]
 
 logger = logging.getLogger(__name__)
 
@@ -46,19 +46,68 @@ COOKIE = "ciphermark-oidc"
 COOKIE_SECONDS = 600
 
 
-class _Start(OIDCAuthenticationRequestView):  # type: ignore[misc]  # the library has no types
-    """Redirect to the provider with state, nonce and PKCE challenge."""
+@method_decorator([never_cache, require_GET], name="dispatch")
+class _SignInView(View):
+    """Show errors as pages that say what to do; return 404 without a provider."""
 
     get_settings = staticmethod(library_setting)
 
+    def dispatch(self, request: HttpRequest) -> HttpResponseBase:
+        if not settings.CIPHERMARK_OIDC_ISSUER:
+            raise Http404
+        try:
+            return super().dispatch(request)
+        except SignInRefused as refused:
+            record_refusal(refused)
+            return sign_in_failed(request, str(refused), status=403)
+        except ProviderUnavailable as error:
+            logger.error("The OpenID Connect provider cannot be asked: %s", error)
+            return _unavailable(request)
+        except AnswerRefused as error:
+            logger.warning("An answer of %s is refused: %s", provider_name(), error)
+            return sign_in_failed(request, UNVERIFIED, status=403)
+        except SuspiciousOperation:
+            return sign_in_failed(request, EXPIRED, status=400)
 
-class _Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library has no types
-    """Exchange the code and sign the user in."""
 
-    get_settings = staticmethod(library_setting)
+class Start(_SignInView, OIDCAuthenticationRequestView):  # type: ignore[misc]  # it has no types
+    """Redirect to the provider with state, nonce and PKCE challenge.
+
+    `next` is the page to return to, on this site only.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Leave it to `get` to ask for the provider's URLs, so that a failure is explained."""
+        View.__init__(self, **options)
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        super().__init__()
+        own_session, request.session = request.session, _begun(request)
+        answer: HttpResponse = super().get(request)
+        request.session.save()
+        answer.set_cookie(
+            COOKIE,
+            request.session.session_key or "",
+            max_age=COOKIE_SECONDS,
+            path=reverse("oidc-start"),
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
+        request.session = own_session
+        return answer
+
+
+class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[misc]  # it has no types
+    """Handle the provider's redirect, with a code or an error."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Read the state of the sign-in from the cookie instead of the session."""
+        reason = request.GET.get("error", "")[:LONGEST_REASON]
+        if reason:  # the library would end the session of anyone who follows such a link
+            logger.warning("%s signed no one in: %r", provider_name(), reason)
+            words = f"{provider_name()} did not sign you in: {reason}."
+            return sign_in_failed(request, words, status=403)
         self.own_session, request.session = request.session, _begun(request)
         try:
             answer: HttpResponse = super().get(request)
@@ -87,30 +136,6 @@ def _begun(request: HttpRequest) -> SessionStore:
     return SessionStore(request.COOKIES.get(COOKIE))
 
 
-def _explained(view: View) -> View:
-    """Show errors as pages that say what to do; return 404 without a provider."""
-
-    @wraps(view)
-    def explained(request: HttpRequest) -> HttpResponse:
-        if not settings.CIPHERMARK_OIDC_ISSUER:
-            raise Http404
-        try:
-            return view(request)
-        except SignInRefused as refused:
-            record_refusal(refused)
-            return sign_in_failed(request, str(refused), status=403)
-        except ProviderUnavailable as error:
-            logger.error("The OpenID Connect provider cannot be asked: %s", error)
-            return _unavailable(request)
-        except AnswerRefused as error:
-            logger.warning("An answer of %s is refused: %s", provider_name(), error)
-            return sign_in_failed(request, UNVERIFIED, status=403)
-        except SuspiciousOperation:
-            return sign_in_failed(request, EXPIRED, status=400)
-
-    return explained
-
-
 def _unavailable(request: HttpRequest) -> HttpResponse:
     words = (
         f"{provider_name()}, which signs people in here, cannot be reached just now. Please try"
@@ -118,39 +143,4 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
     )
     answer = sign_in_failed(request, words, status=503)
     answer["Retry-After"] = str(AGAIN)
-    return answer
-
-
-@never_cache
-@require_GET
-@_explained
-def start(request: HttpRequest) -> HttpResponse:
-    """Redirect to the provider. `next` is the page to return to, on this site only."""
-    own_session, request.session = request.session, _begun(request)
-    answer: HttpResponse = _Start.as_view()(request)
-    request.session.save()
-    answer.set_cookie(
-        COOKIE,
-        request.session.session_key or "",
-        max_age=COOKIE_SECONDS,
-        path=reverse("oidc-start"),
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
-    request.session = own_session
-    return answer
-
-
-@never_cache
-@require_GET
-@_explained
-def callback(request: HttpRequest) -> HttpResponse:
-    """Handle the provider's redirect, with a code or an error."""
-    reason = request.GET.get("error", "")[:LONGEST_REASON]
-    if reason:  # the library would end the session of anyone who follows such a link
-        logger.warning("%s signed no one in: %r", provider_name(), reason)
-        words = f"{provider_name()} did not sign you in: {reason}."
-        return sign_in_failed(request, words, status=403)
-    answer: HttpResponse = _Callback.as_view()(request)
     return answer

@@ -59,7 +59,7 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
     """Return the context of chart, table and controls; `groups` is empty without results."""
     reference = request.comparison.relative_to
     ciphers = sorted(request.comparison.ciphers, key=cipher_order)
-    ranks = request.display.ranks(request.part.comparison, request.part.first - 1)
+    ranks = request.display.ranks(request.part.comparison, request.part.page.start_index() - 1)
     lines = table_lines(request.part.comparison, ciphers, ranks)
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {

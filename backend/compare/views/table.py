@@ -1,9 +1,10 @@
 """Table of a comparison: a page of ranked groups with a column per cipher."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
 from cipherspeed.baselines import only
@@ -11,30 +12,31 @@ from cipherspeed.group_view import MOST_GROUPS, GroupView, InView
 from cipherspeed.groups import Comparison, Group, GroupSummary, Ratio
 from cipherspeed.tool_changes import ToolChange, tool_changes
 from core.page_query import TOPS, PageAddress
-from core.paging import NumberedPage, numbered_page
 
 MEASURED = "agent"
 
 
 @dataclass(frozen=True)
-class GroupPage(NumberedPage):
+class GroupPage:
+    """The groups of a page; `total` counts all groups, `found` those that match the search.
+
+    `more`: labels and URLs of other page sizes.
+    """
+
+    page: Page[int]
     comparison: Comparison
-    """The comparison with only the groups of this page."""
     total: int
-    """Number of groups without search."""
     found: int
     more: tuple[tuple[str, str], ...]
-    """Labels and URLs of other page sizes."""
 
 
 def group_page(viewed: InView, display: GroupView, params: QueryDict) -> GroupPage:
-    size = display.top
     return GroupPage(
-        **asdict(numbered_page(viewed.found, size, params)),
+        Paginator(range(viewed.found), display.top).get_page(display.page),
         comparison=replace(viewed.comparison, groups=viewed.groups),
         total=viewed.total,
         found=viewed.found,
-        more=_more(PageAddress(params), viewed.found, size),
+        more=_more(PageAddress(params), viewed.found, display.top),
     )
 
 

@@ -13,7 +13,7 @@ from compare.standing import latest_results, standings
 from core.access import ReaderMixin
 from core.first_steps import agent_command
 from core.page_query import PageAddress
-from core.paging import page_of_ids
+from core.paging import page_of
 from hosts.editing import LONGEST_TEXT
 from hosts.filters import NEWEST, TITLES, HostForm
 from hosts.models import Note
@@ -65,7 +65,7 @@ class HostList(ReaderMixin, TemplateView):
         if form.errors:
             return {"faults": form.faults()}
         ids, facets, filters = form.hosts, form.facets(), form.filters
-        page = page_of_ids(ids, params, by_age=form.order == NEWEST)
+        page = page_of(ids, params, by_age=form.order == NEWEST)
         address = PageAddress(params)
         counts = {option.key: option.hosts for option in facets["verdict"]}
         chosen = filters.get("verdict", ())
@@ -121,7 +121,7 @@ class HostPage(ReaderMixin, DetailView):
         charts = tool_charts(latest)
         return super().get_context_data(
             facts=environment_facts(host.latest_run.document.environment),
-            part=series_page(latest, params),
+            **series_page(latest, params),
             charts=charts,
             runs=Run.objects.recent_of(host),
             standings=standing_tables(standings(host.pk, latest)),

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import QueryDict
 
 from cipherspeed.palette import cipher_order
@@ -13,7 +14,6 @@ from cipherspeed.percentile import Standing
 from compare.standing import SeriesStanding
 from compare.views.chart import colours_and_names, rows_height
 from core.formatting import data_size
-from core.paging import NumberedPage, numbered_page
 from runs.models import Measurement, Series
 
 SERIES_ON_PAGE = 250
@@ -91,21 +91,15 @@ def _sections(ordered: Iterable[Measurement]) -> tuple[Section, ...]:
     return tuple(_section(tuple(rows)) for _, rows in grouped)
 
 
-@dataclass(frozen=True)
-class SeriesPage(NumberedPage):
-    sections: tuple[Section, ...]
-    total: int
-
-    @property
-    def open_all(self) -> bool:
-        return self.last - self.first < SERIES_UNFOLDED
-
-
-def series_page(measurements: Iterable[Measurement], params: QueryDict) -> SeriesPage:
+def series_page(measurements: Iterable[Measurement], params: QueryDict) -> dict[str, Any]:
+    """Return the context of a page of series."""
     ordered = sorted(measurements, key=lambda row: reading_order(row.series))
-    page = numbered_page(len(ordered), SERIES_ON_PAGE, params)
-    sections = _sections(ordered[page.first - 1 : page.last])
-    return SeriesPage(**asdict(page), sections=sections, total=len(ordered))
+    page = Paginator(ordered, SERIES_ON_PAGE).get_page(params.get("page"))
+    return {
+        "series": page,
+        "series_sections": _sections(page.object_list),
+        "open_all": len(page) <= SERIES_UNFOLDED,
+    }
 
 
 def _section(rows: tuple[Measurement, ...]) -> Section:

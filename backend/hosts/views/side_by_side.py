@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC
 from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -19,7 +20,6 @@ from cipherspeed.environment_difference import differing_facts
 from cipherspeed.tool_changes import ToolChange, breaks_between
 from core.access import ReaderMixin
 from core.page_query import PageAddress, search_text
-from core.paging import numbered_page
 from hosts.views.series import TOOL_NAMES, configuration, reading_order, section_label
 from runs.models import Host, Measurement, Run, Series
 
@@ -127,10 +127,7 @@ def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
 
 
 class SideBySide(ReaderMixin, TemplateView):
-    """Compare runs, of which the oldest is the baseline, or the latest results of hosts.
-
-    The first host in the URL is the baseline.
-    """
+    """Compare runs with the oldest, or hosts with the first in the URL, the baseline."""
 
     kind = "run"
     template_name = "hosts/side_by_side.html"
@@ -181,7 +178,7 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
         )
         for number, (label, side) in enumerate(zip(labels_of(sides), sides, strict=True))
     ]
-    page = numbered_page(len(rows), ROWS, request.GET)
+    page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     return {
         "columns": columns,
         "removable": len(sides) > FEWEST,
@@ -192,13 +189,10 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
         ),
         "sections": [
             (section_label(members[0].series), members)
-            for _, group in groupby(
-                rows[page.first - 1 : page.last], key=lambda row: configuration(row.series)
-            )
+            for _, group in groupby(page, key=lambda row: configuration(row.series))
             for members in [list(group)]
         ],
-        **asdict(page),
-        "total": len(rows),
+        "page_obj": page,
         "alone": sum(len(side.results) for side in sides)
         - sum(cell is not None for row in rows for cell in row.cells),
         "crossed": _crossed(rows),

@@ -52,7 +52,7 @@ class RunPage(ReaderMixin, DetailView):
         measurements = list(self.object.measurements.shown(tries=True))
         return super().get_context_data(
             facts=environment_facts(self.object.document.environment),
-            part=series_page(measurements, self.request.GET),
+            **series_page(measurements, self.request.GET),
             noisy=sum(row.noisy for row in measurements),
             implausible=sum(row.implausible for row in measurements),
             **context,

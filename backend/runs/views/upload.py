@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
@@ -16,10 +15,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
+from django.utils.decorators import method_decorator
+from django.views import View
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST
 
+from core.access import EditorMixin
 from runs.acceptance import RunConflict
 from runs.importing import ImportRequest, NoFigures, RunTaken, stored_request
 from runs.models import Run
@@ -53,26 +53,24 @@ class Unread(NamedTuple):
 Item = TextPreview | DocumentPreview | Unread
 
 
-@csrf_exempt  # the form is received with bounds first, then its token is checked
-@login_required
-@permission_required("runs.add_run", raise_exception=True)
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def upload_page(request: HttpRequest) -> HttpResponseBase:
-    if request.method == "POST":
+@method_decorator(csrf_exempt, name="dispatch")  # the token is checked after bounded reading
+class UploadPage(EditorMixin, View):
+    permission_required = "runs.add_run"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if saved := request.GET.getlist("saved"):
+            return _saved(request, saved)
+        return _stored(request) if "text" in request.GET else _page(request, OptionsForm())
+
+    def post(self, request: HttpRequest) -> HttpResponseBase:
         return _received(request, _preview)
-    if saved := request.GET.getlist("saved"):
-        return _saved(request, saved)
-    return _stored(request) if "text" in request.GET else _page(request, OptionsForm())
 
 
-@csrf_exempt
-@login_required
-@permission_required("runs.add_run", raise_exception=True)
-@never_cache
-@require_POST
-def save_upload(request: HttpRequest) -> HttpResponseBase:
-    return _received(request, _save)
+class SaveUpload(UploadPage):
+    http_method_names = ("post",)
+
+    def post(self, request: HttpRequest) -> HttpResponseBase:
+        return _received(request, _save)
 
 
 def _received(request: HttpRequest, answer: Answer) -> HttpResponseBase:
