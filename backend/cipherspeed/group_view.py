@@ -128,6 +128,11 @@ class InView:
     total: int
     found: int
 
+    @property
+    def part(self) -> Comparison:
+        """Return the comparison of the groups on the page."""
+        return replace(self.comparison, groups=self.groups)
+
 
 def in_view(comparison: Comparison, view: GroupView) -> InView:
     matching = view.found(comparison).groups

@@ -132,8 +132,7 @@ def _form_context(params: QueryDict) -> dict[str, Any]:
         "hosts_to_choose": _measured_hosts()[:TO_CHOOSE],
         "dimensions": _dimensions() if kind == "group" else (),
         "chips": [
-            {"label": TITLES[name], "value": value, "address": address.without(name, value)}
-            for name, value in carried
+            (name, TITLES[name], value, address.without(name, value)) for name, value in carried
         ],
         "carried": carried,
     }

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.utils.text import slugify
 
 from cipherspeed.choices import heading
-from cipherspeed.group_view import CIPHER_SORT, SCALES, GroupView, drawable
-from cipherspeed.groups import Comparison, Group, answer
+from cipherspeed.group_view import CIPHER_SORT, SCALES, GroupView, InView, drawable
+from cipherspeed.groups import Group, answer
 from cipherspeed.palette import cipher_order, colour_slot, short_names
 from compare.question import ComparisonQuery
-from compare.views.table import GroupPage, Line, after_a_break, table_lines
+from compare.views.table import Line, after_a_break, table_lines
 from core.formatting import data_size
 from core.page_query import PageAddress
 
@@ -41,29 +42,29 @@ RELATIVE_READING = (
 
 @dataclass(frozen=True)
 class ChartRequest:
-    """A query with its results.
-
-    `part` has the groups of the current page. `comparison` has all groups unless groups are hosts.
-    `address`: URL of the page, for links that sort the table.
-    """
+    """A query with its results; `address` is the URL of the page, for links that sort the table."""
 
     query: ComparisonQuery
-    comparison: Comparison
-    part: GroupPage
+    viewed: InView
     display: GroupView
     narrowed: Sequence[str]
     address: PageAddress | None = None
 
+    @property
+    def page(self) -> Page[int]:
+        groups = range(self.viewed.found)
+        return Paginator(groups, self.display.top).get_page(self.display.page)
+
 
 def chart_context(request: ChartRequest) -> dict[str, Any]:
     """Return the context of chart, table and controls; `groups` is empty without results."""
-    reference = request.comparison.relative_to
-    ciphers = sorted(request.comparison.ciphers, key=cipher_order)
-    ranks = request.display.ranks(request.part.comparison, request.part.page.start_index() - 1)
-    lines = table_lines(request.part.comparison, ciphers, ranks)
+    reference = request.viewed.comparison.relative_to
+    ciphers = sorted(request.viewed.comparison.ciphers, key=cipher_order)
+    ranks = request.display.ranks(request.viewed.part, request.page.start_index() - 1)
+    lines = table_lines(request.viewed.part, ciphers, ranks)
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {
-        "heading": heading(request.comparison),
+        "heading": heading(request.viewed.comparison),
         "reference_label": reference.label if reference else None,
         "columns": _columns(request, ciphers),
         "groups": lines,
@@ -90,7 +91,7 @@ def _columns(request: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, s
 
 
 def _drawn(request: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
-    comparison = request.part.comparison
+    comparison = request.viewed.part
     is_relative = any(map(_ratios, comparison.groups))
     figures = _ratios if is_relative else _values
     groups = drawable(tuple(row.group for row in shown if figures(row.group)))
@@ -129,8 +130,8 @@ def _ratios(group: Group) -> Collection[str]:
 
 def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
     """Return the texts of a downloaded picture; `file` is its name without extension."""
-    comparison, date = request.part.comparison, datetime.now(UTC).strftime("%Y-%m-%d")
-    title = heading(request.comparison)
+    comparison, date = request.viewed.part, datetime.now(UTC).strftime("%Y-%m-%d")
+    title = heading(request.viewed.comparison)
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []
     sources = {source for group in comparison.groups for source in group.sources}
     how = (_measured_how(request.query), *profile, *request.narrowed)

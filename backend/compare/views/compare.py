@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
@@ -27,7 +27,7 @@ from compare.views.filters import (
 )
 from compare.views.findings import finding
 from compare.views.relating import relating_context
-from compare.views.table import group_page, only_baseline, tool_breaks
+from compare.views.table import only_baseline, page_sizes, tool_breaks
 from core.access import ReaderMixin
 from core.first_steps import (
     agent_command,
@@ -124,7 +124,6 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         del asked["split_by"]
         viewed = compare_in_view(query, shown)
     known = facets(query, searches(params))
-    part = group_page(viewed, shown, params)
     # A changed view begins at its first page.
     params = first_page(params)
     address = PageAddress(params)
@@ -135,20 +134,20 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         if not facet.tag
     }
     chips = [
-        Chip(title, labels.get((name, value), value), address.without(name, value))
+        (name, title, labels.get((name, value), value), address.without(name, value))
         for name, title, value in narrowing(params, query)
     ]
-    narrowed = [f"{chip.label} {chip.value}" for chip in chips]
+    narrowed = [f"{title} {value}" for _, title, value, _ in chips]
     other_sizes = [size for size in covered.block_sizes if size != query.block_size]
     if not viewed.comparison.excluded.get("no_block_size"):
         other_sizes = []
-    chart = ChartRequest(query, viewed.comparison, part, shown, narrowed, address)
+    chart = ChartRequest(query, viewed, shown, narrowed, address)
     # The form sends its method even where it is the default.
     chosen = {name for name in OPTIONS if form.given.get(name) not in (None, "pipeline")}
     return {
         **_form_context(params, query, shown, known),
         "first_cipher": first_cipher,
-        "baselines": _baselines(part.comparison.groups),
+        "baselines": _baselines(viewed.groups),
         "options": len(chosen) + (query.metric not in SWITCHED),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
@@ -159,7 +158,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "facets": shown_facets(known, query.filters, params),
         "chips": chips,
         "all_hosts": Host.objects.counted().count(),
-        "part": part,
+        "page_sizes": page_sizes(address, viewed.found, shown.top),
         **result_context(chart),
         **relating_context(query, params, viewed.comparison, address),
         "finding": finding(viewed.comparison),
@@ -228,10 +227,12 @@ def _form_context(
 
 
 def result_context(chart: ChartRequest) -> dict[str, Any]:
-    comparison = chart.comparison
-    sources = {source for group in chart.part.comparison.groups for source in group.sources}
+    comparison = chart.viewed.comparison
+    sources = {source for group in chart.viewed.groups for source in group.sources}
     return {
         "comparison": comparison,
+        "part": chart.viewed,
+        "page_obj": chart.page,
         **chart_context(chart),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),
         "sources": sorted(sources),
@@ -247,15 +248,6 @@ def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
     names = ["verdict" if name == "acceleration" else name for name in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
     return {"runs_filter": own, "split_filter": split}
-
-
-@dataclass(frozen=True)
-class Chip:
-    """An active filter, and the URL without it."""
-
-    label: str
-    value: str
-    address: str
 
 
 def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:

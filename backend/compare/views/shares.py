@@ -25,7 +25,6 @@ from compare.shares import check_view, create_share_link, share_subject
 from compare.views.chart import ChartRequest
 from compare.views.compare import narrowing, result_context
 from compare.views.filters import with_ciphers
-from compare.views.table import group_page
 from core.outage import Unanswerable
 from core.paging import page_of
 from core.views.confirm import ConfirmView
@@ -134,18 +133,16 @@ class SharePage(_SharedView):
     def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponse:
         query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)
         viewed = compare_in_view(query, shown)
-        part = group_page(viewed, shown, params)
         narrowed = [("Groups with", shown.search)] if shown.search else []
         narrowed += [(title, value) for _, title, value in narrowing(params, query)]
         beside = [f"{title} {value}" for title, value in narrowed]
-        chart = ChartRequest(query, viewed.comparison, part, shown, beside)
+        chart = ChartRequest(query, viewed, shown, beside)
         context = {
             "share": share,
             "query": query,
             "display": shown,
             "metric": choice(METRICS, query.metric),
             "narrowed": narrowed,
-            "part": part,
             **result_context(chart),
             "csv_address": f"{request.path}comparison.csv",
         }

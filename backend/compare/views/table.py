@@ -1,14 +1,11 @@
 """Table of a comparison: a page of ranked groups with a column per cipher."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.core.paginator import Page, Paginator
-from django.http import QueryDict
-
 from cipherspeed.baselines import only
-from cipherspeed.group_view import MOST_GROUPS, GroupView, InView
+from cipherspeed.group_view import MOST_GROUPS
 from cipherspeed.groups import Comparison, Group, GroupSummary, Ratio
 from cipherspeed.tool_changes import ToolChange, tool_changes
 from core.page_query import TOPS, PageAddress
@@ -16,37 +13,14 @@ from core.page_query import TOPS, PageAddress
 MEASURED = "agent"
 
 
-@dataclass(frozen=True)
-class GroupPage:
-    """The groups of a page; `total` counts all groups, `found` those that match the search.
-
-    `more`: labels and URLs of other page sizes.
-    """
-
-    page: Page[int]
-    comparison: Comparison
-    total: int
-    found: int
-    more: tuple[tuple[str, str], ...]
-
-
-def group_page(viewed: InView, display: GroupView, params: QueryDict) -> GroupPage:
-    return GroupPage(
-        Paginator(range(viewed.found), display.top).get_page(display.page),
-        comparison=replace(viewed.comparison, groups=viewed.groups),
-        total=viewed.total,
-        found=viewed.found,
-        more=_more(PageAddress(params), viewed.found, display.top),
-    )
-
-
-def _more(address: PageAddress, found: int, shown: int) -> tuple[tuple[str, str], ...]:
+def page_sizes(address: PageAddress, found: int, shown: int) -> list[tuple[str, str]]:
+    """Return labels and URLs of larger pages."""
     steps = [top for top in TOPS if top != "all" and shown < int(top) < found]
     ways = [(f"Show {top}", address.changed(top=top, page=None)) for top in steps[:1]]
     if shown < min(found, MOST_GROUPS):
         words = f"Show all {found}" if found <= MOST_GROUPS else f"Show {MOST_GROUPS}"
         ways.append((words, address.changed(top="all", page=None)))
-    return tuple(ways)
+    return ways
 
 
 def doubt_words(group: Group, cipher: str) -> str:

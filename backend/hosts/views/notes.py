@@ -2,10 +2,11 @@
 
 from datetime import UTC, datetime, time
 
+from django.core.exceptions import ValidationError
+from django.forms import DateField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.dateparse import parse_date
 from django.views import View
 
 from accounts.audit import Actor, actor_of
@@ -48,11 +49,8 @@ class DeleteNote(ConfirmView):
 
 def _noon(request: HttpRequest) -> datetime | None:
     """Return noon (UTC) of the submitted date."""
-    given = request.POST.get("date", "")
     try:
-        day = parse_date(given)
-    except ValueError:
-        day = None
-    if given and day is None:
-        raise EditRefused("A date is written as 2026-11-21.", "date")
+        day = DateField(required=False, input_formats=["%Y-%m-%d"]).clean(request.POST.get("date"))
+    except ValidationError:
+        raise EditRefused("A date is written as 2026-11-21.", "date") from None
     return datetime.combine(day, time(12), UTC) if day else None

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -40,7 +39,6 @@ NAME_LENGTH = 200
 MOST_TEXTS, MOST_FIELDS = 50, 5_000
 """Maximum number of texts and fields in a preview."""
 HOSTS_IN_LINK = 20
-Answer = Callable[[HttpRequest], HttpResponse]
 
 
 class Unread(NamedTuple):
@@ -62,49 +60,42 @@ class UploadPage(EditorMixin, View):
             return _saved(request, saved)
         return _stored(request) if "text" in request.GET else _page(request, OptionsForm())
 
-    def post(self, request: HttpRequest) -> HttpResponseBase:
-        return _received(request, _preview)
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            receive_form(request)
+            response: HttpResponse = csrf_protect(self.received)(request)
+        except FormRefused as refusal:
+            return _page(request, OptionsForm(), status=refusal.status, problem=str(refusal))
+        return response
+
+    def received(self, request: HttpRequest) -> HttpResponse:
+        """Preview the texts."""
+        options = OptionsForm(request.POST)
+        if not options.is_valid():
+            return _page(request, options, status=400, text=request.POST.get("text", ""))
+        items = list(_items(request, options.hints()))
+        problem = "" if items else "Paste a text, or choose a file."
+        return _page(request, options, items, problem=problem)
 
 
 class SaveUpload(UploadPage):
     http_method_names = ("post",)
 
-    def post(self, request: HttpRequest) -> HttpResponseBase:
-        return _received(request, _save)
-
-
-def _received(request: HttpRequest, answer: Answer) -> HttpResponseBase:
-    try:
-        receive_form(request)
-        response: HttpResponseBase = csrf_protect(answer)(request)
-    except FormRefused as refusal:
-        return _page(request, OptionsForm(), (), {"problem": str(refusal)}, refusal.status)
-    return response
-
-
-def _preview(request: HttpRequest) -> HttpResponse:
-    options = OptionsForm(request.POST)
-    if not options.is_valid():
-        return _page(request, options, (), {"text": request.POST.get("text", "")}, 400)
-    items = list(_items(request, options.hints()))
-    problem = "" if items else "Paste a text, or choose a file."
-    return _page(request, options, items, {"problem": problem})
-
-
-def _save(request: HttpRequest) -> HttpResponse:
-    options = OptionsForm(request.POST, prefix="read")
-    if not options.is_valid():
-        raise FormRefused("The form arrived damaged. Choose the file again.")
-    items = list(_items(request, options.hints()))
-    previews = [item for item in items if not isinstance(item, Unread)]
-    try:
-        ids = _store(previews, cast(User, request.user))
-    except FormRefused as refusal:
-        shown = {"problem": str(refusal), "conflict": refusal.run_id}
-        return _page(request, options, items, shown, refusal.status)
-    query = QueryDict(mutable=True)
-    query.setlist("saved", ids)
-    return redirect(f"{reverse('upload')}?{query.urlencode()}")
+    def received(self, request: HttpRequest) -> HttpResponse:
+        """Save the selected results."""
+        options = OptionsForm(request.POST, prefix="read")
+        if not options.is_valid():
+            raise FormRefused("The form arrived damaged. Choose the file again.")
+        items = list(_items(request, options.hints()))
+        previews = [item for item in items if not isinstance(item, Unread)]
+        try:
+            ids = _store(previews, cast(User, request.user))
+        except FormRefused as refusal:
+            shown = {"problem": str(refusal), "conflict": refusal.run_id}
+            return _page(request, options, items, refusal.status, **shown)
+        query = QueryDict(mutable=True)
+        query.setlist("saved", ids)
+        return redirect(f"{reverse('upload')}?{query.urlencode()}")
 
 
 def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> list[str]:
@@ -185,15 +176,15 @@ def _stored(request: HttpRequest) -> HttpResponse:
     given = {name: answer for name, answer in vars(stored.hints).items() if answer}
     preview = TextPreview("Stored text", 0, stored, QueryDict())
     runs = Run.objects.filter(imported_text__import_id=import_id)
-    return _page(request, OptionsForm(initial=given), [preview], {"runs": runs})
+    return _page(request, OptionsForm(initial=given), [preview], runs=runs)
 
 
 def _page(
     request: HttpRequest,
     options: OptionsForm,
     items: Sequence[Item] = (),
-    shown: Mapping[str, Any] | None = None,
     status: int = 200,
+    **shown: Any,
 ) -> HttpResponse:
     """Render the preview, or the form if there is nothing to select."""
     previews = [item for item in items if not isinstance(item, Unread) and item.packed]
@@ -206,7 +197,7 @@ def _page(
         "items": items,
         "text": texts[0] if texts and not has_results else "",
         "most_bytes": REQUEST_BYTES,
-        **(shown or {}),
+        **shown,
     }
     template = "runs/upload_preview.html" if has_results else "runs/upload.html"
     return render(request, template, context, status=status)
