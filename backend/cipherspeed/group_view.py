@@ -1,7 +1,7 @@
 """Select and sort the groups of a comparison for pages and exports."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TypeVar
@@ -73,23 +73,13 @@ class GroupView:
         """Return the cipher by which groups are sorted; empty for none or several."""
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
-    def ranks(self, comparison: Comparison, before: int = 0) -> dict[str, str]:
-        """Return the rank of each group by id, for groups with a value of the sorting cipher.
-
-        Groups share a rank if their quartiles overlap or their medians hardly differ.
-        `before`: number of groups on previous pages.
-        """
-        ranks: dict[str, str] = {}
-        leader: GroupSummary | None = None
-        rank = before
-        for place, group in enumerate(comparison.groups, start=before + 1):
-            summary = group.values.get(self.cipher)
-            if summary is None or comparison.split_by or group.key == UNKNOWN_KEY:
-                continue
-            if leader is None or not _ties(leader, summary):
-                leader, rank = summary, place
-            ranks[group.id] = str(rank)
-        return ranks
+    def ranks(self, comparison: Comparison) -> dict[str, str]:
+        """Return the rank of each group by id, for sorted groups with a value of the cipher."""
+        return ranks(
+            (group.id, group.values.get(self.cipher))
+            for group in comparison.groups
+            if not comparison.split_by and group.key != UNKNOWN_KEY
+        )
 
     def place(self, best: float | None, metric: str) -> float:
         """Return the sort key of a group with this best value; None comes last."""
@@ -101,6 +91,23 @@ class GroupView:
         """Return the groups of the page; a page beyond the last is the last."""
         start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
         return tuple(groups[start : start + self.top])
+
+
+def ranks(summaries: Iterable[tuple[str, GroupSummary | None]]) -> dict[str, str]:
+    """Return key -> rank; `summaries` are sorted, those that are None have no rank.
+
+    Groups share a rank if their quartiles overlap or their medians hardly differ.
+    """
+    ranks: dict[str, str] = {}
+    leader: GroupSummary | None = None
+    rank = 0
+    for place, (key, summary) in enumerate(summaries, start=1):
+        if summary is None:
+            continue
+        if leader is None or not _ties(leader, summary):
+            leader, rank = summary, place
+        ranks[key] = str(rank)
+    return ranks
 
 
 def _ties(first: GroupSummary, second: GroupSummary) -> bool:
@@ -120,13 +127,15 @@ class InView:
     """Hold the `groups` of a comparison that are on the page.
 
     `comparison` has all groups, or only those of the page if groups are hosts, because there may
-    be ten thousand. `total` counts all groups, `found` those that match the search.
+    be ten thousand. `total` counts all groups, `found` those that match the search. `ranks` is by
+    id of a group, over all pages.
     """
 
     comparison: Comparison
     groups: tuple[Group, ...]
     total: int
     found: int
+    ranks: Mapping[str, str]
 
     @property
     def part(self) -> Comparison:
@@ -135,8 +144,10 @@ class InView:
 
 
 def in_view(comparison: Comparison, view: GroupView) -> InView:
-    matching = view.found(comparison).groups
-    return InView(comparison, view.on_page(matching), len(comparison.groups), len(matching))
+    matching = view.found(comparison)
+    groups = matching.groups
+    on_page, ranks = view.on_page(groups), view.ranks(matching)
+    return InView(comparison, on_page, len(comparison.groups), len(groups), ranks)
 
 
 def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:

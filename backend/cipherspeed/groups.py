@@ -175,6 +175,12 @@ class Comparison:
     matched: bool = False
     hosts: int = 0
 
+    def is_reference(self, group: Group) -> bool:
+        reference = self.relative_to
+        if reference is None or self.split_by or (reference.is_host and self.group_by != "host"):
+            return False
+        return group.key == reference.key
+
 
 _natural_key = natsort_keygen(alg=ns.IGNORECASE)
 

@@ -7,11 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
-from heapq import nsmallest
 from operator import or_
 from typing import Any, NamedTuple
 
-from cipherspeed.group_view import LOWER_IS_BETTER, GroupView, InView, in_view
+from cipherspeed.group_view import LOWER_IS_BETTER, GroupView, InView, in_view, ranks
 from cipherspeed.groups import (
     FEW_VOTES,
     NEEDS_BASELINE,
@@ -69,7 +68,8 @@ def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) 
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     """Return the part of the comparison in view.
 
-    Only the hosts on the page are summarised, because there may be ten thousand.
+    Only the hosts on the page are summarised, because there may be ten thousand. A host that is
+    the reference is the first on each page.
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
@@ -89,18 +89,25 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
             return view.place(values[host], query.metric), *group_order(name.key, name.label)
 
         hosts = [host for host in values if view.finds(names[host, 0].label)]
-        first = nsmallest(view.page * view.top, hosts, key=place)
-        on_page = list(view.on_page(first))
+        hosts.sort(key=place)
+        reference = [host for host in hosts if names[host, 0].key == query.reference_host]
+        on_page = list(dict.fromkeys((*reference, *view.on_page(hosts))))
         comparison = _compared(ask, query, on_page)
         measured = f"SELECT DISTINCT slot FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
         ciphers = {slots[slot].cipher for (slot,) in ask(measured, {})}
+    found = ((names[host, 0].key, _single(values[host])) for host in hosts if view.cipher)
     places = {names[host, 0].key: number for number, host in enumerate(on_page)}
     return InView(
         replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
         tuple(sorted(comparison.groups, key=lambda group: places[group.key])),
         len(values),
         len(hosts),
+        ranks(found),
     )
+
+
+def _single(value: float | None) -> GroupSummary | None:
+    return None if value is None else GroupSummary(*(value,) * 5, n=1)
 
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:

@@ -6,7 +6,8 @@ from typing import Any
 from django.test import Client
 
 from tests.conftest import StoreRun
-from tests.pages.conftest import page, table_values, text_of
+from tests.pages.conftest import link, page, table_values, text_of
+from tests.pages.test_compare_page import chart
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
@@ -74,6 +75,35 @@ def test_groups_are_searched_and_come_page_by_page(member: Client, store_run: St
     ]
     nothing = page(member, "/", q="<b>")
     assert "No group's name contains “ <b> ”" in text_of(nothing)
+
+
+def ranks(html: str) -> list[tuple[str, str]]:
+    """Return group and rank of each row of the comparison."""
+    return re.findall(r'<tr data-group="([^"]*)"><td class="number muted">(\d*)</td>', html)
+
+
+def test_ranks_go_on_and_are_shared_across_pages(member: Client, store_run: StoreRun) -> None:
+    for number in range(25):  # the 22 fastest are equal
+        series = ssh_measurement(GCM, 1e8 * 1.2 ** min(number, 3))
+        store_run(machine(f"m{number}", series, cpu=f"m{number}"))
+    for group_by in ("cpu", "host"):
+        assert ranks(page(member, "/", group_by=group_by, page=2)) == [
+            *(("m23", "1"), ("m24", "1"), ("m2", "23"), ("m1", "24"), ("m0", "25"))
+        ]
+
+
+def test_a_host_leads_to_the_comparison_that_begins_with_it(
+    member: Client, store_run: StoreRun
+) -> None:
+    runs = [store_run(machine(f"m{n}", ssh_measurement(GCM, 1e8 * 1.2**n))) for n in range(25)]
+    html = page(
+        member, "/" + link(page(member, f"/hosts/{runs[0].host_id}/"), "View in comparison")
+    )
+    assert ranks(html)[:2] == [("m0", "25"), ("m24", "1")]
+    assert "m0 reference, 1 host" in text_of(html)
+    view = chart(html)
+    assert view["comparison"]["groups"][0]["key"] == "m0"
+    assert view["notes"]["m0"] == "reference, 1 host"
 
 
 def test_hosts_are_searched_filtered_and_sorted(member: Client, store_run: StoreRun) -> None:

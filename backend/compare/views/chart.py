@@ -60,15 +60,14 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
     """Return the context of chart, table and controls; `groups` is empty without results."""
     reference = request.viewed.comparison.relative_to
     ciphers = sorted(request.viewed.comparison.ciphers, key=cipher_order)
-    ranks = request.display.ranks(request.viewed.part, request.page.start_index() - 1)
-    lines = table_lines(request.viewed.part, ciphers, ranks)
+    lines = table_lines(request.viewed.part, ciphers, request.viewed.ranks)
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {
         "heading": heading(request.viewed.comparison),
         "reference_label": reference.label if reference else None,
         "columns": _columns(request, ciphers),
         "groups": lines,
-        "has_ranks": bool(ranks),
+        "has_ranks": bool(request.viewed.ranks),
         "whiskers": any(cell.summary.n > 1 for cell in cells),
         "points": any(cell.summary.n == 1 for cell in cells),
         "doubts": any(cell.doubt for cell in cells),
@@ -94,7 +93,10 @@ def _drawn(request: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
     comparison = request.viewed.part
     is_relative = any(map(_ratios, comparison.groups))
     figures = _ratios if is_relative else _values
-    groups = drawable(tuple(row.group for row in shown if figures(row.group)))
+    with_figures = tuple(
+        row.group for row in shown if figures(row.group) or comparison.is_reference(row.group)
+    )
+    groups = drawable(with_figures)
     later = dict.fromkeys(after_a_break(comparison), ", tool changed")
     drawn = replace(
         comparison,
@@ -114,7 +116,7 @@ def _drawn(request: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
             "picture": _picture_words(request, RELATIVE_READING if is_relative else READING),
         },
         "chart_groups": len(groups),
-        "groups_beyond": len(groups) < sum(bool(figures(row.group)) for row in shown),
+        "groups_beyond": len(groups) < len(with_figures),
         "chart_height": rows_height(bars),
         "picture_files": math.ceil(len(groups) / PICTURE_GROUPS),
     }

@@ -42,11 +42,12 @@ def only_baseline(group: Group) -> str:
     return "" if group.uncertainty else only(families)
 
 
-def hosts_note(group: Group) -> str:
+def hosts_note(group: Group, comparison: Comparison) -> str:
     """Describe the number of hosts, a lower maximum per cipher, and the only baseline."""
+    reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    notes = (hosts, "" if most >= group.hosts else f"n ≤ {most}", only_baseline(group))
+    notes = (reference, hosts, "" if most >= group.hosts else f"n ≤ {most}", only_baseline(group))
     return ", ".join(filter(None, notes))
 
 
@@ -101,7 +102,7 @@ def table_lines(
             ranks.get(group.id, ""),
             group,
             group.id in here,
-            hosts_note(group),
+            hosts_note(group, comparison),
             tuple(_cell(group, cipher, highest[cipher]) for cipher in ciphers),
         )
         for group in comparison.groups
