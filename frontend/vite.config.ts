@@ -8,6 +8,8 @@ const SHARED =
 // What it loads later has its hash from here, and imports nothing from the entry: under its two
 // names a browser would run that twice (tests/browser/test_charts.py).
 export default defineConfig({
+  // Of htmx, which may not evaluate anyway; with it a bundle cannot be made small.
+  define: { eval: "undefined" },
   build: {
     target: "es2022",
     cssCodeSplit: false,

@@ -1,6 +1,7 @@
 """The compare page in the hands of its reader."""
 
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -21,6 +22,15 @@ def test_a_choice_applies_at_once_and_keeps_the_focus(open_page: OpenPage) -> No
     expect(page.locator("#announcer")).to_contain_text("groups")
     assert page.evaluate("window.sameDocument") is True
     assert page.title() == "SSH throughput by operating system · Ciphermark"
+
+
+def test_another_benchmark_drops_what_belongs_to_the_first(open_page: OpenPage) -> None:
+    page = open_page("/?source=published&cipher=aes128-ctr&method=pipeline&group_by=os")
+    page.get_by_label("Benchmark").select_option("openssl")
+    expect(page.locator("h1")).to_have_text("OpenSSL throughput by operating system")
+    assert set(parse_qs(urlsplit(page.url).query, keep_blank_values=True)) == {
+        *("tool", "group_by", "source", "metric"),
+    }
 
 
 @pytest.mark.usefixtures("measured_run")

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.open_to_all import NEXT_FRAME
 from tests.browser.site_tools import moments_last, upload, worker_paused
 from tests.browser.test_first_light import table
 from tests.live_site import LiveSite
@@ -52,9 +53,11 @@ def test_the_link_of_a_view_is_copied(open_page: OpenPage, fleet: None) -> None:
 
 def test_hosts_are_found_sorted_and_turned_page_by_page(open_page: OpenPage, fleet: None) -> None:
     page = open_page("/hosts/")
+    views = page.evaluate("history.length")
     page.get_by_label("Name").press_sequentially("fleet 1")
     expect(page.locator("#summary")).to_contain_text("111 hosts found")
     expect(page.get_by_label("Name")).to_be_focused()
+    assert page.evaluate("history.length") == views
     page.locator("#sort-name").click()
     names = page.locator("tbody th a")
     expect(names.first).to_have_text("fleet 1 ")
@@ -95,6 +98,19 @@ def test_hosts_ticked_in_several_searches_are_compared_side_by_side(
     expect(page.locator(".page-head p").last).to_contain_text("Each compared with fleet 112")
     page.get_by_role("link", name=re.compile("Use as baseline.*fleet 131")).click()
     expect(page.locator(".page-head p").last).to_contain_text("Each compared with fleet 131")
+
+
+def test_a_page_in_the_background_asks_for_nothing(open_page: OpenPage) -> None:
+    page = open_page("/runs/")
+    page.evaluate("Object.defineProperty(document, 'hidden', {value: true, configurable: true})")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.evaluate(NEXT_FRAME)
+    assert asked == []
+    page.evaluate("delete document.hidden")
+    with page.expect_response("**/runs/"):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
 def test_what_arrives_shows_in_the_list_and_becomes_ready(

@@ -25,7 +25,7 @@ def test_a_channel_is_added_tested_changed_and_deleted_and_its_secrets_stay_unse
     assert (channel.severity, channel.tags, channel.kinds) == (3, [], [])
     assert (channel.daily, channel.paused) == (True, True)
     administrator.post(f"{address}test/")
-    assert "data-pending" in page(administrator, "/notifications/")
+    assert "data-poll" in page(administrator, "/notifications/")
     send_all()
     assert "This is a test" in hook.received[0]["message"]
     shown = page(administrator, "/notifications/")

@@ -53,7 +53,7 @@ def test_the_list_names_what_changed_and_leads_to_the_evidence(
     assert f"/hosts/{nas.pk}/?series=openssl%2F8192%2Faes-128-gcm#history" in html
     runs = Run.objects.filter(host=nas).order_by("started_at")
     assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in html
-    assert "data-post-live" not in html  # readers decide nothing
+    assert "hx-post" not in html  # readers decide nothing
 
 
 def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:

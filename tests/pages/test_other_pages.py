@@ -1,10 +1,12 @@
 """Hosts, runs, method, signing in and errors."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db.models import F
 from django.test import Client
 
 from runs.models import Run
@@ -85,7 +87,9 @@ def test_a_run_being_processed_refreshes_itself(member: Client, uploader: ApiCli
     Run.objects.update(status="accepted")
     html = page(member, f"/runs/{document['run_id']}/")
     assert "is being processed" in text_of(html)
-    assert "data-pending" in html
+    assert "every 2s" in html
+    Run.objects.update(received_at=F("received_at") - timedelta(minutes=5))
+    assert "every 15s" in page(member, f"/runs/{document['run_id']}/")
     assert '<noscript><meta http-equiv="refresh"' in html
 
 

@@ -101,7 +101,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
         "reverse_tunnel_command": reverse_tunnel_command(request),
         "measuring": is_measuring(),
         "nothing_stored": not Run.objects.shown().filter(status=Run.Status.READY).exists(),
-        "newest": latest[0].run_id if latest else "",
+        "latest_at": latest[0].received_at if latest else None,
         "arriving": [run for run in latest if run.status == Run.Status.ACCEPTED],
     }
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -100,6 +101,18 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
         '<time datetime="{}" class="nowrap">{}</time>',
         moment.strftime("%Y-%m-%dT%H:%M:%SZ"),
         moment.strftime("%Y-%m-%d" if bare_date else "%Y-%m-%d %H:%M UTC"),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def poll(context: template.Context, since: datetime | None, address: str = "") -> SafeString:
+    """Return attributes that poll the page: less often the longer ago the last news was."""
+    age = timezone.now() - since if since else timedelta()
+    return format_html(
+        ' data-poll hx-get="{}" hx-trigger="every {}s, visibilitychange from:document"'
+        ' hx-sync="#main:drop"',
+        address or context["request"].get_full_path(),
+        min(max(int(age.total_seconds() / 10), 2), 15),
     )
 
 

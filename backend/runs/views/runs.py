@@ -30,10 +30,9 @@ class RunList(FilteredListView):
         context = super().get_context_data(**context)
         # The unfiltered first page refreshes itself.
         watches = not (context["narrowed"] or context["page_obj"].newer)
-        newest = self.filters.qs.values_list("run_id", flat=True).first() if watches else ""
         return context | {
             "watches": watches,
-            "newest": newest,
+            "latest_at": context["runs"][0].received_at if watches and context["runs"] else None,
             "verdicts": VERDICTS,
             "sources": dict(Run.Source.choices),
             "statuses": Run.Status.values,

@@ -97,7 +97,6 @@ class Figure implements DrawnChart {
   private *begin(): Generator<void, void> {
     yield* this.draw();
     this.listen();
-    if ("refocus" in this.figure.dataset) this.canvas.focus({ preventScroll: true });
   }
 
   /** In pieces, between which a slow machine can do what its reader wants. */

@@ -8,15 +8,36 @@ import { idle, isNear, turn, whenNear } from "./idle";
 /** What only some readers of a chart reach for. */
 const loadPicture: LoadPicture = () => import("../charts/picture");
 
+const FIGURES = "figure[data-chart], figure[data-history]";
+
 const drawn = new Map<HTMLElement, DrawnChart>();
+
+/** How often the page has changed: who began to draw before it changed gives up. */
+let changes = 0;
+
+/** Whether a figure of the document stays as it is drawn, because the fresh page has the same. */
+export function keepsChart(old: Node, fresh: Node): boolean {
+  if (!(old instanceof HTMLElement) || !old.matches(FIGURES)) return false;
+  const id = sourceOf(old);
+  const source = (fresh.getRootNode() as Element).querySelector(`[id="${id}"]`);
+  if (source?.textContent === document.getElementById(id)?.textContent) return true;
+  forget(old);
+  return false;
+}
+
+function sourceOf({ dataset }: HTMLElement): string {
+  return dataset["chart"] ?? dataset["history"] ?? "";
+}
+
+function forget(figure: HTMLElement): void {
+  drawn.get(figure)?.destroy();
+  drawn.delete(figure);
+}
 
 /** Draw the figures that are in the document now; forget those that have left it. */
 export function drawCharts(): void {
-  for (const [figure, chart] of drawn) {
-    if (figure.isConnected) continue;
-    chart.destroy();
-    drawn.delete(figure);
-  }
+  changes += 1;
+  for (const figure of drawn.keys()) if (!figure.isConnected) forget(figure);
   for (const figure of figures()) {
     if (drawn.has(figure)) continue;
     // What takes the place of a chart in sight does so in one go: it must not flicker. A chart of
@@ -30,12 +51,12 @@ export function drawCharts(): void {
 const LONG = 60_000;
 
 function isLong(figure: HTMLElement): boolean {
-  const source = document.getElementById(figure.dataset["chart"] ?? "");
+  const source = document.getElementById(sourceOf(figure));
   return (source?.textContent?.length ?? 0) > LONG;
 }
 
 function figures(): Iterable<HTMLElement> {
-  return document.querySelectorAll<HTMLElement>("figure[data-chart], figure[data-history]");
+  return document.querySelectorAll<HTMLElement>(FIGURES);
 }
 
 /** A chart out of sight waits until the reader comes near or the browser has nothing to do. */
@@ -51,11 +72,12 @@ type Wait = () => Promise<void>;
  * failure is said where the chart would be.
  */
 async function arrive(figure: HTMLElement, wait: Wait | null): Promise<void> {
+  const change = changes;
   try {
     const draw = "history" in figure.dataset ? await loadHistory() : await loadChart(figure);
     if (wait) await wait();
     // Meanwhile the page may have gone on, or have asked twice.
-    if (!figure.isConnected || drawn.has(figure)) return;
+    if (change !== changes || drawn.has(figure)) return;
     const chart = draw(figure);
     if (!chart) return;
     drawn.set(figure, chart);

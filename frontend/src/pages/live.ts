@@ -1,103 +1,143 @@
-/** What the server is still working on shows itself as it goes on: runs that wait to be processed,
- * runs that arrive, a reference profile. Asked for ever more rarely, and never by a hidden page. */
+/** What is left to do when htmx swaps the page's main part (attributes in core/base.html): for a
+ * form or link that applies at once, for one that saves, and when the page polls for news. */
 
-import { waitAfter } from "./backOff";
-import { replaceFrom } from "./replace";
+import htmx, { type HtmxBeforeSwapDetails, type HtmxRequestConfig, type HtmxResponseInfo } from "htmx.org";
+import { Idiomorph } from "idiomorph/htmx";
 
-const PENDING_RUN = "[data-pending-run]";
-const MOST_RUNS = 50;
+import { drawCharts, keepsChart } from "./charts";
+import { tickAgain } from "./ticks";
 
-/** A part of the page that is at work without a run: it is looked at as a whole. */
-const PENDING_PART = "[data-live] [data-pending]";
+/** What a drawn chart adds to its figure. */
+const DRAWN = ["data-drawn", "style"];
 
-/** The latest run that the page knows ("" for none): another one is news. */
-const NEWEST = "[data-live] [data-newest]";
+Object.assign(htmx.config, {
+  allowEval: false,
+  defaultSettleDelay: 0,
+  includeIndicatorStyles: false,
+  // A refused filter is a page too.
+  responseHandling: [{ code: ".*", swap: true }],
+  scrollIntoViewOnBoost: false,
+});
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) => !keepsChart(old, fresh);
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element, type) =>
+  !stays(name, element as HTMLInputElement, type);
 
-interface RunState {
-  run_id: string;
-  status: string;
-  host_name: string;
+/** What the reader has set up in the page and wants to find again. */
+function stays(name: string, field: HTMLInputElement, type: "update" | "remove"): boolean {
+  if (name === "value" && "defaultValue" in field) {
+    // Newer than what the server was asked, or not yet sent.
+    return field.form?.matches("[hx-boost]")
+      ? field.type === "search" && field === document.activeElement
+      : field.value !== field.defaultValue;
+  }
+  return name === "open" || (type === "remove" && DRAWN.includes(name));
 }
 
-let timer: ReturnType<typeof setTimeout> | undefined;
-let quietLooks = 0;
+/** Hosts of runs that are being processed, by the ids of their statuses. */
+let pending = new Map<string, string>();
 
 export function initLive(): void {
-  document.addEventListener("visibilitychange", lookSoon);
-  lookSoon();
-}
-
-/** Begin to look, or begin again: something has changed that is worth a closer look. */
-export function lookSoon(): void {
-  quietLooks = 0;
-  plan();
-}
-
-function plan(): void {
-  clearTimeout(timer);
-  if (document.hidden || !document.querySelector(`${PENDING_RUN}, ${PENDING_PART}, ${NEWEST}`)) {
-    return;
-  }
-  const busy = document.querySelector(`${PENDING_RUN}, ${PENDING_PART}`) !== null;
-  timer = setTimeout(() => void look(), waitAfter(quietLooks, busy));
-}
-
-async function look(): Promise<void> {
-  try {
-    const part = document.querySelector(PENDING_PART)?.closest<HTMLElement>("[data-source]");
-    const news = (await runsAreDone()) || (await aRunHasArrived());
-    // A page that answers a form has the form's address, which cannot be fetched again.
-    if (news || document.querySelector(PENDING_PART)) {
-      await replaceFrom(part?.dataset["source"] ?? location.href);
+  on<HtmxRequestConfig>("htmx:configRequest", ({ verb, formData, triggeringEvent }) => {
+    if (verb !== "get") return;
+    const changed = triggeringEvent?.target as HTMLElement | null;
+    const dropped = changed?.dataset?.["clears"]?.split(" ") ?? [];
+    for (const [name, value] of [...formData]) {
+      if (value === "" || dropped.includes(name)) formData.delete(name);
     }
-    quietLooks = news ? 0 : quietLooks + 1;
-  } catch (error) {
-    // The server is away for a moment: look again later.
-    if (!(error instanceof TypeError)) throw error;
-    quietLooks += 1;
-  }
-  plan();
+  });
+  on<HtmxResponseInfo>("htmx:beforeRequest", (request, event) => {
+    // To give up a request is nothing for the console.
+    Object.assign(request, { error: "" });
+    const again = request.boosted && placeOf(request.pathInfo.finalRequestPath) === placeOf();
+    if (again || (isPoll(request) && document.hidden)) event.preventDefault();
+  });
+  on<HtmxResponseInfo>("htmx:sendError", (request) => {
+    if (!isPoll(request)) showWhole(request);
+  });
+  on<HtmxBeforeSwapDetails>("htmx:beforeSwap", (answer) => {
+    const { verb, path } = answer.requestConfig;
+    const { responseURL, status } = answer.xhr;
+    const asked = new URL(verb === "get" ? path : location.href, location.href).pathname;
+    pending = new Map(statuses().map(({ id, dataset }) => [id, dataset["pending"] ?? ""]));
+    // The reader stays where they are, whatever the address names.
+    answer.pathInfo.anchor = "";
+    const here = new URL(responseURL).pathname === asked && status < 500;
+    const polled = isPoll(answer);
+    if (here && answer.serverResponse.includes('id="main"') && (status === 200 || !polled)) return;
+    // Signed out, or an answer of another shape.
+    answer.shouldSwap = false;
+    if (status === 200 || !polled) showWhole(answer);
+  });
+  on<HtmxResponseInfo & { history: { type: string; path: string } }>(
+    "htmx:beforeHistoryUpdate",
+    ({ history, requestConfig }) => {
+      // One entry of the history for a search, not one for each letter.
+      if (requestConfig.triggeringEvent?.type === "input") history.type = "replace";
+    },
+  );
+  on<{ path: string }>("htmx:historyCacheMiss", ({ path }, event) => {
+    event.preventDefault();
+    htmx.ajax("get", path, { source: "#main" }).catch(() => {});
+  });
+  on<HtmxResponseInfo>("htmx:afterSwap", (answer) => {
+    const { elt, verb } = answer.requestConfig;
+    drawCharts();
+    tickAgain();
+    if (verb === "post") elt.closest("details")?.removeAttribute("open");
+    if (isPoll(answer)) tellDone();
+    else tell(verb === "post" ? "Saved." : (document.getElementById("summary")?.textContent ?? ""));
+  });
+  document.addEventListener("click", clearCiphers);
+  // Opens another window.
+  const leave = (event: MouseEvent): void => {
+    if (event.shiftKey && (event.target as Element).closest("a")) event.stopPropagation();
+  };
+  document.addEventListener("click", leave, true);
 }
 
-/** Whether a run that the page shows as pending is done, in a part that the server renders. */
-async function runsAreDone(): Promise<boolean> {
-  const marks = [...document.querySelectorAll<HTMLElement>(PENDING_RUN)].slice(0, MOST_RUNS);
-  if (marks.length === 0) return false;
-  const ids = new Set(marks.map((mark) => mark.dataset["pendingRun"] ?? ""));
-  const query = new URLSearchParams([...ids].map((id) => ["run_id", id]));
-  const done = (await states(query)).filter(({ status }) => status !== "accepted");
-  if (done.length > 0) announce(done);
-  return done.map((run) => mark(run, marks)).some((rendered) => rendered);
+function on<Detail>(name: string, listen: (detail: Detail, event: Event) => void): void {
+  document.addEventListener(name, (event) => listen((event as CustomEvent<Detail>).detail, event));
 }
 
-/** Put the status in place; whether a part of the page has to be rendered again for the rest. */
-function mark({ run_id, status }: RunState, marks: readonly HTMLElement[]): boolean {
-  const mine = marks.filter((one) => one.dataset["pendingRun"] === run_id);
-  for (const badge of mine) {
-    badge.textContent = status;
-    badge.className = `badge ${status}`;
-    delete badge.dataset["pendingRun"];
-  }
-  return mine.some((badge) => badge.closest("[data-live]") !== null);
+function placeOf(address = location.href): string {
+  const { pathname, search } = new URL(address, location.href);
+  return pathname + search;
 }
 
-async function aRunHasArrived(): Promise<boolean> {
-  const list = document.querySelector<HTMLElement>(NEWEST);
-  if (!list) return false;
-  const [latest] = await states(new URLSearchParams({ page_size: "1" }));
-  if (!latest || latest.run_id === list.dataset["newest"]) return false;
-  list.dataset["newest"] = latest.run_id;
-  return true;
+/** Let the browser ask itself, and show the answer or its own words. */
+function showWhole({ pathInfo, requestConfig: { elt, verb } }: HtmxResponseInfo): void {
+  if (verb === "post") (elt as HTMLFormElement).submit();
+  else location.assign(pathInfo.finalRequestPath);
 }
 
-async function states(query: URLSearchParams): Promise<RunState[]> {
-  const answer = await fetch(`${document.body.dataset["runs"] ?? ""}?${query}`, { credentials: "same-origin" });
-  if (!answer.ok) return [];
-  return ((await answer.json()) as { results: RunState[] }).results;
+/** Whether a timer began it, not the reader. */
+function isPoll({ requestConfig }: HtmxResponseInfo): boolean {
+  return requestConfig.elt.matches("[data-poll]");
 }
 
-function announce(done: readonly RunState[]): void {
+function statuses(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>("[data-pending]")];
+}
+
+function tellDone(): void {
+  const waiting = new Set(statuses().map(({ id }) => id));
+  const words = [...pending]
+    .filter(([id]) => !waiting.has(id))
+    .map(([id, host]) => `The run of ${host} is ${document.getElementById(id)?.textContent ?? "done"}.`);
+  if (words.length > 0) tell(words.join(" "));
+}
+
+/** "None": clears the boxes and waits for the first choice, because no cipher means the default. */
+function clearCiphers(event: Event): void {
+  const button = (event.target as Element).closest("[data-clear-ciphers]");
+  const boxes = button?.closest("form")?.querySelectorAll<HTMLInputElement>("input[name=cipher]");
+  if (!boxes) return;
+  for (const box of boxes) box.checked = false;
+  boxes[0]?.focus();
+  tell("No cipher chosen yet: choose the first.");
+}
+
+function tell(message: string): void {
   const status = document.getElementById("announcer");
-  const words = done.map((run) => `The run of ${run.host_name} is ${run.status}.`);
-  if (status) status.textContent = words.join(" ");
+  if (status) status.textContent = message.replace(/\s+/g, " ").trim();
 }
