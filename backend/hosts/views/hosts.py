@@ -109,9 +109,10 @@ class HostPage(ReaderMixin, DetailView):
     template_name = "hosts/host.html"
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not self.get_queryset().filter(pk=kwargs["pk"]).exists():
+        self.object = self.get_queryset().filter(pk=kwargs["pk"]).first()
+        if self.object is None:
             return redirect(HostByKey().get_redirect_url(str(kwargs["pk"])))
-        return super().get(request, *args, **kwargs)
+        return self.render_to_response(self.get_context_data())
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         host, params = self.object, self.request.GET
