@@ -95,7 +95,8 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
         comparison = _compared(ask, query, on_page)
         measured = f"SELECT DISTINCT slot FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
         ciphers = {slots[slot].cipher for (slot,) in ask(measured, {})}
-    found = ((names[host, 0].key, _single(values[host])) for host in hosts if view.cipher)
+    last = max(map(hosts.index, on_page), default=0) if view.cipher else -1
+    found = ((names[host, 0].key, _single(values[host])) for host in hosts[: last + 1])
     places = {names[host, 0].key: number for number, host in enumerate(on_page)}
     return InView(
         replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
