@@ -52,10 +52,8 @@ class RecommendPage(ReaderMixin, TemplateView):
         if unclear:
             result = {"unclear": unclear}
         elif has_question:
-            form, page = (
-                RecommendationForm(params),
-                request.build_absolute_uri(reverse("recommend")),
-            )
+            form = RecommendationForm(params)
+            page = request.build_absolute_uri(reverse("recommend"))
             faults = form.faults()
             result = {"faults": faults} if faults else _result_context(advise(form.question, page))
         context = {**_form_context(params), **result, "agent_command": agent_command(request)}

@@ -55,7 +55,7 @@ PAGES = {
     "/?tool=openssl&host=m0": 14,
     "/hosts/": 8,
     "/hosts/{run.host_id}/": 32,
-    "/runs/": 4,
+    "/runs/": 3,
     "/runs/{run.run_id}/": 5,
     "/hosts/{run.host_id}/diff/": 6,
     "/runs/{run.run_id}/diff/": 4,

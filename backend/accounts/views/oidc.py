@@ -28,14 +28,15 @@ logger = logging.getLogger(__name__)
 SESSION = timedelta(hours=12)
 """Lifetime of a session. Roles are updated at the next sign-in."""
 
-AGAIN = 60
-"""Retry-After in seconds."""
-
 LONGEST_REASON = 100
 
 UNVERIFIED = (
     "The answer of the provider could not be verified. Please sign in again; if that does not help,"
     " this site's log says why."
+)
+AWAY = (
+    "{}, which signs people in here, cannot be reached just now. Please try again in a minute."
+    " Local accounts can sign in by password meanwhile."
 )
 EXPIRED = "This sign-in has expired, or it was begun in another browser. Please sign in again."
 
@@ -62,7 +63,9 @@ class _SignInView(View):
             return sign_in_failed(request, str(refused), status=403)
         except ProviderUnavailable as error:
             logger.error("The OpenID Connect provider cannot be asked: %s", error)
-            return _unavailable(request)
+            answer = sign_in_failed(request, AWAY.format(provider_name()), status=503)
+            answer["Retry-After"] = "60"
+            return answer
         except AnswerRefused as error:
             logger.warning("An answer of %s is refused: %s", provider_name(), error)
             return sign_in_failed(request, UNVERIFIED, status=403)
@@ -134,13 +137,3 @@ class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[mis
 
 def _begun(request: HttpRequest) -> SessionStore:
     return SessionStore(request.COOKIES.get(COOKIE))
-
-
-def _unavailable(request: HttpRequest) -> HttpResponse:
-    words = (
-        f"{provider_name()}, which signs people in here, cannot be reached just now. Please try"
-        " again in a minute. Local accounts can sign in by password meanwhile."
-    )
-    answer = sign_in_failed(request, words, status=503)
-    answer["Retry-After"] = str(AGAIN)
-    return answer

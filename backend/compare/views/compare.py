@@ -167,20 +167,10 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "passed_over": passed_over,
         "asked": asked,
         "measures_cpu_time": query.metric.startswith("cpu_"),
-        **_addresses(query, address),
+        "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
+        "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
         "ways_back": list(_ways_back(params, query, other_sizes, address)),
         **_runs_filters(query),
-    }
-
-
-def _addresses(query: ComparisonQuery, address: PageAddress) -> dict[str, Any]:
-    return {
-        "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
-        "default_address": address.changed(cipher=None),
-        "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),
-        "throughput_address": address.changed(metric=None),
-        "unmatched_address": address.changed(matched=None),
-        "unsearched_address": address.changed(q=None),
     }
 
 

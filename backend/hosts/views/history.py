@@ -18,7 +18,6 @@ from cipherspeed.cipher_catalogue import cipher_family
 from cipherspeed.palette import colour_slot
 from compare.views.filters import USUAL_CIPHERS
 from core.formatting import data_size, signed_percent
-from core.page_query import PageAddress
 from core.parameters import ParameterForm
 from hosts.history import METRICS, History, HistoryForm, history
 from hosts.models import Note
@@ -105,7 +104,6 @@ def history_section(
         "tool_breaks": found.breaks[::-1],
         "rows": [(point, changes.get(point.run.pk), point.run.pk in breaks) for point in shown],
         "more_rows": len(points) - len(shown),
-        "all_rows_address": PageAddress(params).changed(rows="all") + "#history",
         "api_address": _api_address(found),
     }
 

@@ -66,7 +66,6 @@ class HostList(ReaderMixin, TemplateView):
             return {"faults": form.faults()}
         ids, facets, filters = form.hosts, form.facets(), form.filters
         page = page_of(ids, params, by_age=form.order == NEWEST)
-        address = PageAddress(params)
         counts = {option.key: option.hosts for option in facets["verdict"]}
         chosen = filters.get("verdict", ())
         return {
@@ -74,7 +73,6 @@ class HostList(ReaderMixin, TemplateView):
             "page_obj": page,
             "text": form.given.get("q", ""),
             "ordering": form.order,
-            "newest": address.changed(ordering=None, cursor=None),
             "facets": [
                 (name, title, facets[name], filters.get(name, ())) for name, title in TITLES.items()
             ],
@@ -82,7 +80,7 @@ class HostList(ReaderMixin, TemplateView):
             "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
             "lost_count": sum(counts.get(name, 0) for name in LOST),
             "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
-            "lost_address": address.changed(verdict=LOST, cursor=None),
+            "lost_address": PageAddress(params).changed(verdict=LOST, cursor=None),
             "total": len(ids),
             "narrowed": bool(filters or form.given.get("q")),
             "published": Host.objects.counted().filter(published=True).count(),

@@ -197,7 +197,6 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
         - sum(cell is not None for row in rows for cell in row.cells),
         "crossed": _crossed(rows),
         "across": across,
-        "across_address": address.changed(across=None if across else "1"),
     }
 
 
