@@ -42,7 +42,7 @@ RELATIVE_READING = (
 
 @dataclass(frozen=True)
 class ChartRequest:
-    """A query with its results; `address` is the URL of the page, for links that sort the table."""
+    """Hold a query with its results; links that sort the table begin with `address`."""
 
     query: ComparisonQuery
     viewed: InView
