@@ -77,7 +77,7 @@ export function initLive(): void {
   );
   on<{ path: string }>("htmx:historyCacheMiss", ({ path }, event) => {
     event.preventDefault();
-    htmx.ajax("get", path, { source: "#main" }).catch(() => {});
+    htmx.ajax("get", path, { event, source: "#main" }).catch(() => {});
   });
   on<HtmxResponseInfo>("htmx:afterSwap", (answer) => {
     const { elt, verb } = answer.requestConfig;
@@ -112,7 +112,8 @@ function showWhole({ pathInfo, requestConfig: { elt, verb } }: HtmxResponseInfo)
 
 /** Whether a timer began it, not the reader. */
 function isPoll({ requestConfig }: HtmxResponseInfo): boolean {
-  return requestConfig.elt.matches("[data-poll]");
+  const event = requestConfig.triggeringEvent as Event | undefined;
+  return !event || event.type === "visibilitychange";
 }
 
 function statuses(): HTMLElement[] {
