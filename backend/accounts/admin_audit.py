@@ -47,7 +47,7 @@ class ModelAdmin(admin.ModelAdmin):
                 answer = super().changelist_view(request, extra_context)
                 return answer.render() if isinstance(answer, TemplateResponse) else answer
         except NOT_UNDERSTOOD as error:
-            raise BadRequest(f"{request.path} cannot be filtered like this") from error
+            raise BadRequest(f"{request.path} does not support this filter") from error
 
 
 class AuditedAdmin(ModelAdmin):

@@ -52,9 +52,7 @@ def create_token(
     `host_name` limits uploads to that host. Raises `NameTaken` if a valid token has this name.
     """
     if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
-        raise NameTaken(
-            "There is a valid token of this name. Revoke it first, or take another name."
-        )
+        raise NameTaken("A valid token already has this name. Revoke it, or choose another name.")
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         name=name,

@@ -26,10 +26,10 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
     """Describe a host's part of a change: a mode of a cipher family by a tool, or the verdict."""
 
     host_id = serializers.IntegerField(source="run.host_id")
-    host = serializers.CharField(source="run.host.slug", help_text="Its key in filters.")
+    host = serializers.CharField(source="run.host.slug", help_text="Key for filters.")
     name = serializers.CharField(source="run.host.name")
     run_id = serializers.UUIDField(
-        source="run.run_id", help_text="The first changed run; of a silent host its last."
+        source="run.run_id", help_text="First changed run; if silent, the last."
     )
     previous_run_id = serializers.UUIDField(source="previous.run_id", default=None, **NULLABLE)
     cipher = serializers.CharField(source="series.cipher", default=None, **NULLABLE)
@@ -49,16 +49,15 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
 class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
     status = serializers.ChoiceField(FleetChange.Status.choices, source="state")
     hosts = serializers.IntegerField()
-    ratio = serializers.FloatField(help_text="After / before, the mean of its hosts.", **NULLABLE)
+    ratio = serializers.FloatField(help_text="Ratio after / before, mean of the hosts.", **NULLABLE)
     lowest = serializers.FloatField(**NULLABLE)
     highest = serializers.FloatField(**NULLABLE)
     confidence = serializers.ChoiceField(
         FleetChangeMember.Confidence.labels,
-        help_text="high: at least twice the size that counts as a change; low: fewer than three "
-        "runs before it.",
+        help_text="high: at least twice the threshold; low: fewer than three earlier runs.",
     )
     members = MemberSerializer(
-        many=True, source="named", help_text="In the list up to 10, of one entry 1,000."
+        many=True, source="named", help_text="Up to 10 in the list, up to 1,000 in an entry."
     )
 
     class Meta:
@@ -78,9 +77,9 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Reject empty requests, unknown members and unprintable notes."""
         if not attrs or set(self.initial_data) - set(self.fields):
-            raise serializers.ValidationError("Say what to change, and nothing else: status, note.")
+            raise serializers.ValidationError("Send status, note, or both, and no other member.")
         if not attrs.get("note", "").replace("\r", "").replace("\n", " ").isprintable():
-            raise serializers.ValidationError({"note": "Printable characters only."})
+            raise serializers.ValidationError({"note": "Use only printable characters."})
         return attrs
 
 

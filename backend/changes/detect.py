@@ -82,7 +82,7 @@ def find_due() -> bool:
     except UNREACHABLE:
         raise
     except Exception:
-        logger.exception("changes of host %d cannot be found", watch.host_id)
+        logger.exception("cannot compute the changes of host %d", watch.host_id)
         HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at).update(due_at=None)
     return True
 

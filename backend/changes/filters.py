@@ -51,10 +51,12 @@ class ChangeFilter(ParameterFilterSet):
         method="of_family", help_text="A cipher family (aes) or one of its modes (aes-gcm)."
     )
     tool = ValuesFilter(item=Choice(("ssh", "openssl")), method="of_tool")
-    host = OfHosts("host__slug", help_text="Key or number of a host; may be repeated.")
-    tag = OfTags(item=Tag(), help_text="KEY:VALUE of the changed run, as of runs.")
-    since = MomentFilter(method="seen_since", help_text="Seen on or after: date or time.")
-    until = MomentFilter("first_at", "lte", at=time.max, help_text="Seen on or before.")
+    host = OfHosts("host__slug", help_text="Key or number of a host. May be repeated.")
+    tag = OfTags(item=Tag(), help_text="KEY:VALUE of the changed run.")
+    since = MomentFilter(method="seen_since", help_text="Detected on or after this date or time.")
+    until = MomentFilter(
+        "first_at", "lte", at=time.max, help_text="Detected on or before this date or time."
+    )
 
     class Meta(ParameterFilterSet.Meta):
         model = FleetChange

@@ -27,7 +27,7 @@ MOST = 50
 
 DEADLINE = 20
 """Time limit of a delivery in seconds."""
-NO_END = f"No answer within {DEADLINE} seconds."
+NO_END = f"No response within {DEADLINE} seconds."
 
 PAUSE = timedelta(minutes=1)
 """Minimum interval between messages of a channel."""
@@ -102,7 +102,7 @@ def _send_entries(channel: NotificationChannel) -> None:
     rows = list(due.order_by("pk")[:MOST])
     notices = notices_of(rows)
     gone = [row for row in rows if row.pk not in notices]
-    _end(gone, State.WITHDRAWN, "The entry is gone, over, or somebody has looked at it.")
+    _end(gone, State.WITHDRAWN, "The change was deleted, ended or acknowledged.")
     rows = [row for row in rows if row.pk in notices]
     ours = Notification.objects.filter(pk__in=notices)
     ours.update(attempts=F("attempts") + 1, error=NO_END)
@@ -128,7 +128,7 @@ def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
     if error and time.monotonic() - began > DEADLINE - 2:  # Apprise takes the limit for a fault
         error = NO_END
     if error:
-        logger.warning("a message to the channel %s was not sent: %s", channel.pk, error)
+        logger.warning("message to the channel %s not sent: %s", channel.pk, error)
     return error
 
 

@@ -33,9 +33,9 @@ def check_address(address: str) -> None:
     except (AppriseException, TypeError, ValueError) as error:
         raise AddressRefused(f"{error}".rstrip(".") + ".") from None
     if service is None:
-        raise AddressRefused("No service has such an address; see https://appriseit.com/services/.")
+        raise AddressRefused("Unknown service; see https://appriseit.com/services/.")
     if service.port is not None and not 0 < service.port < 2**16:
-        raise AddressRefused(f"{service.port} is no port: it must be from 1 to 65535.")
+        raise AddressRefused(f"{service.port} is not a port: use 1 to 65535.")
 
 
 def deliver(address: str, message: Message) -> str:
@@ -44,7 +44,7 @@ def deliver(address: str, message: Message) -> str:
 
     service = _service(address)
     if not len(service):
-        return "Its address is not valid any more."
+        return "The address is no longer valid."
     result = service.notify(
         title=message.subject,
         body=as_text(message, service[0].body_maxlen),

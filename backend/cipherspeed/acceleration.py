@@ -84,7 +84,7 @@ class _Effect:
     @property
     def words(self) -> str:
         return (
-            f"With the AES instructions turned off {self.cipher} runs at {_mb(self.masked)}"
+            f"With AES instructions disabled, {self.cipher} runs at {_mb(self.masked)}"
             f" instead of {_mb(self.plain)} MB/s, a factor of {_times(self.factor)}."
         )
 
@@ -251,15 +251,14 @@ def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> Accelerati
     if model_has_aes(cpu):
         name = " ".join(filter(None, (cpu_name(cpu), f"({microarchitecture(cpu)})")))
         evidence = (
-            f"The CPU, {name}, has AES instructions, but the flags that this system reports"
-            f" lack them.{measured}"
+            f"The CPU, {name}, has AES instructions, but the system does not report them.{measured}"
         )
         return AccelerationVerdict("hidden", evidence, _how_to_unhide(facts), factor)
-    evidence = f"The CPU's flags list no AES instructions.{measured}"
+    evidence = f"The CPU flags include no AES instructions.{measured}"
     advice = None
     if is_virtual_model(cpu.get("model")):
         advice = (
-            f"The hypervisor presents a CPU of its own ({cpu['model']}); the real one may have"
+            f"The hypervisor emulates a CPU ({cpu['model']}); the real one may have"
             f" AES instructions. {_GIVE_THE_HOSTS_CPU}"
         )
     return AccelerationVerdict("software", evidence, advice, factor)
@@ -274,8 +273,8 @@ _GIVE_THE_HOSTS_CPU = (
 def _how_to_unhide(facts: Mapping[str, Any]) -> str:
     if facts.get("virtualization") == "none":
         return (
-            "No hypervisor was found: the firmware may switch AES off. Look for AES or AES-NI in"
-            " the BIOS or UEFI set-up, or update it."
+            "No hypervisor was found, so the firmware may disable AES. Enable AES or AES-NI in the"
+            " BIOS or UEFI setup, or update the firmware."
         )
     guest = facts.get("virtualization") in HYPERVISORS
     return (
@@ -286,8 +285,8 @@ def _how_to_unhide(facts: Mapping[str, Any]) -> str:
 
 def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> AccelerationVerdict:
     evidence = (
-        f"The CPU reports {', '.join(flags.seen)}, yet turning the AES instructions off changes"
-        f" nothing. {speed.words}"
+        f"The CPU reports {', '.join(flags.seen)}, yet disabling the AES instructions"
+        f" changes nothing. {speed.words}"
     )
     return AccelerationVerdict("unused", evidence, _how_to_use(facts), speed.factor)
 
@@ -304,8 +303,8 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
     if first and version and natsort_key(version[1]) < natsort_key(first):
         return f"{release} is too old: OpenSSL uses these instructions from {first} on. Update it."
     return (
-        f"{release} could use them and does not: it may have been built without (no-asm, or for"
-        " another CPU). Install the distribution's package, or build it again without no-asm."
+        f"{release} could use them but does not, perhaps because it was built with no-asm, or for"
+        " another CPU. Install the distribution's package, or build it again without no-asm."
     )
 
 
@@ -315,12 +314,9 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     if effect:
         seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} required.")
     elif idle:
-        seen.append("Turning the AES instructions off changed nothing.")
+        seen.append("Disabling the AES instructions changed nothing.")
     else:
-        seen.append(
-            "The run it is judged by has no AES-128 series both with the AES instructions and"
-            " with them turned off."
-        )
+        seen.append("AES-128 was not measured both with and without AES instructions.")
     seen.append(speed.words if speed else "AES-128-CBC or a baseline is missing.")
     if flags.reported is None:
         seen.append("The CPU flags are unknown.")

@@ -29,9 +29,9 @@ METRICS = (
         "What this cipher would do on the reference machine: each machine's own speed, from "
         "arcfour, Blowfish and 3DES, is divided out.",
     ),
-    Choice("vs_3des", "Ratio to 3DES", "How many times the machine's own 3DES speed."),
-    Choice("vs_blowfish", "Ratio to Blowfish", "How many times the machine's own Blowfish speed."),
-    Choice("vs_arcfour", "Ratio to arcfour", "How many times the machine's own arcfour speed."),
+    Choice("vs_3des", "Ratio to 3DES", "Multiple of the machine's own 3DES speed."),
+    Choice("vs_blowfish", "Ratio to Blowfish", "Multiple of the machine's own Blowfish speed."),
+    Choice("vs_arcfour", "Ratio to arcfour", "Multiple of the machine's own arcfour speed."),
     Choice(
         "cpu_seconds_per_gb",
         "CPU seconds per GB",

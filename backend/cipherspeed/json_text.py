@@ -40,7 +40,7 @@ def parse_json(body: bytes) -> Any:
             object_pairs_hook=_members,
         )
     except UnicodeDecodeError as error:
-        raise JsonError(f"not UTF-8: byte {error.start} cannot be read") from None
+        raise JsonError(f"not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise JsonError(f"{error.msg} at line {error.lineno} column {error.colno}") from None
     except RecursionError:
@@ -82,12 +82,12 @@ def _faults(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...
         yield place, value.reason
     elif isinstance(value, str):
         if "\0" in value:
-            yield place, "a text holds a NUL character, which cannot be stored"
+            yield place, "a text contains a NUL character, which cannot be stored"
         elif not value.isascii():
             try:
                 value.encode()
             except UnicodeEncodeError:
-                yield place, "a text holds half of a surrogate pair"
+                yield place, "a text contains half of a surrogate pair"
     elif isinstance(value, (dict, list)):
         if len(place) >= MAX_DEPTH:
             yield (), _TOO_DEEP

@@ -31,7 +31,7 @@ def _time(text: str | None, field: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise DocumentRejected(f"{field} is {text!r}, which is no date and time") from None
+        raise DocumentRejected(f"{field} is {text!r}, which is not a date and time") from None
 
 
 def _series(raw: Mapping[str, Any]) -> Series:

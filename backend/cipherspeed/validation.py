@@ -154,7 +154,7 @@ def _date_faults(name: str, text: str, now: datetime) -> Iterator[Fault]:
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        yield Fault(name, "date", f"{text!r} is no date and time.")
+        yield Fault(name, "date", f"{text!r} is not a date and time.")
         return
     shown = f"{moment:%Y-%m-%d %H:%M} UTC"
     if moment < EARLIEST:

@@ -41,7 +41,7 @@ MOST_ROWS = 50_000
 
 
 class CsvForm(ParameterForm):
-    excel = Switch(help_text="Semicolons, decimal commas and the mark of UTF-8.")
+    excel = Switch(help_text="Use semicolons, decimal commas and a byte order mark.")
 
 
 class ComparisonCsvForm(GroupsForm, CsvForm):
@@ -49,9 +49,9 @@ class ComparisonCsvForm(GroupsForm, CsvForm):
 
 
 class MeasurementFileForm(ComparisonForm):
-    run_id = Values(RunId(), help_text="Of these runs alone.")
-    q = Text(help_text="Of runs whose host's name has this, or whose id begins so.")
-    status = Values(Choice(Run.Status.values), help_text="Of runs in this state.")
+    run_id = Values(RunId(), help_text="Only these runs.")
+    q = Text(help_text="Only runs whose host name contains this text, or whose ID begins with it.")
+    status = Values(Choice(Run.Status.values), help_text="Only runs with this status.")
 
 
 class MeasurementCsvForm(MeasurementFileForm, CsvForm):

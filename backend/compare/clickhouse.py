@@ -178,9 +178,9 @@ def _create(table: Table, prefix: str) -> str:
 
 
 FAULTS = {
-    "UNKNOWN_TABLE": "The figures are being prepared",
-    "MEMORY_LIMIT_EXCEEDED": "This question needs more memory than ClickHouse has",
-    "": "ClickHouse does not do what it is asked; the log says why",
+    "UNKNOWN_TABLE": "The results are being prepared",
+    "MEMORY_LIMIT_EXCEEDED": "This query needs more memory than ClickHouse has",
+    "": "ClickHouse rejected the query; see the log",
 }
 
 _own = threading.local()
@@ -206,7 +206,7 @@ def client() -> Iterator[Client]:
         vars(_own).clear()
         words = next(words for code, words in FAULTS.items() if code in str(error))
         if isinstance(error, OperationalError):
-            words = "ClickHouse cannot be reached just now"
+            words = "ClickHouse is not reachable"
         raise AnalyticsUnavailable(words) from error
 
 

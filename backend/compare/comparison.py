@@ -284,7 +284,7 @@ def _names(group_by: str, wanted: set[Any]) -> dict[Any, tuple[str, str]]:
     rows: Any = (hosts if group_by == "host" else values).filter(pk__in=wanted)
     names = {pk: (key, label) for pk, key, label in rows}
     if len(names) < len(wanted):
-        raise AnalyticsUnavailable("The data are being changed")
+        raise AnalyticsUnavailable("The data are changing")
     return names
 
 

@@ -221,13 +221,13 @@ class Engine:
             with closing(self._cursor()) as duck:
                 yield Ask(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
         except duckdb.OutOfMemoryException as error:
-            logger.warning("a question needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
-            words = "This question needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
+            logger.warning("a query needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
+            words = "This query needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
             raise AnalyticsUnavailable(words) from None
         except (duckdb.FatalException, duckdb.InternalException) as error:
-            logger.exception("the analytics copy failed and is read again")
+            logger.exception("the analytics copy failed and is rebuilt")
             self.forget()
-            raise AnalyticsUnavailable("The figures are being prepared") from error
+            raise AnalyticsUnavailable("The results are being prepared") from error
 
     def _cursor(self) -> Duck:
         """Begin a transaction on the data that PostgreSQL has committed by now."""
@@ -240,7 +240,7 @@ class Engine:
             try:
                 copy = reading.result(PATIENCE_SECONDS)
             except TimeoutError:
-                raise AnalyticsUnavailable("The figures are being prepared") from None
+                raise AnalyticsUnavailable("The results are being prepared") from None
             with self.lock:
                 if reading is self.reading and self._follow(copy):
                     return _begun(copy.duck)

@@ -8,8 +8,8 @@ from django.utils import timezone
 class Share(models.Model):
     """Open a comparison to anyone who has the link. Only a hash of its secret is stored."""
 
-    name = models.CharField(max_length=100, help_text="Whom or what it is for.")
-    query = models.CharField(max_length=4000, help_text="The view: a query string.")
+    name = models.CharField(max_length=100, help_text="Recipient or purpose.")
+    query = models.CharField(max_length=4000, help_text="Query string of the comparison.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

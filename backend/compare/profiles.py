@@ -17,7 +17,7 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
         child=serializers.DictField(child=serializers.FloatField()),
         help_text="Bytes per second: {tool: {family: level}}.",
     )
-    made_from = serializers.DictField(child=serializers.CharField(), help_text="By tool, in words.")
+    made_from = serializers.DictField(child=serializers.CharField(), help_text="Sources by tool.")
 
 
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):

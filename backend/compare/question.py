@@ -100,22 +100,19 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
     tool = Choice(TOOLS, help_text="Default: ssh.")
     metric = Choice(METRICS, help_text="Default: throughput.")
-    operation = Choice(("encrypt", "decrypt"), help_text="openssl; default encrypt.")
-    method = Choice(METHODS, help_text="ssh; default pipeline.")
-    target_kind = Choice(("loopback", "remote"), help_text="ssh; default loopback.")
+    operation = Choice(("encrypt", "decrypt"), help_text="openssl. Default: encrypt.")
+    method = Choice(METHODS, help_text="ssh. Default: pipeline.")
+    target_kind = Choice(("loopback", "remote"), help_text="ssh. Default: loopback.")
     acceleration = Choice(("default", "masked"), help_text="Default: default.")
     cipher = Values(help_text="Default: all.")
-    block_size = Number(help_text=f"openssl, in bytes; default {BLOCK_SIZE}.")
-    threads = Number(help_text="openssl; default 1.")
-    mac = Text(help_text="ssh; asked for or negotiated.")
-    compression = Switch(help_text="ssh; default off.")
-    group_by = Grouping(help_text="cpu (default), os, openssl, ..., or tag:KEY.")
+    block_size = Number(help_text=f"openssl, in bytes. Default: {BLOCK_SIZE}.")
+    threads = Number(help_text="openssl. Default: 1.")
+    mac = Text(help_text="ssh. Requested or negotiated MAC.")
+    compression = Switch(help_text="ssh. Default: off.")
+    group_by = Grouping(help_text="cpu, os, openssl, ..., or tag:KEY. Default: cpu.")
     split_by = Grouping(help_text=f"A second group_by, of up to {MOST_SPLITS} values.")
-    relative_to = Text(
-        help_text="Key of a group, or host:ID: each figure also as a ratio to that one's, with an "
-        "interval."
-    )
-    matched = Switch(help_text="1: of hosts alone that have the figure in every group.")
+    relative_to = Text(help_text="Key of a group, or host:ID: adds the ratio of each value to it.")
+    matched = Switch(help_text="1: only hosts with a value in every group.")
 
     @property
     def query(self) -> ComparisonQuery:
@@ -169,16 +166,16 @@ class Top(Number):
 
 
 class OrderedForm(ComparisonForm):
-    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME; default name.")
+    sort = Sort(help_text=f"{', '.join(SORTS)}, {CIPHER_SORT}NAME. Default: name.")
 
 
 class GroupsForm(OrderedForm):
     """Add search and pages of groups to the form of a comparison."""
 
-    q = Text(help_text="Groups whose name has this text.")
-    top = Top(help_text="Groups in the chart: 1 to 200, or all.")
-    page = Number(max_value=999_999, help_text="Which of these.")
-    scale = Choice(SCALES, help_text="Of the chart.")
+    q = Text(help_text="Only groups whose name contains this text.")
+    top = Top(help_text="Groups per page: 1 to 200, or all.")
+    page = Number(max_value=999_999, help_text="Page number.")
+    scale = Choice(SCALES, help_text="Scale of the chart.")
 
     @property
     def view(self) -> GroupView:

@@ -27,16 +27,14 @@ class RatioSerializer(serializers.Serializer[Any]):
     """Compare with the reference; the ratio is within `low` and `high` at a probability of 95 %."""
 
     ratio = serializers.FloatField()
-    low = serializers.FloatField(help_text="Null where too few hosts tell.", **NULLABLE)
+    low = serializers.FloatField(help_text="Null if there are too few hosts.", **NULLABLE)
     high = serializers.FloatField(**NULLABLE)
     n = serializers.IntegerField()
     beyond_noise = serializers.BooleanField(
-        help_text="Whether 1 is outside of the interval; null where there is none.", **NULLABLE
+        help_text="True if 1 is outside the interval; null without an interval.", **NULLABLE
     )
     tool_changed = serializers.BooleanField(
-        required=False,
-        help_text="True where `openssl speed` itself changed between the two: the ratio is none of "
-        "the cipher.",
+        required=False, help_text=("True if `openssl speed` itself changed between the two.")
     )
 
 
@@ -48,25 +46,23 @@ class GroupSerializer(serializers.Serializer[Any]):
     uncertainty = serializers.DictField(
         child=serializers.FloatField(),
         required=False,
-        help_text="Of normalised values, by cipher: a factor; absent where it is unknown.",
+        help_text="Uncertainty factor of normalised values by cipher; absent if unknown.",
     )
     single_baseline = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text="Of normalised values, by cipher: baselines that some hosts' indices rest on "
-        "alone; of these no uncertainty is known.",
+        help_text=("By cipher, baselines that are the only one of some hosts."),
     )
     doubtful = serializers.DictField(
         child=serializers.IntegerField(),
         required=False,
-        help_text="By cipher: how many of up to five votes are noisy or of a disturbed run; "
-        "absent where none is, or more vote.",
+        help_text=("Noisy or disturbed votes by cipher; absent for more than five votes."),
     )
-    split = SplitValueSerializer(required=False, help_text="With `split_by`.")
+    split = SplitValueSerializer(required=False, help_text="Value of `split_by`.")
     relative = serializers.DictField(
         child=RatioSerializer(),
         required=False,
-        help_text="With `relative_to`, by cipher; absent in the baseline itself.",
+        help_text="Ratio to `relative_to` by cipher; absent in the reference itself.",
     )
 
 
@@ -75,7 +71,7 @@ class ExcludedSerializer(serializers.Serializer[Any]):
 
     no_baseline = serializers.IntegerField()
     no_block_size = serializers.IntegerField(
-        required=False, help_text="openssl: with these ciphers, and not at this block size."
+        required=False, help_text="openssl: measured only at other block sizes."
     )
 
 
@@ -84,7 +80,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]  # as DRF itself has it
-        help_text="Null where it has no figure under these filters.", **NULLABLE
+        help_text="Null if it has no value under these filters.", **NULLABLE
     )
     is_host = serializers.BooleanField()
 
@@ -102,4 +98,4 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     excluded = ExcludedSerializer()
     split_by = serializers.CharField(required=False)
     relative_to = RelativeToSerializer(required=False)
-    matched = serializers.BooleanField(required=False, help_text="Of matched hosts alone.")
+    matched = serializers.BooleanField(required=False, help_text="Only matched hosts.")

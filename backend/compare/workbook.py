@@ -40,15 +40,15 @@ HOW_TO_READ = (
     "In a comparison every host has one vote in a group, from the environment of its latest run "
     "there. A group's value is the median of the votes; half of the hosts lie between the "
     "quartiles. With one host there is no distribution.",
-    "Low confidence counts hosts whose figure is noisy or of a disturbed run, in groups of up to "
+    "Low confidence counts hosts whose result is noisy or from a disturbed run, in groups of up to "
     "five hosts.",
-    "A ratio is the figure divided by the reference's, with its 95 % interval. Tool changed: "
-    "openssl speed itself measures in another way on one of the two sides.",
+    "A ratio is the result divided by the reference's, with its 95 % interval. Tool changed: "
+    "openssl speed itself measures differently on one of the two sides.",
     "A normalised throughput is what the host would do if its plain speed, measured by arcfour, "
     "Blowfish and 3DES, were that of the reference profile: throughput divided by the host's "
     "speed index. It may be lower or higher by the uncertainty factor.",
-    "Hidden and rejected runs and implausible figures are left out of every comparison.",
-    "An empty cell is something that is not known or does not apply, never a zero.",
+    "Comparisons exclude hidden and rejected runs and implausible results.",
+    "An empty cell is unknown or does not apply; it is never zero.",
 )
 AXES = {
     "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),

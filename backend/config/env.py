@@ -64,7 +64,7 @@ class Env(FileAwareEnv):
             if name.startswith(PREFIX) and name not in known:
                 near = get_close_matches(name, known, n=1, cutoff=0.7)
                 hint = f"; did you mean {near[0]}?" if near else "."
-                sentences.append(f"{name} is no setting of this version and has no effect{hint}")
+                sentences.append(f"{name} is not a setting and has no effect{hint}")
         return sentences
 
 
@@ -78,7 +78,7 @@ def address(value: str) -> SplitResult:
         is_cut_wrongly = True
     if is_cut_wrongly:
         raise ValidationError(
-            "This is no valid address. In its password the characters / ? # [ ] @ : % are written"
+            "Invalid URL. In the password, write the characters / ? # [ ] @ : %"
             " as %2F %3F %23 %5B %5D %40 %3A %25."
         )
     return parts

@@ -40,7 +40,7 @@ def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:
         if not settings[name]:
             yield f"{name} is missing (the embedded servers are for development)"
         elif _has_known_password(settings[name]):
-            yield f"{name} has a password that is well known"
+            yield f"{name} has a well-known password"
     if 0 < len(settings["CIPHERMARK_METRICS_TOKEN"]) < MINIMUM_TOKEN_LENGTH:
         yield f"CIPHERMARK_METRICS_TOKEN is too weak: at least {MINIMUM_TOKEN_LENGTH} characters"
 

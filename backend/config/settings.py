@@ -47,7 +47,7 @@ CIPHERMARK_ANALYTICS_MEMORY = env.str(
     "1GB",
     validate=validate.Regexp(
         r"([1-9]\d{0,4}GB|[5-9]\dMB|[1-9]\d{2,5}MB)\Z",
-        error="It must be an amount such as 500MB or 2GB.",
+        error="Use a size such as 500MB or 2GB.",
     ),
 )
 # Used only in production.

@@ -62,7 +62,7 @@ def remove_old(folder: Path, keep: int) -> list[Path]:
 def write_backup(path: Path, verify: bool = False) -> None:
     """Write the database to a new file atomically, and optionally verify it."""
     if path.exists():
-        raise BackupRefused(f"{path} exists already; a backup is never written over another.")
+        raise BackupRefused(f"{path} already exists; backups are never overwritten.")
     part = path.with_name(f"{path.name}.part")
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
@@ -115,7 +115,7 @@ def _verify(file: Path, expected: Mapping[str, int]) -> None:
         if restored.get(table) != rows
     ]
     if wrong:
-        raise BackupRefused(f"The backup does not bring back what was there: {'; '.join(wrong)}.")
+        raise BackupRefused(f"The restored backup differs from the database: {'; '.join(wrong)}.")
 
 
 @contextmanager

@@ -20,8 +20,8 @@ def allowed_hosts(**_: Any) -> list[CheckMessage]:
     """Reject invalid host names; warn of a production site reachable only from this machine."""
     messages: list[CheckMessage] = [
         Error(
-            f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is no host name.",
-            hint="It has names alone, without https://, port or path.",
+            f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is not a host name.",
+            hint="Use only names, without https://, port or path.",
             id="ciphermark.E001",
         )
         for host in settings.ALLOWED_HOSTS
@@ -30,8 +30,8 @@ def allowed_hosts(**_: Any) -> list[CheckMessage]:
     if settings.PRODUCTION and set(settings.ALLOWED_HOSTS) <= _LOCAL:
         messages.append(
             Warning(
-                f"CIPHERMARK_ALLOWED_HOSTS is {', '.join(settings.ALLOWED_HOSTS)} alone.",
-                hint="Add the name that people type; others get 400.",
+                f"CIPHERMARK_ALLOWED_HOSTS is only {', '.join(settings.ALLOWED_HOSTS)}.",
+                hint="Add the name in the site's URL; other names get 400.",
                 id="ciphermark.W002",
             )
         )

@@ -35,7 +35,7 @@ class Conflict(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
-    default_detail = "This run_id is stored already, with other content."
+    default_detail = "A run with this run_id and different content exists."
 
 
 class Unavailable(APIException):
@@ -53,7 +53,7 @@ class Handler(ExceptionHandler):
         """Convert database outages to 503, and a token of another host to 403."""
         words = outage_message(exc)
         if words is not None:
-            return Unavailable(f"{words}; please try again soon.")
+            return Unavailable(f"{words}; try again soon.")
         if isinstance(exc, SignInRefused | OtherHost):
             return PermissionDenied(str(exc))
         if isinstance(exc, EditConflict):

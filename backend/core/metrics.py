@@ -34,7 +34,7 @@ REQUESTS = Counter(
 )
 REQUEST_SECONDS = Histogram(
     "ciphermark_http_request_duration_seconds",
-    "Time from a request's arrival in Django to the beginning of its answer.",
+    "Time from a request's arrival in Django to the start of its response.",
     buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
     registry=COUNTED,
 )
@@ -44,26 +44,26 @@ STATEMENT_TIMEOUT = "2s"
 
 OF_DATABASE = {
     "ciphermark_runs_waiting": (
-        "Runs that are stored and not processed yet.",
+        "Stored runs that are not processed yet.",
         "SELECT count(*) FROM runs_run WHERE status = 'accepted'",
     ),
     "ciphermark_runs_waiting_oldest_age_seconds": (
-        "Time since the oldest of them arrived; 0 when none waits.",
+        "Age of the oldest pending run; 0 without pending runs.",
         "SELECT coalesce(extract(epoch FROM now() - min(received_at)), 0)"
         " FROM runs_run WHERE status = 'accepted'",
     ),
     "ciphermark_runs_rejected": (
-        "Runs that could not be processed.",
+        "Rejected runs.",
         "SELECT count(*) FROM runs_run WHERE status = 'rejected'",
     ),
     "ciphermark_hosts_silent": (
-        "Hosts that have stopped sending runs.",
+        "Hosts without recent runs.",
         "SELECT count(*) FROM changes_fleetchangemember m"
         " JOIN changes_fleetchange c ON c.id = m.change_id"
         " WHERE c.kind = 'silent' AND m.ended_at IS NULL",
     ),
     "ciphermark_notifications_overdue_seconds": (
-        "How long the oldest waits beyond its time, for channels that are not paused; 0: none.",
+        "Delay of the oldest overdue message in active channels; 0: none.",
         "SELECT coalesce(extract(epoch FROM now() - min(due_at)), 0)"
         " FROM changes_notification n JOIN changes_notificationchannel c ON c.id = n.channel_id"
         " WHERE n.state = 'waiting' AND n.due_at < now() AND NOT c.paused",
@@ -99,7 +99,9 @@ class _Site(Collector):
 
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily(
-            "ciphermark_up", "Whether the web server reaches a part of the site.", labels=["part"]
+            "ciphermark_up",
+            "1 if the web server reaches this part of the site, else 0.",
+            labels=["part"],
         )
         for part, read in (("database", _of_database), ("redis", _of_redis)):
             metrics = _read(part, read)
@@ -112,7 +114,7 @@ class _Site(Collector):
         if newest is not None:
             yield GaugeMetricFamily(
                 "ciphermark_newest_backup_timestamp_seconds",
-                "When the newest dump in CIPHERMARK_BACKUPS_DIR was written (Unix time).",
+                "Time of the newest dump in CIPHERMARK_BACKUPS_DIR (Unix time).",
                 newest,
             )
 
@@ -121,7 +123,7 @@ def _read(part: str, read: Callable[[], list[Metric]]) -> list[Metric] | None:
     try:
         return read()
     except (DatabaseError, RedisError) as error:
-        logger.warning("metrics: %s cannot be read: %s", part, error)
+        logger.warning("metrics: cannot read %s: %s", part, error)
         return None
 
 
@@ -140,11 +142,11 @@ def _of_redis() -> list[Metric]:
     quick_redis().ping()
     seen = GaugeMetricFamily(
         "ciphermark_last_seen_timestamp_seconds",
-        "When worker and beat last left a sign of life (Unix time).",
+        "Last heartbeat of worker and beat (Unix time).",
         labels=["part"],
     )
     for part, at in last_seen().items():
         if part in (WORKER, BEAT):
             seen.add_metric([part], at)
-    failed = "Tasks that ended with an error, of all workers."
+    failed = "Failed tasks of all workers."
     return [seen, CounterMetricFamily("ciphermark_tasks_failed", failed, failed_tasks())]

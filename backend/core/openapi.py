@@ -26,7 +26,7 @@ class Schema(AutoSchema):
 
 ERROR: Described = {
     "type": "object",
-    "description": "The one format of every error: what is wrong, and where.",
+    "description": "Format of all errors: what is wrong, and where.",
     "required": ["type", "errors"],
     "properties": {
         "type": {"enum": ["validation_error", "client_error", "server_error"]},
@@ -47,22 +47,22 @@ ERROR: Described = {
 }
 
 ANSWERS = {
-    "400": "Something asked or sent is wrong; every fault is named.",
-    "401": "Who asks is not known: no token, or none that is valid.",
-    "403": "Who asks may not do this.",
-    "404": "There is no such thing.",
-    "405": "This address does not know the method.",
-    "406": "Only JSON (or the file's own type) is to be had.",
-    "414": "The address is longer than the web server reads (8,190 bytes).",
-    "429": "Too many requests; Retry-After says when to come back.",
-    "503": "The database cannot be reached; Retry-After says when to come back.",
+    "400": "Invalid parameters or body; all errors are listed.",
+    "401": "No token, or an invalid one.",
+    "403": "Not permitted.",
+    "404": "Not found.",
+    "405": "Method not allowed.",
+    "406": "Only JSON, or the file's type, is available.",
+    "414": "The URL exceeds 8,190 bytes.",
+    "429": "Too many requests; wait for Retry-After seconds.",
+    "503": "The database is not reachable; wait for Retry-After seconds.",
 }
 
 ANSWERS_TO_WRITING = {
     **ANSWERS,
-    "409": "The state of things, or other content with the same name, forbids it.",
-    "413": "More than is taken.",
-    "415": "Not a type of content that is taken.",
+    "409": "Conflict with the current state or with existing content.",
+    "413": "Too large.",
+    "415": "Unsupported content type.",
 }
 
 WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}

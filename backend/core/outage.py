@@ -19,9 +19,9 @@ def outage_message(error: Exception) -> str | None:
     if isinstance(error, AnalyticsUnavailable):
         return str(error)
     if isinstance(error, UNREACHABLE):
-        return "The database cannot be reached just now"
+        return "The database is not reachable"
     if isinstance(error, (RedisError, BrokerError)):
-        return "Redis cannot be reached just now"
+        return "Redis is not reachable"
     return None
 
 

@@ -26,7 +26,7 @@ OF_ALL = frozenset({"format"})
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
-GIVEN_ONCE = "This parameter may be given once."
+GIVEN_ONCE = "Use this parameter only once."
 
 MOST_NAMED = 20
 LONGEST_NAMED = 50
@@ -238,10 +238,10 @@ class ParameterForm(forms.Form):
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:
-    sentence = f"There is no parameter {name[:LONGEST_NAMED]!r} here"
+    sentence = f"Unknown parameter {name[:LONGEST_NAMED]!r}"
     if near := alike(name, known):
         return f"{sentence}; did you mean {' or '.join(near)}?"
-    return f"{sentence}; there are {', '.join(sorted(known))}." if known else f"{sentence}."
+    return f"{sentence}; known parameters: {', '.join(sorted(known))}." if known else f"{sentence}."
 
 
 def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:

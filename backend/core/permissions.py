@@ -97,7 +97,7 @@ def _scope(request: Request) -> str | None:
 class MayRead(BasePermission):
     """Allow read tokens and signed-in users, and on public sites everyone without a token."""
 
-    message = "A token of scope read is needed here."
+    message = "This requires a token with scope read."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         scope = _scope(request)
@@ -109,7 +109,7 @@ class MayRead(BasePermission):
 class MayUpload(BasePermission):
     """Allow tokens of scope upload; users upload through the page."""
 
-    message = "A token of scope upload is needed here."
+    message = "This requires a token with scope upload."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return _scope(request) == ApiToken.Scope.UPLOAD
@@ -128,12 +128,12 @@ def _people(needed: str, message: str) -> type[BasePermission]:
     return type("PeopleWith", (_PeopleWith,), {"needed": needed, "message": message})
 
 
-MayChangeRuns = _people("runs.change_run", "Runs are hidden by signed-in editors.")
-MayRemoveRuns = _people("runs.delete_run", "Runs are removed by signed-in editors.")
-MayChangeHosts = _people("runs.change_host", "Hosts are changed by signed-in editors.")
+MayChangeRuns = _people("runs.change_run", "Only signed-in editors can hide runs.")
+MayRemoveRuns = _people("runs.delete_run", "Only signed-in editors can remove runs.")
+MayChangeHosts = _people("runs.change_host", "Only signed-in editors can change hosts.")
 MayDecideChanges = _people(
-    "changes.change_fleetchange", "Changes are acknowledged by signed-in editors."
+    "changes.change_fleetchange", "Only signed-in editors can acknowledge changes."
 )
-MayAddNotes = _people("hosts.add_note", "Notes are made by signed-in editors.")
-MayRemoveNotes = _people("hosts.delete_note", "Notes are removed by signed-in editors.")
-MayShare = _people("compare.add_share", "Links are shared by signed-in editors.")
+MayAddNotes = _people("hosts.add_note", "Only signed-in editors can add notes.")
+MayRemoveNotes = _people("hosts.delete_note", "Only signed-in editors can remove notes.")
+MayShare = _people("compare.add_share", "Only signed-in editors can create shares.")

@@ -72,9 +72,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
             raise EditRefused(f"There is no host {wanted}.", "other")
     kept, other = both[kept_pk], both[other_pk]
     if kept.published or other.published:
-        raise EditConflict(
-            "A published machine stays apart: its figures are somebody else's.", "other"
-        )
+        raise EditConflict("Published hosts cannot be merged.", "other")
     moved = pairs_of(other.runs.only("host_id", "environment_id"))
     changed = {(kept.pk, environment) for _, environment in moved}
     before = {"merged": _facts(other), "kept": _facts(kept)}
@@ -132,11 +130,11 @@ def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
     """Store a note, dated now by default; raise `EditRefused` if it is empty."""
     text = text.replace("\r\n", "\n").strip()
     if not text:
-        raise EditRefused("A note says something.", "text")
+        raise EditRefused("Enter a text.", "text")
     if len(text) > LONGEST_TEXT or not text.replace("\n", " ").isprintable():
         raise EditRefused(f"At most {LONGEST_TEXT} printable characters.", "text")
     if at and at > timezone.now() + timedelta(days=1):
-        raise EditRefused("A note is dated at most a day ahead.", "at")
+        raise EditRefused("The date is more than a day ahead.", "at")
     note = Note.objects.create(
         at=at or timezone.now(), text=text, host_id=host_pk, made_by=by.name[:200]
     )

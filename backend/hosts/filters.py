@@ -61,18 +61,16 @@ class Option(NamedTuple):
 class HostForm(ParameterForm):
     """Filter the list of hosts by their latest runs."""
 
-    q = Text(help_text="Part of a present or former name of the host.")
-    cpu = Values(help_text="Key of a value; may be repeated, any of them matches.")
-    os = Values(help_text="Key of a value; may be repeated, any of them matches.")
-    openssl_series = Values(help_text="Key of a value; may be repeated, any of them matches.")
+    q = Text(help_text="Part of the host's current or former name.")
+    cpu = Values(help_text="Key of a value. Repeat it to match any of several.")
+    os = Values(help_text="Key of a value. Repeat it to match any of several.")
+    openssl_series = Values(help_text="Key of a value. Repeat it to match any of several.")
     verdict = Values(
-        Choice(VERDICTS),
-        help_text="AES verdict of the latest run; may be repeated: verdict=hidden&verdict=unused "
-        "are the hosts that do not use their AES hardware.",
+        Choice(VERDICTS), help_text="AES verdict. Repeatable: verdict=hidden&verdict=unused."
     )
     ordering = Choice(
         (*ORDERS, *(f"-{name}" for name in ORDERS)),
-        help_text="Default: -id, the newest first. What is unknown comes last.",
+        help_text="Default: -id, newest first. Unknown values come last.",
     )
 
     @property
@@ -147,9 +145,9 @@ def _place(name: str, value: Any) -> Any:
 
 
 class NoteFilter(ParameterFilterSet):
-    host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
-    since = MomentFilter("at", "gte", help_text="On or after: date or time.")
-    until = MomentFilter("at", "lte", at=time.max, help_text="On or before: date or time.")
+    host = HostsFilter("host__slug", help_text="Key or number of a host. May be repeated.")
+    since = MomentFilter("at", "gte", help_text="On or after this date or time.")
+    until = MomentFilter("at", "lte", at=time.max, help_text="On or before this date or time.")
 
     class Meta(ParameterFilterSet.Meta):
         model = Note

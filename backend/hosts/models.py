@@ -9,7 +9,7 @@ from runs.models.host import Host
 class Note(models.Model):
     """Annotate the histories of a host at a date."""
 
-    at = models.DateTimeField(help_text="The time it is about.")
+    at = models.DateTimeField(help_text="Time of the event.")
     text = models.CharField(max_length=500)
     host = models.ForeignKey(Host, models.CASCADE, related_name="notes")
     made_by = models.CharField(max_length=200)

@@ -20,7 +20,7 @@ from runs.serializers import (
 class HostSerializer(serializers.ModelSerializer[Host]):
     """Describe a host by its latest environment and AES verdict."""
 
-    host = serializers.CharField(source="slug", help_text="Its key in filters.")
+    host = serializers.CharField(source="slug", help_text="Key for filters.")
     runs = serializers.IntegerField(source="run_count")
     last_run_id = serializers.UUIDField(source="latest_run.run_id")
     last_run_at = serializers.DateTimeField(source="latest_run.started_at", **NULLABLE)
@@ -30,36 +30,35 @@ class HostSerializer(serializers.ModelSerializer[Host]):
     ssh_library = label("latest_run.environment.of_ssh.label", SSH_LIBRARY)
     openssh = label("latest_run.environment.openssh.label")
     virtualization = label("latest_run.environment.virtualization.label")
-    acceleration = serializers.CharField(
-        source="latest_run.acceleration", help_text="The AES verdict."
-    )
+    acceleration = serializers.CharField(source="latest_run.acceleration", help_text="AES verdict.")
     acceleration_evidence = serializers.CharField(
-        source="latest_run.acceleration_evidence", help_text="The reason of the verdict."
+        source="latest_run.acceleration_evidence", help_text="Reason for the verdict."
     )
     acceleration_advice = serializers.CharField(
-        source="latest_run.acceleration_advice", help_text="What to do about it, if anything."
+        source="latest_run.acceleration_advice", help_text="Recommended action, if any."
     )
     acceleration_factor = serializers.FloatField(
         source="latest_run.acceleration_factor",
-        help_text="Times that AES is faster than without its instructions.",
+        help_text="Speed of AES relative to AES without its instructions.",
         **NULLABLE,
     )
     speed_index = serializers.FloatField(
-        source="latest_run.speed_index.index", help_text="Of the latest run.", **NULLABLE
+        source="latest_run.speed_index.index",
+        help_text="Speed index of the latest run.",
+        **NULLABLE,
     )
     speed_index_tool = serializers.ChoiceField(
         ["openssl", "ssh"],
         source="latest_run.speed_index.tool",
-        help_text="Whose baselines it rests on: openssl's if any.",
+        help_text="Tool of the baselines: openssl if available.",
         **NULLABLE,
     )
     former_names = serializers.ListField(
-        child=serializers.CharField(), help_text="Other names of it, which find it too."
+        child=serializers.CharField(), help_text="Other names that find the host."
     )
     same_machine_id = serializers.CharField(
         source="twin.slug",
-        help_text="Key of another host with this machine id: the machine under another name, or a "
-        "clone; merge them if they are one.",
+        help_text=("Key of a host with the same machine ID: merge them unless it is a clone."),
         **NULLABLE,
     )
 
@@ -94,7 +93,7 @@ class HostDetailSerializer(HostSerializer):
     """Add the latest value of every series of the host."""
 
     environment = serializers.JSONField(
-        source="latest_run.document.environment", help_text="As its latest run has it."
+        source="latest_run.document.environment", help_text="From the latest run."
     )
     results = serializers.SerializerMethodField()
     recent_runs = serializers.SerializerMethodField()
@@ -115,7 +114,7 @@ class HostDetailSerializer(HostSerializer):
 class ChangedHostSerializer(serializers.ModelSerializer[Host]):
     """Change the editable fields of a host."""
 
-    host = serializers.CharField(source="slug", help_text="Its key in filters.", read_only=True)
+    host = serializers.CharField(source="slug", help_text="Key for filters.", read_only=True)
     name = serializers.CharField(max_length=LONGEST_NAME)
 
     class Meta:
@@ -126,7 +125,7 @@ class ChangedHostSerializer(serializers.ModelSerializer[Host]):
 class MergeSerializer(serializers.Serializer[Any]):
     """Select the host to merge."""
 
-    other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="Its id.")
+    other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="ID of the host.")
 
 
 class HostField(serializers.SlugRelatedField[Host]):
@@ -143,10 +142,10 @@ class NoteSerializer(serializers.ModelSerializer[Note]):
     host = HostField(
         slug_field="slug",
         queryset=Host.objects.all(),
-        help_text="Key; a new note takes the number too.",
+        help_text="Key of the host; a new note also accepts its number.",
     )
     text = serializers.CharField(max_length=LONGEST_TEXT)
-    at = serializers.DateTimeField(required=False, help_text="The time it is about; default: now.")
+    at = serializers.DateTimeField(required=False, help_text="Time of the event. Default: now.")
 
     class Meta:
         model = Note

@@ -20,8 +20,8 @@ class PointSerializer(serializers.Serializer[Any]):
     run_id = serializers.UUIDField(source="run.run_id")
     started_at = serializers.DateTimeField()
     median = serializers.FloatField(source="value")
-    spread = serializers.FloatField(help_text="Of the tries, a fraction.", **NULLABLE)
-    n = serializers.IntegerField(help_text="Tries.")
+    spread = serializers.FloatField(help_text="Spread of the tries, a fraction.", **NULLABLE)
+    n = serializers.IntegerField(help_text="Number of tries.")
     noisy = serializers.BooleanField()
     conditions = serializers.ListField(child=serializers.JSONField(), source="run.conditions")
     environment = serializers.CharField()
@@ -37,7 +37,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 class BetweenSerializer(serializers.Serializer[Any]):
     """Mark an event between two runs."""
 
-    run_id = serializers.UUIDField(source="point.run.run_id", help_text="The first changed run.")
+    run_id = serializers.UUIDField(source="point.run.run_id", help_text="First changed run.")
     previous_run_id = serializers.UUIDField(source="previous.run.run_id")
     started_at = serializers.DateTimeField(source="point.started_at")
 
@@ -50,17 +50,17 @@ class StepSerializer(BetweenSerializer):
     after = serializers.FloatField()
     ratio = serializers.FloatField(source="step.ratio")
     threshold = serializers.FloatField(
-        source="step.threshold", help_text="The relative difference that it exceeds."
+        source="step.threshold", help_text="Threshold: relative difference that the step exceeds."
     )
     window = serializers.IntegerField(
-        source="step.window", help_text="Runs before it that it is compared with."
+        source="step.window", help_text="Number of previous runs it is compared with."
     )
     confidence = serializers.ChoiceField(["high", "medium", "low"], source="step.confidence")
     words = serializers.CharField()
     environment_changes = DifferenceSerializer(
         source="environment",
         many=True,
-        help_text="Null for changes older than the latest 50.",
+        help_text="Null for older changes than the latest 50.",
         **NULLABLE,
     )
 
@@ -93,12 +93,12 @@ class TrendSerializer(serializers.Serializer[Any]):
     metric = serializers.ChoiceField(tuple(METRICS))
     unit = serializers.CharField(help_text="B/s or s/GB.")
     profile = serializers.CharField(**NULLABLE)
-    series = serializers.DictField(help_text="What of the series was asked for or is the default.")
+    series = serializers.DictField(help_text="Requested or default values of the series.")
     points = PointSerializer(many=True)
     changes = StepSerializer(many=True)
     breaks = BreakSerializer(many=True)
-    cut = serializers.BooleanField(help_text="There are older runs than the latest 1,000.")
-    undated = serializers.IntegerField(help_text="Runs of unknown time.")
+    cut = serializers.BooleanField(help_text="True if there are more than the latest 1,000 runs.")
+    undated = serializers.IntegerField(help_text="Runs without a date.")
     without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
 
 

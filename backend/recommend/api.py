@@ -38,7 +38,7 @@ class AssessmentSerializer(Shape):
 class AdvisorySerializer(AssessmentSerializer):
     """Describe a weakness of some releases, and the status of the cipher with it."""
 
-    ends = serializers.ChoiceField(["either", "server"], help_text="Whose release counts.")
+    ends = serializers.ChoiceField(["either", "server"], help_text="End whose release counts.")
     affected = VersionRangeSerializer()
     assumed_when_unknown = serializers.BooleanField()
 
@@ -59,8 +59,8 @@ class CipherSerializer(AssessmentSerializer):
     family = Char()
     mode = Char()
     key_bits = Int()
-    block_bits = Int(help_text="null: a stream cipher.", **NULLABLE)
-    aead = serializers.BooleanField(help_text="It authenticates what it encrypts.")
+    block_bits = Int(help_text="null for stream ciphers.", **NULLABLE)
+    aead = serializers.BooleanField(help_text="True for authenticated encryption.")
     advisories = AdvisorySerializer(many=True)
     openssh = OpenSshSupportSerializer(help_text="null for openssl.", **NULLABLE)
 
@@ -77,10 +77,10 @@ class CatalogueSerializer(Shape):
     """List all ciphers in one page."""
 
     rules_version = Char()
-    scope = Char(help_text="How the version ranges are meant.")
+    scope = Char(help_text="Meaning of the version ranges.")
     sources = serializers.ListField(child=Char())
     policies = PolicySerializer(many=True)
-    next = Char(help_text="Always null: all are here.", **NULLABLE)
+    next = Char(help_text="Always null.", **NULLABLE)
     previous = Char(help_text="Always null.", **NULLABLE)
     results = CipherSerializer(many=True)
 
@@ -89,51 +89,53 @@ class RateSerializer(Shape):
     """Rate of a cipher on the loopback of a host, in bytes per second."""
 
     median = Float()
-    n = Int(help_text="Tries.")
-    spread = Float(help_text="MAD-based, a fraction.")
-    noise = Float(help_text="Of the median, a fraction: 0.01 to 0.9.")
+    n = Int(help_text="Number of tries.")
+    spread = Float(help_text="1.4826 * MAD / median, a fraction.")
+    noise = Float(help_text="Fraction of the median, 0.01 to 0.9.")
     method = Char()
     cpu_seconds_per_gb = Float(**NULLABLE)
-    doubtful = serializers.BooleanField(help_text="Noisy, or of a disturbed run.")
+    doubtful = serializers.BooleanField(help_text="True if noisy or from a disturbed run.")
 
 
 class GainSerializer(Shape):
     """Compare the rates of two ciphers, with bounds by the noise."""
 
-    over = Char(help_text="null: the default of each host of a group.", **NULLABLE)
-    ratio = Float(help_text="Of a group the geometric mean.")
+    over = Char(help_text="null: the default of each host in a group.", **NULLABLE)
+    ratio = Float(help_text="Geometric mean for a group.")
     lowest = Float()
     highest = Float()
     percent = Float()
     beyond_noise = serializers.BooleanField()
-    hosts = Int(help_text="So many measured their default.")
-    slower = Int(help_text="Of these get slower, beyond the noise.")
+    hosts = Int(help_text="Number of hosts that measured their default.")
+    slower = Int(help_text="Number of these hosts that get slower, beyond the noise.")
     cpu_seconds_saved_per_gb = Float(**NULLABLE)
 
 
 class PlaceSerializer(Shape):
     cipher = Char()
     reason = Char()
-    ahead_of = Char(help_text="Faster, and later because it is less safe.", **NULLABLE)
+    ahead_of = Char(help_text="Faster, but ranked lower because it is less safe.", **NULLABLE)
     median = Float(
-        source="speed.median", help_text="B/s; of a pair: expected; of a group: geometric mean."
+        source="speed.median", help_text="B/s. For a pair: expected; for a group: geometric mean."
     )
-    low = Float(source="speed.least", help_text="The median less all its noise.")
-    high = Float(source="speed.most", help_text="The median and all its noise.")
+    low = Float(source="speed.least", help_text="Median minus all noise.")
+    high = Float(source="speed.most", help_text="Median plus all noise.")
     status = serializers.ChoiceField(STATUSES, source="assessment.status")
     status_reason = Char(source="assessment.reason")
     reference = Char(source="assessment.reference", **NULLABLE)
     measured = RateSerializer(
-        source="rates", many=True, help_text="On the host; on client and server; of a group none."
+        source="rates",
+        many=True,
+        help_text="Of the host, or of client and server; empty for a group.",
     )
-    gain = GainSerializer(help_text="Over today's default.", **NULLABLE)
+    gain = GainSerializer(help_text="Gain over today's default.", **NULLABLE)
     slower_than_default = Char(
-        help_text="Why it is preferred to today's default although it is slower.", **NULLABLE
+        help_text="Why it is preferred although today's default is faster.", **NULLABLE
     )
     limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
-    fills = serializers.ListField(child=Char(), help_text="Links that it surely fills.")
+    fills = serializers.ListField(child=Char(), help_text="Links that it saturates.")
     share = Float(
-        help_text="Of a group: of the rate of each host's own first, geometric mean.", **NULLABLE
+        help_text="For a group: share of each host's best rate, geometric mean.", **NULLABLE
     )
 
 
@@ -141,7 +143,7 @@ class AdvisedHostSerializer(Shape):
     """Describe a host used, with its OpenSSH versions."""
 
     id = Int()
-    host = Char(source="key", help_text="Its key.")
+    host = Char(source="key", help_text="Key of the host.")
     name = Char()
     client = Char(**NULLABLE)
     server = Char(**NULLABLE)
@@ -153,7 +155,7 @@ class TodaySerializer(Shape):
 
     cipher = Char(source="default", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
-    gain_unknown = Char(help_text="Why there is no gain.", **NULLABLE)
+    gain_unknown = Char(help_text="Why the gain is unknown.", **NULLABLE)
 
 
 class LossSerializer(Shape):
@@ -163,7 +165,7 @@ class LossSerializer(Shape):
     own_best = Char()
     own_best_rate = Float()
     common_rate = Float()
-    loss = Float(help_text="A fraction of its own best rate.")
+    loss = Float(help_text="Fraction of the host's best rate.")
 
 
 class UnrankedSerializer(Shape):
@@ -171,8 +173,8 @@ class UnrankedSerializer(Shape):
 
     cipher = Char()
     reason = Char()
-    rate = Float(help_text="B/s; null: not measured by this method.", **NULLABLE)
-    over_first = GainSerializer(help_text="That rate against the first place.", **NULLABLE)
+    rate = Float(help_text="B/s. null if not measured by this method.", **NULLABLE)
+    over_first = GainSerializer(help_text="Rate relative to the first cipher.", **NULLABLE)
     would_be_faster = serializers.BooleanField(source="is_faster")
 
 
@@ -190,25 +192,25 @@ class RecommendationSerializer(Shape):
     kind = serializers.ChoiceField(["host", "pair", "group"], source="question.kind")
     policy = PolicySerializer(source="question.policy")
     rules_version = Char()
-    method = Char(source="result.method", help_text="By which all was measured.", **NULLABLE)
-    link = Float(source="question.link", help_text="Bits per second.", **NULLABLE)
-    nothing = Char(help_text="Why there is no order.", **NULLABLE)
+    method = Char(source="result.method", help_text="Method of all results.", **NULLABLE)
+    link = Float(source="question.link", help_text="Link speed in bits per second.", **NULLABLE)
+    nothing = Char(help_text="Why there is no ranking.", **NULLABLE)
     order = PlaceSerializer(source="result.order", many=True)
     today = TodaySerializer(source="result")
     losses = LossSerializer(
-        source="result.losses", many=True, help_text="Of a group, by key of the host."
+        source="result.losses", many=True, help_text="For a group, by key of the host."
     )
     unranked = UnrankedSerializer(source="result.excluded", many=True)
     ssh_config = Char(**NULLABLE)
     sshd_config = Char(**NULLABLE)
     hosts = AdvisedHostSerializer(many=True)
     left_out = serializers.ListField(
-        source="silent", child=Char(), help_text="Names of hosts that were asked for in vain."
+        source="silent", child=Char(), help_text="Requested host names that do not exist."
     )
-    measured = Char(help_text="The evidence in words.", **NULLABLE)
-    caution = Char(help_text="Why to measure again before anything is changed.", **NULLABLE)
+    measured = Char(help_text="Evidence as text.", **NULLABLE)
+    caution = Char(help_text="Why to measure again before changing anything.", **NULLABLE)
     runs = EvidenceRunSerializer(many=True)
-    permalink = serializers.URLField(help_text="The page of this recommendation.")
+    permalink = serializers.URLField(help_text="URL of the recommendation's page.")
 
 
 class CipherForm(ParameterForm):

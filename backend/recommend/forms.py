@@ -61,7 +61,9 @@ class Link(Text):
             return usual.get(plain)
         if not re.fullmatch(r"[1-9][0-9]{0,14}", plain):
             known = ", ".join(LINK_KEYS)
-            raise fault(f"{value[:LONGEST_NAMED]!r} is none of {known}, and no number of bits.")
+            raise fault(
+                f"{value[:LONGEST_NAMED]!r} is neither one of {known} nor a number of bits."
+            )
         return float(plain)
 
 
@@ -69,8 +71,8 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
     """Validate a policy, and a host, a pair or filters."""
 
     policy = Choice(tuple(POLICIES), help_text=f"Default: {DEFAULT_POLICY}.")
-    client = Text(help_text="Key of a host; of a pair.")
-    server = Text(help_text="Key of a host; of a pair.")
+    client = Text(help_text="Key of a host in a pair.")
+    server = Text(help_text="Key of a host in a pair.")
     link = Link(help_text=f"Between the two: {', '.join(LINK_KEYS)}, or bits per second.")
 
     def clean(self) -> None:
@@ -78,21 +80,21 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
         ends = [name for name in PAIR if name in self.data]
         narrowing = [name for name in FILTERS if name in self.data]
         if ends and narrowing:
-            sentence = "Ask either for client and server, or for hosts and filters."
+            sentence = "Use either client and server, or hosts and filters."
             self.add_error(narrowing[0], fault(sentence))
         elif len(ends) == 1:
             (missing,) = set(PAIR) - set(ends)
-            self.add_error(missing, fault("A pair needs both client=KEY and server=KEY."))
+            self.add_error(missing, fault("A pair requires client=KEY and server=KEY."))
         elif "link" in self.data and not ends:
-            sentence = "A link lies between two hosts: it needs client=KEY and server=KEY."
+            sentence = "A link requires client=KEY and server=KEY."
             self.add_error("link", fault(sentence))
         elif not ends and not narrowing:
-            sentence = "Name host=KEY, or client=KEY and server=KEY, or a filter as tag=KEY:VALUE."
+            sentence = "Use host=KEY, client=KEY and server=KEY, or a filter such as tag=KEY:VALUE."
             self.add_error("host", fault(sentence))
         elif narrowing and narrowing != ["host"] and not self.errors:
             runs = NarrowingFilter(self.data, Run.objects.counted()).qs
             if runs.values("host").distinct().count() > MOST_HOSTS:
-                sentence = f"These are more than {MOST_HOSTS} hosts: narrow it by another filter."
+                sentence = f"More than {MOST_HOSTS} hosts match: add a filter."
                 self.add_error(narrowing[0], fault(sentence))
 
     @property

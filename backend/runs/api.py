@@ -63,9 +63,11 @@ class RunList(ListView):
     @extend_schema(
         request={"application/json": run_schema()},
         responses={
-            202: OpenApiResponse(StoredRunSerializer, "Stored durably; it will be processed."),
-            200: OpenApiResponse(StoredRunSerializer, "Stored before; not counted twice."),
-            409: OpenApiResponse(OpenApiTypes.OBJECT, "This run_id has other content."),
+            202: OpenApiResponse(StoredRunSerializer, "Stored; processing follows."),
+            200: OpenApiResponse(StoredRunSerializer, "Already stored."),
+            409: OpenApiResponse(
+                OpenApiTypes.OBJECT, "A run with this run_id and different content exists."
+            ),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
         },
     )

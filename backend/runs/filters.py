@@ -48,7 +48,7 @@ class LibraryFilter(ValuesFilter):
 class NarrowingFilter(ParameterFilterSet):
     """Filter all queries of measurements by these parameters."""
 
-    host = HostsFilter("host__slug", help_text="Key or number of a host; may be repeated.")
+    host = HostsFilter("host__slug", help_text="Key or number of a host. May be repeated.")
     cpu = ValuesFilter("environment__cpu__key")
     cpu_vendor = ValuesFilter("environment__cpu_vendor__key")
     microarchitecture = ValuesFilter("environment__microarchitecture__key")
@@ -60,16 +60,16 @@ class NarrowingFilter(ParameterFilterSet):
     verdict = ValuesFilter("acceleration", item=Choice(VERDICTS))
     tag = TagsFilter(
         item=Tag(),
-        help_text="KEY:VALUE; may be repeated: any value of one key matches, and all keys must "
+        help_text="KEY:VALUE. May be repeated: any value of one key matches, and all keys must "
         "match (tag=env:prod&tag=dc:fra&tag=dc:ams: production in either data centre).",
     )
     source = ValuesFilter("source", item=Choice(Run.Source.values))
     disturbed = ValuesFilter(
-        item=Choice(("no", "yes")), method="by_conditions", help_text="no: without conditions."
+        item=Choice(("no", "yes")), method="by_conditions", help_text="no: runs without conditions."
     )
-    since = MomentFilter("started_at", "gte", help_text="Started on or after: date or time.")
+    since = MomentFilter("started_at", "gte", help_text="Started on or after this date or time.")
     until = MomentFilter(
-        "started_at", "lte", at=time.max, help_text="Started on or before: date or time."
+        "started_at", "lte", at=time.max, help_text="Started on or before this date or time."
     )
 
     class Meta(ParameterFilterSet.Meta):
@@ -82,9 +82,9 @@ class NarrowingFilter(ParameterFilterSet):
 
 
 class RunFilter(NarrowingFilter):
-    run_id = ValuesFilter("run_id", item=RunId(), help_text="These runs alone.")
+    run_id = ValuesFilter("run_id", item=RunId(), help_text="Only these runs.")
     status = ValuesFilter("status", item=Choice(Run.Status.values))
-    q = TextFilter(method="named", help_text="Whose host's name has this, or whose id begins so.")
+    q = TextFilter(method="named", help_text="Host name contains this text, or ID begins with it.")
 
     def named(self, rows: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
         named = Q(host_name__icontains=text) | Q(host__name__icontains=text)

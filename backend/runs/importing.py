@@ -114,7 +114,7 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
             logger.error("Text %s, line %d: %s", request.import_id, remark.line, remark.detail)
     remarks = (*reading.remarks, *made.remarks)
     if encoding == "latin-1":
-        latin = "The text is not UTF-8; it was read as Latin-1."
+        latin = "The text is not UTF-8; Latin-1 was assumed."
         remarks = (Remark(1, "encoding", latin), *remarks)
     return Understood(text, reading, made, remarks)
 
@@ -172,7 +172,7 @@ def stored_request(import_id: UUID) -> ImportRequest | None:
 def _why_nothing(reading: Reading, selection: Selection) -> str:
     count = sum(1 for _ in reading.figures())
     if count and isinstance(selection, frozenset):
-        return "No result is ticked."
+        return "No result is selected."
     if count:
         results = "1 uncertain result was" if count == 1 else f"{count:,} uncertain results were"
         return f"{results} skipped. Send accept=all to import them."

@@ -42,15 +42,15 @@ LISTED = 1_000
 class ImportForm(ParameterForm):
     """Validate parameters that control parsing, and facts of the sections."""
 
-    format = Choice(("auto", *FORMATS), help_text="What printed the text. Default: auto.")
-    preview = Choice(("0", "1"), help_text="1: return what is understood; store nothing.")
+    format = Choice(("auto", *FORMATS), help_text="Program that printed the text. Default: auto.")
+    preview = Choice(("0", "1"), help_text="1: return the parsed results without storing them.")
     accept = Choice(("certain", "all"), help_text="Results to import. Default: certain.")
     unit = Choice(
-        UNITS, help_text="What MB means in a list. Default: as its command shows, else 10^6 bytes."
+        UNITS, help_text="Meaning of MB in a list. Default: from the command, else 10^6 bytes."
     )
     bytes = Number(
         max_value=MOST_BYTES,
-        help_text="Bytes of each transfer, for `time` output that does not say.",
+        help_text="Bytes of each transfer, for `time` output that does not state it.",
     )
     cipher = Line(max_length=CIPHER_CHARACTERS, help_text="Cipher of ssh transfers that name none.")
     host = Line(max_length=FACTS["host"], help_text="Host name of sections that do not name one.")
@@ -59,8 +59,7 @@ class ImportForm(ParameterForm):
         max_length=FACTS["os"], help_text="Operating system of sections that do not name one."
     )
     openssl = Line(
-        max_length=FACTS["openssl"],
-        help_text="OpenSSL version of sections that do not name one.",
+        max_length=FACTS["openssl"], help_text="OpenSSL version of sections that do not name one."
     )
 
 
@@ -114,8 +113,8 @@ class ImportList(ApiView):
         request={"text/plain": OpenApiTypes.STR},
         responses={
             202: OpenApiResponse(ImportedSerializer, "Stored; processing follows."),
-            200: OpenApiResponse(PreviewSerializer, "A preview, or stored before."),
-            409: OpenApiResponse(OpenApiTypes.OBJECT, "Another upload has the named run_id."),
+            200: OpenApiResponse(PreviewSerializer, "A preview, or already stored."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "Another upload has this run_id."),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB or 50,000 lines."),
         },
     )

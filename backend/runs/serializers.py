@@ -9,7 +9,7 @@ from runs.models import Measurement, Run
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
-SSH_LIBRARY = "What ssh itself uses (`ssh -V`); where no run states it, as `openssl`."
+SSH_LIBRARY = "Library of ssh (`ssh -V`); same as `openssl` if unknown."
 
 
 def label(source: str, help_text: str = "") -> serializers.CharField:
@@ -21,7 +21,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
     status = serializers.ChoiceField(Run.Status.values)
     # The field has the name of a base class attribute, which DRF removes from the class.
     source = serializers.ChoiceField(Run.Source.values)  # type: ignore[assignment]
-    host = label("host.slug", "The host's key in filters.")
+    host = label("host.slug", "Key of the host for filters.")
     host_name = serializers.CharField(source="name")
     cpu = label("environment.cpu.label")
     os = label("environment.os_version.label")
@@ -29,7 +29,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
     ssh_library = label("environment.of_ssh.label", SSH_LIBRARY)
     openssh = label("environment.openssh.label")
     agent = serializers.CharField()
-    measurement_count = serializers.IntegerField(help_text="How many series it holds.")
+    measurement_count = serializers.IntegerField(help_text="Number of series.")
     conditions = serializers.ListField(child=serializers.JSONField())
     tags = serializers.DictField(child=serializers.CharField())
 
@@ -59,7 +59,7 @@ class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
     target_kind = serializers.CharField(source="series.target_kind")
     target_name = serializers.CharField(source="series.target_name")
     acceleration = serializers.CharField(source="series.acceleration")
-    spread = serializers.FloatField(help_text="MAD-based, a fraction.", **NULLABLE)
+    spread = serializers.FloatField(help_text="1.4826 * MAD / median, a fraction.", **NULLABLE)
     normalised = serializers.FloatField(**NULLABLE)
     samples = serializers.ListField(child=serializers.JSONField())
 
@@ -83,14 +83,12 @@ class SpeedIndexSerializer(serializers.Serializer[Any]):
 
 class RunDetailSerializer(RunSummarySerializer):
     environment = serializers.JSONField(
-        source="document.environment", help_text="As the run document has it."
+        source="document.environment", help_text="As in the run document."
     )
     skipped = serializers.ListField(child=serializers.JSONField())
     provenance = serializers.JSONField()
     text_format = serializers.CharField(
-        source="imported_text.format",
-        default="",
-        help_text="Of the text it was read from, if imported.",
+        source="imported_text.format", default="", help_text="ID of the imported text, if any."
     )
     speed_indices = SpeedIndexSerializer(many=True)
     measurements = serializers.SerializerMethodField()
@@ -111,7 +109,9 @@ class RunDetailSerializer(RunSummarySerializer):
 class ChangedRunSerializer(serializers.ModelSerializer[Run]):
     """Change the editable fields of a run."""
 
-    hidden = serializers.BooleanField(help_text="A hidden run counts nowhere; it can be undone.")
+    hidden = serializers.BooleanField(
+        help_text="Exclude the run from all lists and statistics, or include it again."
+    )
 
     class Meta:
         model = Run

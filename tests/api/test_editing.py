@@ -61,7 +61,7 @@ def test_a_published_run_is_hidden_not_removed(editor: Client) -> None:
     run = Run.objects.all()[0]
     answer = change(editor, "delete", f"runs/{run.run_id}/")
     assert answer.status_code == 409
-    assert "hide it" in answer.json()["errors"][0]["detail"]
+    assert "Hide the run" in answer.json()["errors"][0]["detail"]
 
 
 def test_a_renamed_host_keeps_its_key_and_gets_uploads_of_its_old_name(

@@ -236,14 +236,14 @@ def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
 
 
 REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
-    ({}, "host", "Name host=KEY"),
+    ({}, "host", "Use host=KEY"),
     ({"host": "nas", "policy": "lax"}, "policy", "none of modern, compatible, everything"),
-    ({"client": "nas"}, "server", "needs both"),
-    ({"server": "nas"}, "client", "needs both"),
-    ({"client": "nas", "server": "nas", "link": "fast"}, "link", "none of 1GbE, 2.5GbE"),
-    ({"client": "nas", "server": "nas", "link": "0"}, "link", "and no number of bits"),
-    ({"host": "nas", "link": "1GbE"}, "link", "lies between two hosts"),
-    ({"host": "nas", "client": "nas", "server": "nas"}, "host", "either for client and server"),
+    ({"client": "nas"}, "server", "A pair requires"),
+    ({"server": "nas"}, "client", "A pair requires"),
+    ({"client": "nas", "server": "nas", "link": "fast"}, "link", "neither one of 1GbE, 2.5GbE"),
+    ({"client": "nas", "server": "nas", "link": "0"}, "link", "nor a number of bits"),
+    ({"host": "nas", "link": "1GbE"}, "link", "A link requires"),
+    ({"host": "nas", "client": "nas", "server": "nas"}, "host", "either client and server"),
     ({"tag": "rack"}, "tag", "must be KEY:VALUE"),
     ({"host": "nas", "until": "soon"}, "until", "Enter a date"),
     ({"client": "a\x00", "server": "nas"}, "client", "Null characters are not"),

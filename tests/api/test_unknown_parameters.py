@@ -35,7 +35,7 @@ def test_a_misspelt_filter_is_no_answer_about_everything(reader: ApiClient, path
     assert list(said) == ["opnssl"]
     code, sentence = said["opnssl"]
     assert code == "unknown_parameter"
-    assert sentence.startswith("There is no parameter 'opnssl' here; ")
+    assert sentence.startswith("Unknown parameter 'opnssl'; ")
     assert ("openssl" in sentence) or path.startswith(("/api/v1/hosts/", "/api/v1/trends/"))
 
 
@@ -51,7 +51,7 @@ def test_every_fault_is_named_at_once(reader: ApiClient) -> None:
 def test_a_parameter_of_one_value_may_be_given_once(reader: ApiClient, path: str) -> None:
     name = path.partition("?")[2].partition("=")[0]
     said = faults(reader.get(f"/api/v1/{path}"))
-    assert said == {name: ("invalid", "This parameter may be given once.")}
+    assert said == {name: ("invalid", "Use this parameter only once.")}
 
 
 def test_what_lists_and_frameworks_send_is_taken(reader: ApiClient) -> None:

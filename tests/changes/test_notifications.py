@@ -148,7 +148,7 @@ def test_a_silent_host_and_a_rejected_run_are_told(
     let_time_pass()
     send_all()
     text = hook.received[1]["message"]
-    assert "nas: no runs any more\n" in text
+    assert "nas: no recent runs\n" in text
     first = Run.objects.filter(status="rejected").order_by("id")[0]
     assert f"pi: run rejected\n{first.rejection}\n" in text
     assert f"/runs/{first.run_id}/\n" in text

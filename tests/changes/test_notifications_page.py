@@ -53,9 +53,9 @@ def test_administrators_see_the_log_and_editors_nothing(
 @each(
     ("fields", "words"),
     (
-        ({"address": "json://127.0.0.1:99999/hook"}, "99999 is no port"),
-        ({"address": "nonsense://example.org"}, "No service has such an address"),
-        ({"address": "https://example.org/hook"}, "No service has such an address"),
+        ({"address": "json://127.0.0.1:99999/hook"}, "99999 is not a port"),
+        ({"address": "nonsense://example.org"}, "Unknown service"),
+        ({"address": "https://example.org/hook"}, "Unknown service"),
         ({"address": "mailto://mail.example.org"}, "Invalid ~From~ email specified"),
         ({"address": "slack://onlyone"}, "An invalid Slack (second) Token"),
         ({"tags": "rack"}, "Write each tag as KEY:VALUE"),

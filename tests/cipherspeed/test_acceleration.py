@@ -94,7 +94,7 @@ def measured(one: dict[str, Any]) -> MeasuredSeries:
         ("scilla (astrand), Linux", "unknown", "flags are unknown"),
         ("Synology DS415+, Synology DSM", "unknown", "The CPU reports aes."),
         ("Proxmox guest (M. Turecki), Linux", "unknown", "aes128-cbc runs at 191 MB/s, 1.3 times"),
-        ("MacBookPro8,2, Fedora", "unknown", "judged by has no AES-128 series both with the AES"),
+        ("MacBookPro8,2, Fedora", "unknown", "not measured both with and without AES"),
         ("MacBookPro8,2, Mac OS X", "unknown", "aes128-cbc runs at 88 MB/s, 1.0 times"),
         ("Desktop (Effektiv SSH), Linux", "unknown", "or a baseline is missing"),
     ),
@@ -134,7 +134,7 @@ def test_a_mask_that_slows_aes_proves_the_hardware() -> None:
     assert found.verdict == "hardware"
     assert found.factor == pytest.approx(13.97, abs=0.01)
     assert found.evidence == (
-        "With the AES instructions turned off aes-128-gcm runs at 315 instead of 4,400 MB/s,"
+        "With AES instructions disabled, aes-128-gcm runs at 315 instead of 4,400 MB/s,"
         " a factor of 14.0."
     )
     assert found.advice is None
@@ -209,7 +209,7 @@ def test_aes_that_is_there_and_not_used() -> None:
     ]
     found = acceleration_verdict(run, environment(WITH_AES, "OpenSSL 0.9.8y 5 Feb 2013"))
     assert found.verdict == "unused"
-    assert "reports aes, yet turning the AES instructions off changes nothing" in found.evidence
+    assert "reports aes, yet disabling the AES instructions changes nothing" in found.evidence
     assert "380 MB/s, 1.0 times" in found.evidence
     assert found.advice == (
         "OpenSSL 0.9.8y is too old: OpenSSL uses these instructions from 1.0.1 on. Update it."
@@ -219,8 +219,8 @@ def test_aes_that_is_there_and_not_used() -> None:
 @each(
     ("version", "advice"),
     (
-        ("OpenSSL 1.0.1e-fips 11 Feb 2013", "may have been built without"),
-        ("LibreSSL 3.8.2", "LibreSSL 3.8.2 could use them and does not"),
+        ("OpenSSL 1.0.1e-fips 11 Feb 2013", "perhaps because it was built with no-asm"),
+        ("LibreSSL 3.8.2", "LibreSSL 3.8.2 could use them but does not"),
         (None, "This OpenSSL does not use them"),
     ),
 )
@@ -257,7 +257,7 @@ def test_a_hypervisor_hides_what_the_model_has() -> None:
     )
     assert found.verdict == "hidden"
     assert found.evidence.startswith(
-        "The CPU, Intel Core i7-3770 (ivybridge), has AES instructions, but the flags"
+        "The CPU, Intel Core i7-3770 (ivybridge), has AES instructions, but the system"
     )
     assert "host-passthrough" in (found.advice or "")
 

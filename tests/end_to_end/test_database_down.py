@@ -63,5 +63,5 @@ def test_an_upload_is_told_to_come_back(url: str) -> None:
 def test_readers_are_told_to_come_back(url: str, path: str) -> None:
     status, retry_after, body = refused(urllib.request.Request(url + path))
     assert (status, retry_after) == (503, "10")
-    assert "cannot be reached" in body
+    assert "not reachable" in body
     assert path.startswith("/api/") or "/static/assets/main." in body

@@ -146,7 +146,7 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
         assert f"Sign in at {url}accounts/login/ as admin" in second.output
         with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.status == 200
-        assert second.output.count("CIPHERMARK_PROXYS is no setting of this version") == 1
+        assert second.output.count("CIPHERMARK_PROXYS is not a setting") == 1
         assert "did you mean CIPHERMARK_PROXIES?" in second.output
         assert password.read_text() == made
         second.part("run", "--quick").kill()

@@ -31,8 +31,8 @@ def test_which_hosts_lose_aes_hardware_and_what_to_do_is_one_click_away(member: 
 def test_each_row_has_the_reason_of_its_verdict(member: Client) -> None:
     said = text_of(page(member, URL))
     assert "hardware 6.00 ×" in said
-    assert "The hypervisor presents a CPU of its own (QEMU Virtual CPU version 2.5+)" in said
-    assert "judged by has no AES-128 series" not in said  # nothing is wrong there
+    assert "The hypervisor emulates a CPU (QEMU Virtual CPU version 2.5+)" in said
+    assert "AES-128 was not measured both" not in said  # nothing is wrong there
 
 
 @pytest.mark.usefixtures("four")
@@ -59,7 +59,7 @@ def test_a_host_is_found_by_the_only_name_that_begins_so(
     several = reader.get("/api/v1/hosts/web/")
     assert several.status_code == 404
     assert several.json()["errors"][0]["detail"] == (
-        "There is no host 'web', and several begin so: web-1, web-2."
+        "There is no host 'web', and several keys begin with it: web-1, web-2."
     )
     relative = {"relative_to": "host:na", "group_by": "host"}
     assert reader.get("/api/v1/comparison/", relative).json()["relative_to"]["label"] == "nas"

@@ -197,11 +197,11 @@ def test_a_password_is_no_way_past_the_provider(provider: Provider) -> None:
         ("client secret", "alg value is not allowed"),
         ("issuer", "Invalid issuer"),
         ("audience", "Audience doesn't match"),
-        ("given to another", "it was given to another client"),
+        ("given to another", "it was issued to another client"),
         ("expired", "Signature has expired"),
         ("not yet valid", "not yet valid (iat)"),
         ("nonce", "Nonce verification failed"),
-        ("userinfo", "the user information is of somebody else"),
+        ("userinfo", "the user information belongs to another user"),
     ),
 )
 def test_an_answer_that_is_wrong_signs_nobody_in(

@@ -31,7 +31,7 @@ def test_a_page_asks_again_until_the_figures_are_there(
     try:
         page = client.get("/?group_by=os")
         assert (page.status_code, page["Retry-After"]) == (503, "10")
-        assert b"The figures are being prepared" in page.content
+        assert b"The results are being prepared" in page.content
         assert b'<meta http-equiv="refresh" content="10">' in page.content
         answer = client.get("/api/v1/comparison/")
         assert (answer.status_code, answer["Retry-After"]) == (503, "10")

@@ -47,15 +47,15 @@ def test_a_file_with_faults_loads_all_but_those(tmp_path: Path) -> None:
             "Expecting property name",
             "schema: This field is required",
             "finished_at is before started_at",
-            "with other content",
+            "with different content",
             "larger than 2097152 bytes",
         ),
         refused,
         strict=True,
     ):
         assert words in sentence
-    assert "3 runs stored, 1 known before, 5 lines refused" in summary.getvalue()
+    assert "3 runs stored, 1 already stored, 5 lines rejected" in summary.getvalue()
     assert set(Run.objects.values_list("status", flat=True)) == {Run.Status.READY}
     call_command("load_runs", str(packed), stdout=summary)
-    assert "0 runs stored, 1 known before, 0 lines refused" in summary.getvalue()
+    assert "0 runs stored, 1 already stored, 0 lines rejected" in summary.getvalue()
     assert Run.objects.count() == 3

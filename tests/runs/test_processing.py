@@ -100,7 +100,7 @@ def test_a_run_of_an_older_version_is_derived_anew(store_run: StoreRun) -> None:
     said = StringIO()
     for _ in range(2):
         call_command("renew_runs", stdout=said)
-    assert said.getvalue() == "1 run was derived again.\n"
+    assert said.getvalue() == "1 run was processed again.\n"
     run.refresh_from_db()
     assert (run.environment, run.derived_version) == (today, DERIVED_VERSION)
     assert run.hidden

@@ -72,8 +72,8 @@ def test_the_start_after_an_update_renews_the_others(unreadable: Run) -> None:
     Run.objects.update(derived_version=1)
     said = StringIO()
     call_command("renew_runs", stdout=said, stderr=said)
-    assert "1 run was derived again" in said.getvalue()
-    assert "keeps what an older version derived" in said.getvalue()
+    assert "1 run was processed again" in said.getvalue()
+    assert "keeps its rows of an older version" in said.getvalue()
     unreadable.refresh_from_db()
     assert unreadable.status == Run.Status.READY
 

@@ -20,7 +20,7 @@ class AuditEntry(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     actor_kind = models.CharField(max_length=10, choices=ActorKind)
     actor = models.CharField(
-        max_length=200, help_text="Name of the person, token, command or provider."
+        max_length=200, help_text="Name of the user, token, command or provider."
     )
     actor_key = models.BigIntegerField(null=True, blank=True)
     action = models.CharField(max_length=40, help_text='Such as "run.hide".')

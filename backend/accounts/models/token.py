@@ -15,7 +15,7 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=100)
     scope = models.CharField(max_length=10, choices=Scope)
     host_name = models.CharField(
-        max_length=200, blank=True, help_text="Uploads of any other host are refused."
+        max_length=200, blank=True, help_text="Refuse uploads of other hosts."
     )
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
@@ -51,8 +51,7 @@ class ExternalIdentity(models.Model):
     )
     issuer = models.CharField(max_length=200, help_text="URL of the provider, or “proxy”.")
     subject = models.CharField(
-        max_length=LONGEST_SUBJECT,
-        help_text="The provider's own name for the person, never reused.",
+        max_length=LONGEST_SUBJECT, help_text="Permanent ID of the user at the provider."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -80,7 +80,7 @@ def account_of(external: ExternalPerson) -> User:
     loses its role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
-        raise SignInRefused("The subject of the sign-in is missing or too long.", external)
+        raise SignInRefused("The provider's subject is missing or too long.", external)
     wanted = Rights(frozenset({external.role} if external.role else ()))
     person = _find(external)
     if person is None or _rights(person) != wanted:

@@ -90,7 +90,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
             options={"require": ["iss", "sub", "aud", "exp", "iat"]},
         )
         if claims.get("azp", client) != client:
-            raise jwt.InvalidTokenError("it was given to another client")
+            raise jwt.InvalidTokenError("it was issued to another client")
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
@@ -115,5 +115,5 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
             return {}
         claims: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)
         if claims.get("sub") != payload["sub"]:
-            raise jwt.InvalidTokenError("the user information is of somebody else")
+            raise jwt.InvalidTokenError("the user information belongs to another user")
         return claims

@@ -73,11 +73,11 @@ def discover() -> dict[str, Any]:
 def in_words(error: requests.RequestException) -> str:
     """Describe the error without memory addresses."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"answers with HTTP status {error.response.status_code}"
+        return f"returns HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):
-        return f"no answer within {settings.OIDC_TIMEOUT} s"
+        return f"no response within {settings.OIDC_TIMEOUT} s"
     if isinstance(error, requests.exceptions.SSLError):
         return "its certificate is not valid"
     if isinstance(error, requests.ConnectionError):
         return "cannot be reached"
-    return "gives no JSON"
+    return "does not return JSON"

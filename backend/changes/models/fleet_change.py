@@ -59,7 +59,7 @@ class FleetChange(models.Model):
         LOST = "lost", "AES acceleration lost"
         REGAINED = "regained", "AES acceleration regained"
         CHANGED = "changed", "AES verdict changed"
-        SILENT = "silent", "No runs any more"
+        SILENT = "silent", "No recent runs"
 
     class Status(models.TextChoices):
         NEW = "new"
@@ -71,20 +71,18 @@ class FleetChange(models.Model):
 
     kind = models.CharField(max_length=10, choices=Kind)
     direction = models.CharField(max_length=10, choices=Direction)
-    family = models.CharField(max_length=100, blank=True, help_text="Of ciphers, such as aes.")
+    family = models.CharField(max_length=100, blank=True, help_text="Cipher family, such as aes.")
     difference = models.CharField(
-        max_length=300,
-        blank=True,
-        help_text="The first difference of the environment, which all of its hosts have.",
+        max_length=300, blank=True, help_text="First environment difference, shared by all hosts."
     )
-    first_at = models.DateTimeField(help_text="Start of the first changed run of all hosts.")
-    last_at = models.DateTimeField(help_text="Start of the last host's first changed run.")
+    first_at = models.DateTimeField(help_text="Start of the first changed run on any host.")
+    last_at = models.DateTimeField(help_text="Start of the first changed run on the last host.")
     status = models.CharField(max_length=12, choices=Status, default=Status.NEW)
     note = models.CharField(max_length=LONGEST_NOTE, blank=True)
-    decided_by = models.CharField(max_length=200, blank=True, help_text="Who set status or note.")
+    decided_by = models.CharField(max_length=200, blank=True, help_text="Editor of status or note.")
     decided_at = models.DateTimeField(null=True, blank=True)
     fixed_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since then every host is as it was before."
+        null=True, blank=True, help_text="Time when all hosts had returned to normal."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -140,24 +138,29 @@ class FleetChangeMember(models.Model):
 
     change = models.ForeignKey(FleetChange, models.CASCADE, related_name="members", db_index=False)
     run = models.ForeignKey(
-        Run, models.CASCADE, related_name="+", help_text="First changed; of a silent host the last."
+        Run, models.CASCADE, related_name="+", help_text="First changed run; if silent, the last."
     )
     previous = models.ForeignKey(
-        Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text="The run before."
+        Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text="Previous run."
     )
-    at = models.DateTimeField(help_text="Start of the run; of silence, when it was too long.")
+    at = models.DateTimeField(help_text="Start of the run; if silent, when overdue.")
     tool = models.CharField(max_length=10, blank=True)
-    family = models.CharField(max_length=100, blank=True, help_text="With mode: aes-gcm.")
-    ratio = models.FloatField(null=True, blank=True, help_text="After / before, of a speed.")
-    series_count = models.SmallIntegerField(default=0, help_text="Series that were compared.")
+    family = models.CharField(max_length=100, blank=True, help_text="With mode, such as aes-gcm.")
+    ratio = models.FloatField(null=True, blank=True, help_text="Ratio after / before of the speed.")
+    series_count = models.SmallIntegerField(default=0, help_text="Number of compared series.")
     series = models.ForeignKey(
-        Series, models.PROTECT, null=True, blank=True, related_name="+", help_text="The middle one."
+        Series,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="With the median ratio.",
     )
-    before = models.CharField(max_length=10, blank=True, help_text="The verdict before.")
+    before = models.CharField(max_length=10, blank=True, help_text="Previous verdict.")
     after = models.CharField(max_length=10, blank=True)
     confidence = models.SmallIntegerField(choices=Confidence, default=Confidence.HIGH)
-    differences = models.JSONField(default=list, help_text="Of the environment, in words.")
-    ended_at = models.DateTimeField(null=True, blank=True, help_text="Back to normal since then.")
+    differences = models.JSONField(default=list, help_text="Environment differences as text.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="Back to normal at this time.")
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
     stored = MemberQuerySet.as_manager()

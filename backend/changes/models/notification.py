@@ -18,7 +18,7 @@ TOPIC_WORDS = {
     FleetChange.Direction.LOST.value: "AES acceleration lost",
     FleetChange.Direction.REGAINED.value: "AES acceleration regained",
     FleetChange.Direction.CHANGED.value: "AES verdict changed",
-    FleetChange.Direction.SILENT.value: "no runs any more",
+    FleetChange.Direction.SILENT.value: "no recent runs",
     REJECTED: "run rejected",
 }
 """Topic -> text that follows the host name in titles."""
@@ -44,19 +44,19 @@ class NotificationChannel(models.Model):
         CRITICAL = 3, "Critical"
 
     name = models.CharField(max_length=100, unique=True)
-    address = models.CharField(max_length=1000, help_text="Of Apprise; parts of it are secret.")
-    kinds = models.JSONField(default=list, blank=True, help_text="Empty for all.")
+    address = models.CharField(max_length=1000, help_text="Apprise URL, which contains secrets.")
+    kinds = models.JSONField(default=list, blank=True, help_text="Empty: all.")
     severity = models.SmallIntegerField(
-        choices=Severity, default=Severity.WARNING, help_text="The lowest that is sent."
+        choices=Severity, default=Severity.WARNING, help_text="Minimum severity."
     )
-    tags = models.JSONField(default=list, blank=True, help_text="KEY:VALUE of runs; empty for all.")
-    daily = models.BooleanField(default=False, help_text="One message a day instead of at once.")
+    tags = models.JSONField(default=list, blank=True, help_text="KEY:VALUE of runs. Empty: all.")
+    daily = models.BooleanField(default=False, help_text="Send one message a day.")
     paused = models.BooleanField(default=False)
     made_by = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
-    failures = models.SmallIntegerField(default=0, help_text="Failed messages in a row.")
-    next_at = models.DateTimeField(null=True, blank=True, help_text="No message before.")
+    failures = models.SmallIntegerField(default=0, help_text="Consecutive failed messages.")
+    next_at = models.DateTimeField(null=True, blank=True, help_text="Earliest next attempt.")
 
     objects = ChannelQuerySet.as_manager()
 
@@ -98,14 +98,14 @@ class Notification(models.Model):
     channel = models.ForeignKey(
         NotificationChannel, models.CASCADE, related_name="notifications", db_index=False
     )
-    topic = models.CharField(max_length=10, help_text="A direction of changes, rejected or test.")
+    topic = models.CharField(max_length=10, help_text="Direction of a change, rejected, or test.")
     title = models.CharField(max_length=300)
-    change_key = models.BigIntegerField(null=True, help_text="Of the entry.")
-    run_id = models.UUIDField(null=True, help_text="Of the rejected run.")
+    change_key = models.BigIntegerField(null=True, help_text="Key of the change.")
+    run_id = models.UUIDField(null=True, help_text="ID of the rejected run.")
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     due_at = models.DateTimeField()
     attempts = models.SmallIntegerField(default=0)
-    error = models.CharField(max_length=300, blank=True, help_text="Of the last attempt.")
+    error = models.CharField(max_length=300, blank=True, help_text="Error of the last attempt.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     ended_at = models.DateTimeField(null=True)
 

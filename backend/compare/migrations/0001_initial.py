@@ -16,8 +16,8 @@ class Migration(migrations.Migration):
             name='Share',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='Whom or what it is for.', max_length=100)),
-                ('query', models.CharField(help_text='The view: a query string.', max_length=4000)),
+                ('name', models.CharField(help_text='Recipient or purpose.', max_length=100)),
+                ('query', models.CharField(help_text='Query string of the comparison.', max_length=4000)),
                 ('digest', models.CharField(editable=False, max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('expires_at', models.DateTimeField()),

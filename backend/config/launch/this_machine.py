@@ -19,8 +19,8 @@ PROCESSING_SECONDS = 60.0
 """Timeout from upload to `ready`, which normally takes a second."""
 
 NO_SSH = (
-    "There is no sshd on this machine, so ssh was not measured: install it (Debian, Ubuntu: "
-    "sudo apt install openssh-server), then MEASURE=1 make run."
+    "ssh was not measured: install sshd (Debian, Ubuntu: sudo apt install openssh-server), "
+    "then run MEASURE=1 make run."
 )
 
 
@@ -31,13 +31,13 @@ def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
     if wanted == "1":
         _measure(url, document, watch)
     elif _is_known(document):
-        print("This machine was measured before; MEASURE=1 make run measures it again.")
+        print("Already measured; MEASURE=1 make run measures again.")
     if _is_known(document):
         tools = {measurement["tool"] for measurement in _read(document)["measurements"]}
         tool = "ssh" if "ssh" in tools else "openssl"
         if tool == "openssl":
             print(NO_SSH)
-        print(f"\nThis machine beside the published ones: {url}?tool={tool}&group_by=cpu")
+        print(f"\nCompare this machine with published results: {url}?tool={tool}&group_by=cpu")
 
 
 def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
@@ -64,7 +64,7 @@ def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
         for path in (token, settings.MEASURING_FILE):
             path.unlink(missing_ok=True)
     if agent.returncode != 0:
-        print(f"The benchmark did not finish (exit code {agent.returncode}); the site goes on.")
+        print(f"The benchmark did not finish (exit code {agent.returncode}).")
         return
     measured.replace(document)
     deadline = time.monotonic() + PROCESSING_SECONDS
@@ -72,7 +72,7 @@ def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
         watch()
         time.sleep(0.1)
     if not _is_known(document):
-        print(f"The run is not in the charts yet: {url}runs/{_read(document)['run_id']}/")
+        print(f"The run is still being processed: {url}runs/{_read(document)['run_id']}/")
 
 
 def _read(document: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
             name='Note',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(help_text='The time it is about.')),
+                ('at', models.DateTimeField(help_text='Time of the event.')),
                 ('text', models.CharField(max_length=500)),
                 ('made_by', models.CharField(max_length=200)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),

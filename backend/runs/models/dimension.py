@@ -69,7 +69,7 @@ class Environment(models.Model):
         null=True,
         related_name="+",
         verbose_name="SSH library",
-        help_text="What ssh is linked with, where that is not this OpenSSL.",
+        help_text="Library of ssh, if it is not this OpenSSL.",
     )
     ssh_library_series = models.ForeignKey(
         DimensionValue,

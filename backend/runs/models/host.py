@@ -102,7 +102,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         several = self.beginning_with(reference) if "\x00" not in reference else []
         keys = ", ".join(host.slug for host in several)
         sentence = f"There is no host {reference[:50]!r}"
-        return f"{sentence}, and several begin so: {keys}." if keys else f"{sentence}."
+        return f"{sentence}, and several keys begin with it: {keys}." if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
         """Return the distinct current keys of these hosts, keeping unknown references."""
@@ -168,7 +168,7 @@ class Host(models.Model):
     """
 
     name = models.CharField(max_length=200)
-    slug = models.CharField(max_length=220, unique=True, help_text="Its key in URLs and filters.")
+    slug = models.CharField(max_length=220, unique=True, help_text="Key for URLs and filters.")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
     published = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -178,7 +178,7 @@ class Host(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Of those that count; undated runs come before dated ones.",
+        help_text="Latest visible run; undated runs come before dated ones.",
     )
 
     objects = HostQuerySet.as_manager()
@@ -218,9 +218,9 @@ class HostAlias(models.Model):
     followed = models.BooleanField(
         default=True, help_text="Uploads with this machine id and name go to the host."
     )
-    slug = models.CharField(max_length=220, blank=True, help_text="Of the merged host.")
+    slug = models.CharField(max_length=220, blank=True, help_text="Key of the merged host.")
     former_key = models.BigIntegerField(
-        null=True, blank=True, help_text="Primary key of the merged host: old addresses lead on."
+        null=True, blank=True, help_text="Primary key of the merged host, for old URLs."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -257,9 +257,9 @@ class HostWatch(models.Model):
     """State of change detection for a host: whether it is due, and when it becomes silent."""
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
-    due_at = models.DateTimeField(null=True, help_text="Since when; null: looked at.")
+    due_at = models.DateTimeField(null=True, help_text="Check due since; null: checked.")
     silent_after = models.DateTimeField(
-        null=True, help_text="Without a run by then the host is silent; null: it is, or never is."
+        null=True, help_text=("Silent after this time; null: already silent, or never.")
     )
 
     objects = HostWatchQuerySet.as_manager()

@@ -9,14 +9,14 @@ from accounts.models.token import ApiToken
 class ImportedText(models.Model):
     """Store a text as received and the user's choices, from which its runs are derived."""
 
-    import_id = models.UUIDField(unique=True, help_text="Of its content: sent again, the same.")
-    body = models.BinaryField(help_text="The bytes exactly as received.")
-    asked = models.JSONField(help_text="How it was to be read, and what was corrected.")
+    import_id = models.UUIDField(unique=True, help_text="Derived from the content.")
+    body = models.BinaryField(help_text="Bytes exactly as received.")
+    asked = models.JSONField(help_text="Parse options and corrections.")
     format = models.CharField(max_length=20)
     sections = models.JSONField(
-        help_text="Keys of the sections that became runs, in the order of the corrections."
+        help_text="Keys of the imported sections, in the order of the corrections."
     )
-    parser_version = models.PositiveSmallIntegerField(help_text="Of the rules that read it last.")
+    parser_version = models.PositiveSmallIntegerField(help_text="Version of the last parser.")
     received_at = models.DateTimeField()
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
     person = models.ForeignKey(

@@ -23,7 +23,7 @@ class RunSpeedIndex(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="speed_indices")
     tool = models.CharField(max_length=10)
     index = models.FloatField()
-    uncertainty = models.FloatField(null=True, help_text="A factor; null for one family.")
+    uncertainty = models.FloatField(null=True, help_text="Factor; null for a single family.")
     families = models.JSONField()
 
     class Meta:

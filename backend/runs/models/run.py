@@ -92,31 +92,31 @@ class Run(models.Model):
         IMPORT = "import"
         PUBLISHED = "published"
 
-    run_id = models.UUIDField(unique=True, help_text="Chosen by who measured.")
+    run_id = models.UUIDField(unique=True, help_text="UUID set by the agent.")
     source = models.CharField(max_length=10, choices=Source)
     status = models.CharField(max_length=10, choices=Status, default=Status.ACCEPTED)
-    rejection = models.TextField(blank=True, help_text="Why it was rejected, in words.")
-    attempts = models.SmallIntegerField(default=0, help_text="Times processing was begun.")
-    hidden = models.BooleanField(default=False, help_text="It counts nowhere and is in no list.")
+    rejection = models.TextField(blank=True, help_text="Reason for the rejection.")
+    attempts = models.SmallIntegerField(default=0, help_text="Number of processing attempts.")
+    hidden = models.BooleanField(default=False, help_text="Excluded from all lists and statistics.")
     received_at = models.DateTimeField(auto_now_add=True)
     token = models.ForeignKey(ApiToken, models.SET_NULL, null=True, blank=True)
-    host_name = models.CharField(max_length=200, help_text="As the document has it.")
+    host_name = models.CharField(max_length=200, help_text="As in the document.")
     imported_text = models.ForeignKey(
         ImportedText, models.PROTECT, null=True, blank=True, related_name="runs"
     )
     parser_version = models.PositiveSmallIntegerField(
-        null=True, blank=True, help_text="Of the rules that read the imported text."
+        null=True, blank=True, help_text="Version of the parser that read the imported text."
     )
     provenance = models.JSONField(
-        default=dict, blank=True, help_text="Published figures: page, author, date, notes."
+        default=dict, blank=True, help_text="Published results: page, author, date, notes."
     )
 
     # Set when the document is processed.
     derived_version = models.SmallIntegerField(
-        default=1, help_text="Of the program that derived what follows, and the rows of the run."
+        default=1, help_text=("Version of the code that derived the fields below and the rows.")
     )
     machine_id = models.CharField(  # noqa: DJ001 - none
-        max_length=64, null=True, blank=True, help_text="As the document has it."
+        max_length=64, null=True, blank=True, help_text="As in the document."
     )
     host = models.ForeignKey(Host, models.PROTECT, null=True, blank=True, related_name="runs")
     environment = models.ForeignKey(
@@ -133,7 +133,7 @@ class Run(models.Model):
     acceleration_evidence = models.TextField(blank=True)
     acceleration_advice = models.TextField(blank=True)
     acceleration_factor = models.FloatField(
-        null=True, blank=True, help_text="Times that AES is faster than without its instructions."
+        null=True, blank=True, help_text="Speed of AES relative to AES without its instructions."
     )
 
     objects = RunQuerySet.as_manager()
@@ -170,9 +170,7 @@ class RunDocument(models.Model):
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
     body = models.BinaryField()
-    content_digest = models.CharField(
-        max_length=64, help_text="SHA-256 of its canonical JSON: equal content, equal digest."
-    )
+    content_digest = models.CharField(max_length=64, help_text="SHA-256 of its canonical JSON.")
 
     @property
     def received(self) -> bytes:
@@ -184,7 +182,7 @@ class RunDocument(models.Model):
         try:
             document: Mapping[str, Any] = json.loads(self.received)
         except ValueError as error:
-            logger.warning("the document of run %s cannot be read: %s", self.pk, error)
+            logger.warning("cannot read the document of run %s: %s", self.pk, error)
             return {"environment": {}, "measurements": []}
         return document
 

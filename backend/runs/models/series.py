@@ -31,13 +31,13 @@ class Series(models.Model):
     """
 
     id = models.AutoField(primary_key=True)
-    key = models.CharField(max_length=1000, unique=True, help_text="All fields, as one text.")
+    key = models.CharField(max_length=1000, unique=True, help_text="All fields as text.")
     tool = models.CharField(max_length=10)
     cipher = models.CharField(max_length=100)
     operation = models.CharField(max_length=10)
-    block_size = models.IntegerField(null=True, help_text="Bytes a call; openssl only.")
+    block_size = models.IntegerField(null=True, help_text="Bytes per call; openssl only.")
     threads = models.IntegerField()
-    mac = models.CharField(max_length=100, blank=True, help_text="Asked for; empty: the default.")
+    mac = models.CharField(max_length=100, blank=True, help_text="Requested MAC; empty: default.")
     compression = models.BooleanField()
     method = models.CharField(max_length=10, blank=True, help_text="ssh only.")
     pinned = models.BooleanField()
@@ -124,21 +124,21 @@ class Measurement(models.Model):
     series = models.ForeignKey(
         Series, models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
-    position = models.SmallIntegerField(help_text="Its place in the document, from 0.")
+    position = models.SmallIntegerField(help_text="Position in the document, from 0.")
     negotiated = models.ForeignKey(
         Negotiated, models.PROTECT, null=True, related_name="+", db_constraint=False, db_index=False
     )
     n = models.SmallIntegerField()
     noisy = models.BooleanField()
-    implausible = models.BooleanField(help_text="Kept, and left out of every statistic.")
+    implausible = models.BooleanField(help_text="Kept, but excluded from all statistics.")
     median = models.FloatField(null=True)
     minimum = models.FloatField(null=True)
     maximum = models.FloatField(null=True)
     spread = models.FloatField(null=True, help_text="1.4826 * MAD / median, a fraction.")
-    cpu_seconds_per_gb = models.FloatField(null=True, help_text="Both ends, per 10^9 bytes.")
-    cpu_seconds_per_gb_spread = models.FloatField(null=True, help_text="A fraction, as `spread`.")
+    cpu_seconds_per_gb = models.FloatField(null=True, help_text="Of both ends, per 10^9 bytes.")
+    cpu_seconds_per_gb_spread = models.FloatField(null=True, help_text="A fraction, like `spread`.")
     try_seconds = models.FloatField(
-        null=True, help_text="Of a pipeline, whose rate depends on it: the median of its tries."
+        null=True, help_text="Median duration of a pipeline's tries, which affects its rate."
     )
 
     objects = MeasurementQuerySet.as_manager()

@@ -13,17 +13,17 @@ MOST_DAYS = 36_500
 
 
 class Command(SiteCommand):
-    help = "Create an API token and print it, alone. It cannot be shown again."
+    help = "Create an API token and print only the token. It cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="What the token is for, such as the host's name.")
+        parser.add_argument("name", help="Purpose of the token, such as the host's name.")
         parser.add_argument("--scope", required=True, choices=ApiToken.Scope.values)
         parser.add_argument(
-            "--expires-days", type=int, help="Days until it expires; default never."
+            "--expires-days", type=int, help="Days until the token expires. Default: never."
         )
 
         parser.add_argument(
-            "--host", default="", metavar="NAME", help="Uploads of any other host are refused."
+            "--host", default="", metavar="NAME", help="Refuse uploads of other hosts."
         )
 
     def handle(
@@ -34,7 +34,7 @@ class Command(SiteCommand):
         if not 0 < len(name) <= 100:
             raise CommandError("NAME must have 1 to 100 characters.")
         if len(host) > 200 or (host and scope != ApiToken.Scope.UPLOAD):
-            raise CommandError("--host NAME is for upload tokens; at most 200 characters.")
+            raise CommandError("--host requires an upload token, and at most 200 characters.")
         try:
             self.stdout.write(create_token(name, scope, expires_days, host_name=host.strip()))
         except NameTaken as refusal:

@@ -13,7 +13,7 @@ from core.site_command import SiteCommand
 class Command(SiteCommand):
     """Rebuild ClickHouse, or the copies of all web processes."""
 
-    help = "Build the copies of all processes, or ClickHouse's tables, again from PostgreSQL."
+    help = "Rebuild the copies of all processes, or the tables of ClickHouse, from PostgreSQL."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Require the option, because a rebuild takes minutes on a large site."""

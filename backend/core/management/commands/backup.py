@@ -20,26 +20,25 @@ from core.site_command import SiteCommand
 class Command(SiteCommand):
     """Back up the database to a file while the site runs."""
 
-    help = "Write the whole database, documents included, to one file by pg_dump."
+    help = "Back up the whole database to a file with pg_dump."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "file",
             nargs="?",
             default=str(settings.BACKUPS_DIR),
-            help="A new file; a folder, for a name with the date; - for standard output."
-            " CIPHERMARK_BACKUPS_DIR when not given.",
+            help=("New file, folder, or - for standard output. Default: CIPHERMARK_BACKUPS_DIR."),
         )
         parser.add_argument(
             "--keep",
             type=int,
             metavar="N",
-            help="Then remove all but the latest N that were named by date in the folder.",
+            help="Keep only the latest N backups named by date in the folder.",
         )
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="Restore it into a scratch database, and compare the rows of each table.",
+            help=("Restore the backup into a temporary database and compare all tables."),
         )
 
     def handle(self, *, file: str, keep: int | None, verify: bool, **_: Any) -> None:
@@ -56,11 +55,11 @@ class Command(SiteCommand):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = path if path.is_dir() else None
         if keep is not None and (folder is None or keep < 1):
-            raise BackupRefused("--keep is 1 or more, and for a folder of backups.")
+            raise BackupRefused("--keep must be at least 1, and needs a folder.")
         path = new_path(folder) if folder else path
         write_backup(path, verify)
         size, tried = path.stat().st_size, ", restored and compared" if verify else ""
-        self.stdout.write(f"{path}: {size:,} bytes{tried}. Keep it as safe as the database itself.")
+        self.stdout.write(f"{path}: {size:,} bytes{tried}. Protect it like the database.")
         if folder and keep:
             for old in remove_old(folder, keep):
                 self.stdout.write(f"{old} removed.")

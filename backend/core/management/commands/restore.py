@@ -16,28 +16,28 @@ from runs.models import Run
 class Command(SiteCommand):
     """Restore the database from a backup."""
 
-    help = "Bring the database back from FILE (- for standard input), all of it or nothing."
+    help = "Restore the database from FILE in one transaction."
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", help="What `backup` wrote; - for standard input.")
+        parser.add_argument("file", help="Backup file, or - for standard input.")
         parser.add_argument(
-            "--replace", action="store_true", help="Also when the database has runs of its own."
+            "--replace", action="store_true", help="Overwrite a database that contains runs."
         )
 
     def handle(self, *, file: str, replace: bool, **_: Any) -> None:
         if not replace and _has_runs():
-            raise CommandError("This database has runs; --replace throws away what is in it.")
+            raise CommandError("This database has runs. Use --replace to overwrite them.")
         path = None if file == "-" else Path(file)
         if path and not path.is_file():
-            raise CommandError(f"{file} is not there.")
+            raise CommandError(f"{file} does not exist.")
         try:
             restore(path)
         except BackupRefused as reason:
             raise CommandError(f"Nothing was changed: {reason}") from None
         call_command("migrate", interactive=False, verbosity=0)
         call_command("renew_runs")
-        self.stdout.write(f"Restored from {file}. Everybody has to sign in again.")
+        self.stdout.write(f"Restored from {file}. All users must sign in again.")
 
 
 def _has_runs() -> bool:

@@ -122,10 +122,10 @@ class Command(SiteCommand):
             with _log(name).open("wb") as log:
                 self.parts[name] = processes.start(command, settings.DATA_DIR, log)
         deadline = time.monotonic() + READY_SECONDS
-        while said := _not_ready(url):
+        while reason := _not_ready(url):
             self._watch()
             if time.monotonic() > deadline:
-                sys.exit(f"The site is not ready after {READY_SECONDS:.0f} s: {said}")
+                sys.exit(f"The site is not ready after {READY_SECONDS:.0f} s: {reason}")
             time.sleep(0.1)
         print(f"\nCiphermark runs at {url}")
         if _password_file().exists():
@@ -137,14 +137,14 @@ class Command(SiteCommand):
         for name, part in self.parts.items():
             if part.poll() is not None:
                 sys.exit(
-                    f"{name} ended (exit code {part.returncode}), which ends the rest; its last "
-                    f"lines ({_log(name)}):\n{processes.last_lines(_log(name))}"
+                    f"{name} exited with code {part.returncode}, so the site stops. Last lines of "
+                    f"{_log(name)}:\n{processes.last_lines(_log(name))}"
                 )
         for name, process in self.servers.items():
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
                 log = _log("postgres" if name == "PostgreSQL" else "redis")
                 sys.exit(
-                    f"{name} has stopped, which ends the rest; its last lines ({log}):\n"
+                    f"{name} has stopped, so the site stops. Last lines of {log}:\n"
                     f"{processes.last_lines(log)}"
                 )
 

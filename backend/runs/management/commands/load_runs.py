@@ -19,7 +19,7 @@ from runs.acceptance import RunConflict, create_run
 from runs.models import Run
 from runs.processing import derive_run
 
-TOLD_EVERY = 1000
+REPORT_EVERY = 1000
 FAULTS_NAMED = 3
 
 
@@ -29,13 +29,15 @@ class Refused(Exception):
 
 class Command(SiteCommand):
     help = (
-        "Store run documents, one JSON document a line (gzip too; - is standard input), with all "
-        "that is derived of them. Runs that are stored already are skipped, so an interrupted "
-        "call is simply repeated. Exits with 1 when a line was refused."
+        "Store and process run documents: one JSON document per line, optionally compressed with "
+        "gzip. Skips stored runs, so an interrupted command can be repeated. Exits with status 1 "
+        "if a line was rejected."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="+", metavar="FILE", help="- is standard input.")
+        parser.add_argument(
+            "files", nargs="+", metavar="FILE", help="File, or - for standard input."
+        )
 
     def handle(self, *, files: list[str], **_: Any) -> None:
         done: Counter[str] = Counter()
@@ -45,13 +47,15 @@ class Command(SiteCommand):
                 for number, line in enumerate(_lines(name), 1):
                     if line.strip():
                         done[self._load(f"{name}:{number}", line)] += 1
-                    if number % TOLD_EVERY == 0:
+                    if number % REPORT_EVERY == 0:
                         self.stderr.write(f"{name}: {number} lines")
             except (OSError, EOFError) as error:
-                raise CommandError(f"{name}:{number + 1}: it cannot be read on: {error}") from None
+                raise CommandError(
+                    f"{name}:{number + 1}: Cannot continue reading: {error}"
+                ) from None
         self.stdout.write(
-            f"{done['stored']} runs stored, {done['known']} known before,"
-            f" {done['refused']} lines refused."
+            f"{done['stored']} runs stored, {done['known']} already stored,"
+            f" {done['refused']} lines rejected."
         )
         if done["refused"]:
             sys.exit(1)
@@ -96,5 +100,5 @@ def load_run(line: bytes) -> bool:
     except (JsonError, DataError) as error:
         raise Refused(str(error)) from None
     except RunConflict:
-        raise Refused("this run_id is stored already, with other content") from None
+        raise Refused("this run_id is already stored with different content") from None
     return created

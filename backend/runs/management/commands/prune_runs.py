@@ -15,8 +15,8 @@ MOST_DAYS = 100_000
 
 class Command(SiteCommand):
     help = (
-        "Delete runs that began long ago, with their documents. A host's latest run of each "
-        "environment stays, as do published figures."
+        "Delete old runs with their documents. Keeps the latest run of each host and environment, "
+        "and published results."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -25,14 +25,14 @@ class Command(SiteCommand):
             type=int,
             metavar="DAYS",
             default=settings.CIPHERMARK_KEEP_DAYS,
-            help="Days since the run began; default CIPHERMARK_KEEP_DAYS.",
+            help="Minimum age in days. Default: CIPHERMARK_KEEP_DAYS.",
         )
-        parser.add_argument("--dry-run", action="store_true", help="Only count them.")
+        parser.add_argument("--dry-run", action="store_true", help="Only count the runs.")
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
         days: int | None = options["older_than"]
         if days is None:
-            raise CommandError("Say --older-than DAYS, or set CIPHERMARK_KEEP_DAYS.")
+            raise CommandError("Use --older-than DAYS, or set CIPHERMARK_KEEP_DAYS.")
         if not 0 < days <= MOST_DAYS:
             raise CommandError(f"--older-than must be 1 to {MOST_DAYS} days.")
         if dry_run:

@@ -12,24 +12,24 @@ from runs.processing import DERIVED_VERSION, renew_run
 
 class Command(SiteCommand):
     help = (
-        "Derive rows again after an update that derives them differently, a transaction a run: an "
-        "interrupted call is simply repeated."
+        "Process runs again after an update that changes their rows. Each run is a transaction, so "
+        "an interrupted command can be repeated."
     )
 
     def handle(self, **_: Any) -> None:
         outdated = Run.objects.filter(status=Run.Status.READY, derived_version__lt=DERIVED_VERSION)
         keys = list(outdated.order_by("pk").values_list("pk", flat=True))
-        kept = 0
+        failed = 0
         for key in keys:
             try:
                 renew_run(key)
             except UNREACHABLE:
                 raise
-            except Exception as error:  # noqa: BLE001 - no run holds up the others
-                self.stderr.write(f"Run {key} keeps what an older version derived: {error!r}")
-                kept += 1
+            except Exception as error:  # noqa: BLE001 - a failed run must not block the others
+                self.stderr.write(f"Run {key} keeps its rows of an older version: {error!r}")
+                failed += 1
         if keys:
             HostWatch.objects.mark_due(Host.objects.values_list("pk", flat=True))
             Environment.objects.filter(runs__isnull=True).delete()
-            count = len(keys) - kept
-            self.stdout.write(f"{count} run{pluralize(count, ' was,s were')} derived again.")
+            count = len(keys) - failed
+            self.stdout.write(f"{count} run{pluralize(count, ' was,s were')} processed again.")
