@@ -19,9 +19,9 @@ from accounts.tokens import check_host
 from cipherspeed.json_text import canonical_json
 from runs.acceptance import RunConflict, accept_run, record_upload
 from runs.models import ImportedText, Run
+from runs.received import received_text
 from texts.documents import Corrections, Documents, Selection, run_documents
 from texts.read import read_text
-from texts.received import received_text
 from texts.types import PARSER_VERSION, Format, Hints, Reading, Remark
 
 logger = logging.getLogger(__name__)

@@ -30,8 +30,8 @@ from runs.importing import (
     store_import,
     understand,
 )
+from runs.received import MAX_BYTES, NotAText, TextTooLarge
 from texts.documents import Corrections, is_selected
-from texts.received import MAX_BYTES, NotAText, TextTooLarge
 from texts.types import Hints
 
 TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from cipherspeed.summary import highest_plausible
 from cipherspeed.types import Acceleration, Tool
@@ -14,18 +14,7 @@ from texts.events import PLAIN
 from texts.facts import NAMED_CPU, Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
 from texts.types import Figure, Hints, Remark
-from texts.words import (
-    SENTENCE,
-    SEVERAL,
-    SINGLE,
-    aes_in,
-    block_size_in,
-    heading_text,
-    is_compressed,
-    is_heading,
-    is_name,
-    operation_in,
-)
+from texts.words import SENTENCE, Setting, block_size_in, heading_text, is_heading, is_name
 
 UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
@@ -38,28 +27,6 @@ HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 """Listings of facts that do not begin the description of a machine."""
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
-
-
-class Setting(NamedTuple):
-    aes: str = ""
-    compressed: bool = False
-    operation: str = ""
-    several: bool = False
-    is_single: bool = False
-    """One process, even if a command above runs several."""
-
-    @classmethod
-    def of(cls, text: str) -> "Setting":
-        return cls(
-            aes_in(text),
-            is_compressed(text),
-            operation_in(text),
-            bool(SEVERAL.search(text)) and "GHz" not in text,
-            bool(SINGLE.search(text)),
-        )
-
-    def under(self, outer: "Setting") -> "Setting":
-        return Setting._make(own or other for own, other in zip(self, outer, strict=True))
 
 
 @dataclass
@@ -249,7 +216,7 @@ class Context:
         shared = self.shared[1]
         line = fields.pop("line", self.line.number)
         assumed = (*fields.pop("assumed", ()), *shared["assumed"])
-        compressed = fields.pop("compression", False) or shared.get("compression", False)
+        compressed = fields.pop("compression", shared.get("compression", False))
         values = {**shared, **{name: value for name, value in fields.items() if value is not None}}
         if shared["uncertain"] == UNCLEAR and "aes" not in str(values["cipher"]):
             values["uncertain"] = ""
@@ -257,6 +224,9 @@ class Context:
         values |= {"compression": compressed, "position": self.positions[line]}
         self.positions[line] += 1
         figure = Figure(line=line, tool=tool, **values)
+        wanted = (self.hints.format or figure.format).replace("sbc-bench", "openssl-speed")
+        if figure.format != wanted:
+            return
         if figure.rate > 0 and (figure.seconds or 0) < SECONDS_LIMIT:
             group.figures.append(_within_reason(figure))
         else:

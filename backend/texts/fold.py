@@ -88,7 +88,8 @@ class Fold:
 
     def on_fact(self, fact: Fact) -> None:
         if fact.host and fact.host != self.context.host:
-            self._end_both()
+            self.speed.end()
+            self.transfers.end()
         self.context.add_fact(fact)
 
     def on_sizes(self, _sizes: Sizes) -> None:
@@ -97,16 +98,12 @@ class Fold:
     def on_typed(self, typed: Typed) -> None:
         self.transfers.end()
         if typed.host and typed.host != self.context.host:
-            self._end_both()
+            self.speed.end()
             self.context.add_host(typed.host)
         if typed.command is None:
             self.speed.rows.clear()
             return
         self._add_command(typed.command)
-
-    def _end_both(self) -> None:
-        self.speed.end()
-        self.transfers.end()
 
     def _add_command(self, command: Command) -> None:
         context = self.context

@@ -13,7 +13,7 @@ _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
     rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:header:) "
-    r"|^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
+    r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _COMMENT = re.compile(
@@ -43,9 +43,11 @@ _PROMPT = (
     r"(?:~\ )?\[\w[\w.-]{0,30}@[\w.-]{1,40}(?:\ [^\s\]]{1,40})?\][$\#]\ "
     r"|\w[\w.-]{0,30}@[\w.-]{1,40}:[~/][^\s$\#]{0,60}[$\#]\ |[A-Z]:\\[^>\s]{0,60}>(?=\w)"
 )
+_JOINT_OF_SHORT = re.compile(r"\w\s+type\s+\d{1,6} bytes|: openssl speed ")
 _JOINT = re.compile(
     rf"""(?<=\s)(?=(?:Doing\ [^\s].{{0,30}}\ for\ \d|You\ have\ chosen\ to|To\ get\ the\ most\ acc
-    |The\ .numbers.\ are\ in|type\s+\d{{1,6}}\ bytes|(?:OpenSSL|LibreSSL)\ \d+\.\d+\.\d\S*\s
+    |The\ .numbers.\ are\ in|type\s+\d{{1,6}}\ bytes|(?<=:\ )openssl\ speed
+    |(?:OpenSSL|LibreSSL)\ \d+\.\d+\.\d\S*\s
     |built\ on:|options:|compiler:|CPUINFO:|available\ timing|timing\ function
     |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]|(?:real|user|sys)\ {{1,4}}\d
     |\S{{1,80}}\ {{1,9}}100%\ {{1,9}}\d|\d[\d.]{{0,9}}user\ |{_PROMPT}))
@@ -64,9 +66,6 @@ _GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
 """Boundaries of cells in a table that lost its separators."""
 
 _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
-_CELL_LINE = re.compile(r"\s*\|[^|]{1,60}")
-_CELLS_LINE = re.compile(r"\s*(?:\|[^|]{1,60}){1,20}")
-"""Cells of a table in HTML, each on a line of its own."""
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
 _WRAPPED_WIDTH = 60
 _TAIL = 200
@@ -95,7 +94,8 @@ def _pieces(lines: Iterable[tuple[int, str]]) -> Iterator[Line]:
             continue
         for fragment in _broken(line):
             depth, text = _without_markup(fragment)
-            for piece in _unfolded(text) if len(text) > _FLAT and left > 0 else (text,):
+            is_flat = left > 0 and (len(text) > _FLAT or _JOINT_OF_SHORT.search(text))
+            for piece in _unfolded(text) if is_flat else (text,):
                 left -= 1
                 yield Line(number, piece[:LENGTH_LIMIT].rstrip(), depth)
 
@@ -128,7 +128,7 @@ def _without_markup(line: str) -> tuple[int, str]:
     text = re.sub(f"[{_SPACES}]", " ", text)
     if "B/s" in text:
         text = _GLUED_TIME.sub(" ", _GLUED_CIPHER.sub(r"\1 ", text))
-    if len(_GLUED.findall(text)) > 2 and not re.search("[a-z] [a-z]+ [a-z]", text):
+    if len(_GLUED.findall(text)) > 2 and not re.search(r"[a-z] [a-z]+ [a-z]|(?:\.\d+){3}", text):
         text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
     return depth, text
 
@@ -165,8 +165,6 @@ def _joined(first: str, second: str) -> str:
         return ""
     if len(first) + len(second) > LENGTH_LIMIT:
         return ""
-    if _CELL_LINE.fullmatch(second) and _CELLS_LINE.fullmatch(first):
-        return f"{first} {second.strip()}"
     if first[-1] == "\\":
         return f"{first[:-1].rstrip()} {second.lstrip()}"
     start = second.lstrip()

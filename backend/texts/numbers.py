@@ -24,7 +24,7 @@ DURATION = r"(?<![\w.])(?:\d{1,4}m\s?)?\d[\d.,]{0,12}\s?(?:ms|s|secs?|seconds?|m
 
 _RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
 _UNIT = re.compile(RATE_UNIT, re.I)
-_UNIT_WITHIN = re.compile(r"(?<![^\W_])" + RATE_UNIT, re.I)
+_UNIT_WITHIN = re.compile(r"(?<![A-Za-z0-9])" + RATE_UNIT, re.I)
 _SIZE = re.compile(rf"(?P<number>{NUMBER})\s?{SIZE_UNIT}", re.I)
 _FINITE = re.compile(rf"(?!.*e[+-]?\d{{3}}){NUMBER}", re.I)
 _SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
@@ -34,12 +34,16 @@ _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 class Unit(NamedTuple):
     """Hold the bytes of a unit: `decimal`, and `binary` if its MB means 2^20.
 
-    `clear` is False for "Mb/s", which may mean bytes or bits.
+    `clear` is False for "Mb/s", which may mean bytes or bits, and where a comma may group.
     """
 
     decimal: float
     binary: float
     clear: bool = True
+
+    @property
+    def caveat(self) -> str:
+        return "" if self.clear else "unit or comma unclear"
 
     @property
     def is_assumed(self) -> bool:
@@ -76,8 +80,15 @@ def rate_of(text: str) -> tuple[float, Unit] | None:
     match = _RATE.fullmatch(text.strip())
     if match is None or (unit := unit_of(match["unit"])) is None:
         return None
-    number = number_of(match["number"])
-    return None if number is None else (number, unit)
+    return number_with(unit, match["number"])
+
+
+def number_with(unit: Unit, text: str) -> tuple[float, Unit] | None:
+    """Return a number and its unit, which is not clear if a comma may group ("1,234")."""
+    if (number := number_of(text)) is not None:
+        return number, unit
+    grouped = re.fullmatch(r"(\d{1,3}),(\d{3})", text)
+    return (float(grouped[1] + grouped[2]), unit._replace(clear=False)) if grouped else None
 
 
 def size_of(text: str) -> int | None:
@@ -108,3 +119,10 @@ def number_of(text: str) -> float | None:
     if not _GROUPED.fullmatch(whole):
         return None
     return float(f"{re.sub(r'[^0-9]', '', whole)}.{decimals}")
+
+
+def amount_in(text: str) -> int | None:
+    sizes = {
+        size_of(size) for size in re.findall(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", text, re.I)
+    }
+    return sizes.pop() if len(sizes) == 1 else None

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from texts.ciphers import ABOUT_SSH
 from texts.events import Event
@@ -23,8 +22,6 @@ def read_text(text: str, hints: Hints | None = None) -> Reading:
     fold.read(_events(lines))
     context = fold.context
     sections = sorted(sections_of(context.groups), key=lambda section: section.line)
-    if hints and hints.format:
-        sections = list(_of_format(sections, hints.format))
     remarks = sorted(context.remarks, key=lambda remark: (remark.line, remark.code))
     left = sorted(context.unrecognised.items())
     unrecognised = tuple(Unrecognised(number, line[:MAX_SHOWN]) for number, line in left)
@@ -36,14 +33,6 @@ def _events(lines: list[Line]) -> Iterator[tuple[Line, Iterator[Event]]]:
     for index, line in enumerate(lines):
         events = tables.get(index)
         yield line, (iter(events) if events is not None else recognise(line))
-
-
-def _of_format(sections: list[Section], wanted_format: Format) -> Iterator[Section]:
-    name = "openssl-speed" if wanted_format == "sbc-bench" else wanted_format
-    for section in sections:
-        figures = tuple(figure for figure in section.figures if figure.format == name)
-        if figures:
-            yield replace(section, figures=figures)
 
 
 def _format(sections: list[Section], hints: Hints | None) -> Format | None:

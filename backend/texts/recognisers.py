@@ -75,6 +75,8 @@ def _row(match: re.Match[str]) -> Event | None:
     if len(cells) == 1 and cells[0][-1] != "k" and not openssl_cipher(match["label"].strip(" :")):
         return None  # a heading that ends in a version
     label, mark = match["label"].strip(" :"), (match["mark"] or match["noted"] or "").strip()
+    if "/s" in (match["remark"] or ""):
+        return None  # a rate
     if aes_in(match["remark"] or "") in ("off", "unclear"):
         mark = "AES"
     return Row(label, tuple(_cell(cell) for cell in cells), mark=mark)
@@ -127,7 +129,8 @@ def _summed(match: re.Match[str]) -> Event:
 
 def _typed_rate(match: re.Match[str]) -> Event | None:
     title, rate = match["title"] or "", rate_of(match["rate"])
-    if rate is None or any(map(ssh_cipher, re.split(r"[\s+()]+", title))):
+    words = re.split(r"[\s+(),;]+", f"{title} {match['behind'] or ''}")
+    if rate is None or any(map(ssh_cipher, words)):
         return None
     is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
     caveat = "stated in a sentence" if match["behind"] else ""
@@ -174,7 +177,8 @@ RECOGNISERS = (
         rf"""(?!\s*Transferred:).{{0,40}}?(?<![\d.,/+-])(?P<bytes>\d{{4,18}})\ ?{_BYTES}(?![^\W\d_])
         \ ?(?:[(（][^()（）]{{1,60}}[)）])?[^\d()（）|:;/]{{0,40}}(?=\d)
         (?P<s>\d{{1,9}}(?:[.,]\d{{1,12}})?(?:e[+-]?\d{{1,3}})?)\ ?{_SECONDS}(?![^\W\d_])
-        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?\W*""",
+        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?\W*
+        (?:\s(?:\([a-z]{{3,7}}\ \#?\d\)|[#<—–-].{{1,80}}))?""",
         lambda match: Moved(int(match["bytes"]), _decimal(match["s"])),
         "1048576000 bytes (1.0 GB) copied, 4.40011 s, 238 MB/s",
     ),
@@ -220,10 +224,10 @@ RECOGNISERS = (
     _row_of(
         (".", ",", "k"),
         rf"""[\s|#]*
-        (?P<label>[a-z][a-z0-9_()/\-+.]{{1,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
+        (?P<label>3?[a-z][a-z0-9_()/\-+.]{{0,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
         (?P<mark>\ (?:[*†‡+a-z]|\d{{1,2}}[a-z]?)(?=\ ))?[\s|:]+
         (?P<cells>{_CELL}(?:(?:\ ?(?P<noted>[*†‡]))?[\s|]+{_CELL}){{0,11}}\ ?[*†‡]?)[\s|]*
-        (?P<remark>[\s|](?:[<(#—–…\[]|-->|//|\.\.\.).{{1,60}})?""",
+        (?P<remark>[\s|](?:[<(#—–…\[←→⇐⇒⇾]|--?>|=>|//|\.\.\.).{{1,60}})?""",
         _row,
         "aes-128 cbc      90320.55k   101336.58k   104107.69k   104910.78k   105305.43k",
     ),

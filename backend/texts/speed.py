@@ -52,7 +52,8 @@ class SpeedRuns:
         if cipher is None:
             self._leave_out(row)
         elif not (sizes := self._sizes_of(row)):
-            context.remark("damaged", f"{len(row.rates)} rates for {len(self.sizes)} sizes.")
+            heads = f"{len(self.sizes)} sizes" if self.sizes else "an unknown block size"
+            context.remark("damaged", f"{len(row.rates)} rates for {heads}.")
         else:
             self._add_row(row, cipher, sizes)
 
@@ -73,10 +74,11 @@ class SpeedRuns:
             self.context.emit(group, "openssl", caveat, **fields)
 
     def _cipher_of(self, label: str) -> str | None:
-        """Return the cipher of a row; "evp" alone means the cipher of the command."""
-        if label.lower() != "evp":
-            return openssl_cipher(label)
-        command = self.context.command
+        """Return the cipher of a row; the command names that of "evp" or of a build."""
+        name, command = openssl_cipher(label), self.context.command
+        names_build = command and command.cipher and self.sizes and not is_other_algorithm(label)
+        if label.lower() != "evp" and (name or not names_build):
+            return name
         only = openssl_cipher(next(iter(self.counted))) if len(self.counted) == 1 else None
         return (command.cipher if command else None) or only or openssl_cipher(self.child_label)
 
@@ -103,6 +105,8 @@ class SpeedRuns:
     ) -> str:
         if row.mark:
             return f"unclear in its row: {row.mark}"
+        if row.label.lower() != "evp" and not openssl_cipher(row.label):
+            return "cipher from the command"
         if self.sizes.count(size) > 1:
             return "two columns of one size"
         if any(other is not None and other < 0 for other in row.rates):

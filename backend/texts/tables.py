@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from texts.ciphers import ONLY_SSH, mac_name, openssl_cipher, ssh_cipher
+from texts.ciphers import ONLY_SSH, is_other_algorithm, mac_name, openssl_cipher, ssh_cipher
 from texts.events import Event, TableCell, TableRow
 from texts.lines import Line
-from texts.numbers import DURATION, RATE, Unit, number_of, rate_of, size_of, unit_of, unit_within
-from texts.words import aes_in, block_size_in
+from texts.numbers import DURATION, RATE, Unit, number_with, rate_of, unit_of, unit_within
+from texts.words import aes_in, block_size_in, is_name
 
-CELLS_LIMIT, ROWS_TRIED = 60, 200
+CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
 _RULE = re.compile(r"[\s|:+=_-]+")
 _PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
@@ -19,6 +19,7 @@ _SIZE_TITLE = re.compile(r"(\d{1,6}|\d{1,2},\d{3})\s?(?:(k)i?)?(?:b|bytes?)?", r
 _VALUE = re.compile(r"\d{1,20}[.,]\d{1,20}k?")
 _RATE_WITHIN = re.compile(RATE, re.I)
 _APPROXIMATE = re.compile(r"^[~≈<>]|\b(?:about|approx|ca)\b|[-–~]\s?\d", re.I)
+_CIPHER_WITHIN = re.compile(r"(?<![\w@-])(?:aes[\w-]+|chacha20[\w-]*|arcfour\d*)(?:@[\w.]+)?", re.I)
 _NAME_CELL = re.compile(
     r"[`*\"' ]{0,4}(?P<name>[\w@.-]{2,40}(?: (?:cbc|ede3))?)[`*\"' ]{0,4}"
     r"(?:[+(/（,].{0,60}|\d{1,5}[ -]bytes?)?",
@@ -28,11 +29,12 @@ _LISTED = re.compile(
     r"[\s*•-]{0,8}([\w@.-]{3,40}(?: \([^()]{1,30}\))?)(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
 )
 """A name and a number; the unit may be above the list."""
+_NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camellia", re.I)
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _IGNORED = re.compile(
     r"^[#№]$|%|\b(?:no|nr|rank|ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead|cpu|load|time"
     r"|real|user|sys|elapsed|seconds?|secs?|min|max|stdev|deviation|stddev|date|notes?|comment|remarks?|size|key"
-    r"|bits?|mode|status|type|link|limit|\+/-|ops|cycles|c/b|latency|memory|rss|n)\b",
+    r"|bits?|mode|status|type|link|limit|\+/-|ops?|ns|us|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
 )
 _SETTINGS = {
@@ -40,16 +42,16 @@ _SETTINGS = {
     "mac": re.compile(r"^macs?$"),
     "unit": re.compile(r"units?$"),
     "size": re.compile(
-        r"^(?:(?:block|chunk|buffer)(?:[ _-]?size)?s?|bytes)(?: ?\((?:in )?bytes\))?$"
+        r"^(?:(?:block|chunk|buffer|input|message|packet)(?:[ _-]?size)?s?|bytes)"
+        r"(?: ?\((?:in )?bytes\))?$"
     ),
     "machine": re.compile(
         r"^(?:host(?:name)?|machine|server|node|system|device|board|cpu|computer|box|rechner|maschine)"
         r"(?: ?name)?$"
     ),
 }
-_MEAN = re.compile(r"\b(?:average|avg|mean|median)\b", re.I)
-_TRY = re.compile(r"#?\d{1,2}|(?:run|try|test|round|pass)\s?#?\d{1,2}", re.I)
-_MEGABYTES = Unit(1e6, 2.0**20)
+_MEGABYTES, _THOUSANDS = Unit(1e6, 2.0**20), Unit(1e3, 1e3)
+_PAIR = re.compile(r"\d[\d.]{0,15} ?/ ?\d[\d.]{0,15}")
 _PLAIN = re.compile(
     r"(?:\b(?:speed|rate|throughput|bandwidth|performance|result|results|value|average|avg|mean|median|try|run"
     r"|test|tries|transfer|in|per|second|sec|s|of|the|ssh|scp|openssl|[kmgt]i?b(?:ytes?)?|[kmgt]?bits?|mbps|gbps"
@@ -64,15 +66,46 @@ class Column(NamedTuple):
     size: int | None
     setting: str
     is_ignored: bool
-
-    @property
-    def is_try(self) -> bool:
-        return bool(_TRY.fullmatch(self.title.strip()))
+    other_unit: Unit | None
+    """Unit of another column or of words nearby."""
 
     @property
     def machine(self) -> str:
         """Return the title if it names a machine or setting instead of a unit."""
-        return "" if self.size or _PLAIN.fullmatch(self.title) else self.title[:100]
+        is_plain = self.size or self.compresses is not None or _PLAIN.fullmatch(self.title)
+        return "" if is_plain else self.title[:100]
+
+    @property
+    def compresses(self) -> bool | None:
+        """Return what the title says of compression; None if nothing."""
+        if not _SETTINGS["compression"].search(self.title.lower()):
+            return None
+        return not re.search(r"without|w/o|\bno|un|off|ohne|sans", self.title, re.I)
+
+
+class Above(NamedTuple):
+    lines: tuple[str, ...]
+    """Lines above a table, the nearest one last."""
+
+    @property
+    def caption(self) -> str:
+        """Return the ends of the nearest words that hold no rate."""
+        near = [line[-300:] for line in self.lines[-4:] if line]
+        return " ".join(text for text in near[-2:] if not _RATE_WITHIN.search(text))
+
+    @property
+    def unit(self) -> Unit | None:
+        units = (unit_within(line) for line in self.lines[::-1] if not _RATE_WITHIN.search(line))
+        return next(filter(None, units), None)
+
+    @property
+    def cipher(self) -> str:
+        """Return the cipher of openssl that the nearest line with a cipher names alone."""
+        for line in self.lines[::-1]:
+            named = {openssl_cipher(word) for word in _NAMED_ABOVE.findall(line[-500:])} - {None}
+            if named:
+                return str(named.pop()) if len(named) == 1 else ""
+        return ""
 
 
 def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
@@ -92,17 +125,17 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
-        caption = _caption(lines, at)
+        above = Above(tuple(line.text for line in lines[max(at - LINES_ABOVE, 0) : at]))
         if split is _listed:
-            events |= _rows(("", ""), rows, caption)
-        elif len(rows) > 1 and (table := _table(rows, caption, lines[at].text[:2] == "  ")):
+            events |= _rows(("", ""), rows, above)
+        elif len(rows) > 1 and (table := _table(rows, above, lines[at].text[:2] == "  ")):
             events |= {rows[0][0]: (), **table}
         at = end
     return events
 
 
 def _table(
-    rows: Sequence[tuple[int, list[str]]], caption: str, is_indented: bool
+    rows: Sequence[tuple[int, list[str]]], above: Above, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
     """Read lines with one delimiter as a table if the first can be its header."""
     header = rows[0][1]
@@ -111,13 +144,7 @@ def _table(
     if is_indented and len(header) < len(rows[1][1]):
         header = ["", *header]
     body = [(index, cells) for index, cells in rows[1:] if len(cells) == len(header)]
-    return dict(_rows(header, body, caption))
-
-
-def _caption(lines: Sequence[Line], start: int) -> str:
-    """Return the last words above a table, without lines that contain a rate."""
-    above = [line.text[-80:] for line in lines[max(start - 4, 0) : start] if line.text]
-    return " ".join(text for text in above[-2:] if not _RATE_WITHIN.search(text))
+    return dict(_rows(header, body, above))
 
 
 def _splitter(text: str) -> Callable[[str], list[str]] | None:
@@ -161,26 +188,26 @@ def _may_head(cells: Sequence[str]) -> bool:
         return False
     if cells[0][:2] == "$ " or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
         return False
-    return any(cells[1:])
+    return any(cells[1:]) and not (len(cells) == 2 and _RATE_WITHIN.search(cells[1]))
 
 
 def _rows(
-    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], caption: str
+    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], above: Above
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
     body = [(index, cells) for index, cells in rows if not _RULE.fullmatch("|".join(cells))]
     if not body:
         return
     names = [_cipher(title) for title in header]
-    if sum(name is not None for name in names) >= 2:
-        unit = unit_within(header[0]) or unit_within(caption)
-        for index, cells in body:
-            if row := _machine_row(cells, names, unit):
-                yield index, (TableRow(row),)
-        return
     cipher_at = _cipher_column(body, len(header))
+    caption = f"{header[cipher_at or 0]} {above.caption}"
+    other_unit = unit_within(" ".join(header)) or above.unit or _MEGABYTES
+    columns = [_column(title, caption, other_unit) for title in header]
     if cipher_at is None or names[cipher_at]:
+        yield from _titled_rows(columns, body, above)
         return
-    columns = [_column(title, caption) for title in header]
+    for at, column in enumerate(columns):
+        if column.compresses is not None and all(_rate(row[at], column.unit) for _, row in body):
+            columns[at] = column._replace(setting="")
     parsed = [(index, _cipher_row(cells, cipher_at, columns)) for index, cells in body]
     yield from ((index, (TableRow(row),)) for index, row in parsed if row)
     if any(row for _, row in parsed):
@@ -195,27 +222,73 @@ def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | N
     return named.index(max(named)) if any(named) else None
 
 
-def _cipher(text: str) -> tuple[str, str] | None:
-    """Return the cipher that a cell names, and the tool that uses this name."""
+def _cipher(text: str) -> tuple[str, str, str] | None:
+    """Return the cipher that a cell names, the tool that uses this name, and the other words."""
     match = _NAME_CELL.fullmatch(text)
-    if match is None:
-        return None
-    plain = match["name"]
+    plain = match["name"] if match else ""
     if name := ssh_cipher(plain):
-        return name, "ssh" if ONLY_SSH.fullmatch(plain.lower()) or not openssl_cipher(plain) else ""
-    return (name, "openssl") if (name := openssl_cipher(plain)) else None
+        is_only = ONLY_SSH.fullmatch(plain.lower()) or not openssl_cipher(plain)
+        return name, "ssh" if is_only else "", ""
+    if name := openssl_cipher(plain):
+        return name, "openssl", ""
+    names = {ssh_cipher(word) for word in _CIPHER_WITHIN.findall(text[:60])} - {None}
+    is_one = len(names) == 1 and not _RATE_WITHIN.search(text)
+    rest = _CIPHER_WITHIN.sub("", text).strip("` ()")
+    return (str(names.pop()), "ssh", rest) if is_one else None
 
 
-def _column(title: str, caption: str) -> Column:
-    size = _SIZE_TITLE.fullmatch(title.strip())
+def _column(title: str, caption: str, other_unit: Unit | None) -> Column:
     lower = title.lower()
     setting = next((name for name, sign in _SETTINGS.items() if sign.search(lower)), "")
-    count = int(size[1].replace(",", "")) if size else 0
-    number = count * (1024 if size and size[2] else 1) if count >= 8 else None
     unit = unit_within(title) or unit_within(caption)
-    return Column(
-        title, unit, number, setting, bool(_IGNORED.search(title)) and not unit_within(title)
-    )
+    is_ignored = bool(_IGNORED.search(title)) and not unit_within(title)
+    return Column(title, unit, _size_of_title(title), setting, is_ignored, other_unit)
+
+
+def _size_of_title(title: str) -> int | None:
+    size = _SIZE_TITLE.fullmatch(title.strip())
+    count = int(size[1].replace(",", "")) if size else 0
+    stated = block_size_in(title) if "block" in title else None
+    return count * (1024 if size and size[2] else 1) if count >= 8 else stated
+
+
+def _titled_rows(
+    columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], above: Above
+) -> Iterator[tuple[int, tuple[Event, ...]]]:
+    """Read a table with ciphers, or block sizes of the cipher named above, as titles."""
+    names = [_cipher(column.title) for column in columns]
+    is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
+    labels = {row[0].lower() for _, row in body}
+    if "evp" in labels or any(openssl_cipher(row) or is_other_algorithm(row) for row in labels):
+        return  # a table of the tool
+    for index, row in body:
+        row_size = _size_of_title(row[0]) if is_size else None
+        cells: list[TableCell] = []
+        for text, column, name in zip(row, columns, names, strict=True):
+            size, cipher = row_size or column.size, name[0] if name else ""
+            if size and size & (size - 1) == 0:
+                cipher = _openssl_name(column.title) or ("" if any(names) else above.cipher)
+            elif sum(map(bool, names)) < 2 or (name and name[1] == "openssl"):
+                continue
+            unit = column.unit or (above.unit if size else None)
+            is_kilo = size is not None and text[-1:] == "k"
+            rate = _rate(text[:-1], _THOUSANDS) if is_kilo else _rate(text, unit)
+            if not (cipher and rate) or column.is_ignored or column.title == columns[0].title:
+                continue
+            aes = {"off": "masked", "on": "default"}.get(aes_in(column.title))
+            machine = column.title.partition("(")[2].rstrip(") ") if name else column.machine
+            machine = machine if row_size else row[0][:100] if names[0] is None else ""
+            settings = {"acceleration": aes} if aes and size else {}
+            caveat = _rate_caveat(text) or rate[1].caveat
+            if not any((cell.cipher, cell.machine) == (cipher, machine) for cell in cells):
+                cells.append(TableCell(cipher, *rate, machine, size, settings, caveat))
+        if cells:
+            yield index, (TableRow(tuple(cells)),)
+
+
+def _openssl_name(text: str) -> str | None:
+    match = _NAME_CELL.fullmatch(text)
+    return openssl_cipher(match["name"]) if match else None
 
 
 def _cipher_row(
@@ -225,11 +298,13 @@ def _cipher_row(
     if cipher is None:
         return ()
     settings: dict[str, Any] = {}
+    if is_name(cipher[2]):
+        settings["machine"] = cipher[2][:100]
     if aes := aes_in(cells[cipher_at].rpartition("(")[2]):
         settings["acceleration"] = {"off": "masked", "on": "default"}.get(aes, "")
     if mac := re.search(r"\+\s?((?:hmac|umac)-[\w@.-]+)", cells[cipher_at]):
         settings["mac"] = mac_name(mac[1])
-    size, unit = block_size_in(cells[cipher_at]), None
+    size, unit = block_size_in(cells[cipher_at]) or columns[cipher_at].size, None
     for cell, column in zip(cells, columns, strict=True):
         if column.setting == "unit":
             unit = unit_of(cell)
@@ -238,44 +313,41 @@ def _cipher_row(
         elif column.setting == "compression":
             settings["compression"] = bool(re.search(r"-C|yes|on|ja|oui|zlib|✓|true", cell))
         elif column.setting == "machine" and cell[-1:] != "%":
-            settings["machine"] = cell
+            settings["machine"] = cell[:100]
         elif column.setting == "mac" and mac_name(cell):
             settings["mac"] = mac_name(cell)
     table_cells = []
-    kept = [column for column in columns if not column.setting and not column.is_ignored]
-    has_tries = any(column.is_try for column in kept)
     for index, (cell, column) in enumerate(zip(cells, columns, strict=True)):
-        is_mean = has_tries and bool(_MEAN.search(column.title))
-        if index != cipher_at and column in kept and not is_mean:
+        if index != cipher_at and not (column.setting or column.is_ignored):
             named = column._replace(size=column.size or size, unit=column.unit or unit)
-            table_cells += _cell(cipher, cells[cipher_at], cell, named, settings)
+            machine = " / ".join(filter(None, (settings.get("machine", ""), column.machine)))
+            own = settings | {"machine": machine}
+            if column.compresses is not None:
+                own["compression"] = column.compresses
+            for text in cell.split("/") if _PAIR.fullmatch(cell) else (cell,):
+                table_cells += _cell(cipher, cells[cipher_at], text.strip(), named, own)
     return tuple(table_cells)
 
 
 def _cell(
-    cipher: tuple[str, str], label: str, text: str, column: Column, settings: Mapping[str, Any]
+    cipher: tuple[str, str, str], label: str, text: str, column: Column, settings: Mapping[str, Any]
 ) -> list[TableCell]:
-    rate, name, tool = _rate(text, column.unit), *cipher
-    has_unit = rate is not None
-    if rate is None and column.is_try:
-        rate = _rate(text, _MEGABYTES)
+    rate, (name, tool, _) = _rate(text, column.unit), cipher
+    caveat = "" if rate else "no unit in its table"
+    if rate is None and column.size is None and not text.isdigit():
+        rate = _rate(text, column.other_unit)
     is_openssl = column.size is not None and tool != "ssh"
     if rate is None or (tool == "openssl" and not is_openssl):
         return []
-    number, unit = rate
-    caveat = "" if has_unit else "no unit in its table"
-    caveat = _rate_caveat(text) or ("" if unit.clear else "bits or bytes unclear") or caveat
+    caveat = _rate_caveat(text) or rate[1].caveat or caveat
     if settings.get("acceleration") == "":
         caveat = "unclear whether AES was off"
-    if is_openssl:
-        plain = _NAME_CELL.fullmatch(label)
-        name = (plain and openssl_cipher(plain["name"])) or name
-        machine = settings.get("machine", "")[:100]
-        own = {key: value for key, value in settings.items() if key == "acceleration" and value}
-        return [TableCell(name, number, unit, machine, column.size, own, caveat)]
     own = {key: value for key, value in settings.items() if key != "machine" and value != ""}
-    machine = " / ".join(filter(None, (settings.get("machine", "")[:100], column.machine)))
-    return [TableCell(name, number, unit, machine, None, own, caveat)]
+    if is_openssl:
+        name = _openssl_name(label) or name
+        own = {key: value for key, value in own.items() if key == "acceleration"}
+    size = column.size if is_openssl else None
+    return [TableCell(name, *rate, settings["machine"], size, own, caveat)]
 
 
 def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
@@ -283,34 +355,12 @@ def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
     rates = _RATE_WITHIN.findall(plain)
     if len(rates) == 1 and (rate := rate_of(rates[0])):
         return rate
-    if unit is None or not re.fullmatch(r"[\d.,']{1,20}", plain):
-        return None
-    number = number_of(plain)
-    return None if number is None else (number, unit)
+    return number_with(unit, plain) if unit and re.fullmatch(r"[\d.,']{1,20}", plain) else None
 
 
 def _rate_caveat(text: str) -> str:
     """Return a caveat for a cell that holds more or less than one rate: a range, a remark."""
-    plain = _NOTE.sub("", text).strip("`*~≈<> ")
+    plain = _NOTE.sub("", text).strip("`* ")
     more = _RATE_WITHIN.sub("", plain, count=1)
     has_words = more != plain and re.search(r"\w", re.sub(DURATION, "", more))
-    return "not one rate in its cell" if has_words or _APPROXIMATE.search(text) else ""
-
-
-def _machine_row(
-    cells: Sequence[str], names: Sequence[Any], unit: Unit | None
-) -> tuple[TableCell, ...]:
-    machine = cells[0][:100] if names[0] is None else ""
-    table_cells = []
-    for cell, name in zip(cells, names, strict=True):
-        rate = _rate(cell, unit) if name and name[1] != "openssl" else None
-        if rate:
-            table_cells.append(TableCell(name[0], *rate, machine, caveat=_rate_caveat(cell)))
-    return tuple(table_cells)
-
-
-def amount_in(text: str) -> int | None:
-    sizes = {
-        size_of(size) for size in re.findall(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", text, re.I)
-    }
-    return sizes.pop() if len(sizes) == 1 else None
+    return "not one rate in its cell" if has_words or _APPROXIMATE.search(plain) else ""

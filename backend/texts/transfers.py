@@ -8,8 +8,7 @@ from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
 from texts.events import PLAIN, Elapsed, Listed, Moved, Named, Rated, TableCell, TableRow
-from texts.numbers import Unit
-from texts.tables import amount_in
+from texts.numbers import Unit, amount_in
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
@@ -70,8 +69,7 @@ class Transfers:
             if rated.tool == "typed" and (trial.moved or trial.elapsed or rated.is_mean):
                 return
             self._next()
-        named = trial.has_report or trial.cipher or self._cipher() or self._guessed_cipher()[0]
-        if rated.tool == "typed" and not named:
+        if rated.tool == "typed" and not (trial.has_report or self._cipher()[0]):
             self.context.leave_out("no_cipher", "This line has a rate and names no cipher.")
             return
         self.trial.rated = rated
@@ -84,21 +82,17 @@ class Transfers:
         self.end()
         self.trial = Trial(self.context.line.number, cipher)
 
-    def _cipher(self) -> str | None:
-        command, hint = self.context.command, self.context.hints.cipher
-        if command is None and self.context.heading_cipher:
-            return self.context.heading_cipher
-        named = command.cipher if command and command.tool == "ssh" else None
-        return named or (ssh_cipher(hint) if hint else None)
-
-    def _guessed_cipher(self) -> tuple[str | None, str]:
-        return self.context.stated_cipher, "cipher from words above"
+    def _cipher(self) -> tuple[str | None, str]:
+        """Return the cipher of the transfer, with a caveat if only words above name it."""
+        context, command = self.context, self.context.command
+        named = self.trial.cipher or (None if command else context.heading_cipher)
+        if command and command.tool == "ssh":
+            named = named or command.cipher
+        named = named or ssh_cipher(context.hints.cipher or "")
+        return (named, "") if named else (context.stated_cipher, "cipher from words above")
 
     def end(self) -> None:
-        trial = self.trial
-        cipher, caveat = trial.cipher or self._cipher(), ""
-        if cipher is None:
-            cipher, caveat = self._guessed_cipher()
+        trial, (cipher, caveat) = self.trial, self._cipher()
         self.trial = Trial()
         if not trial.has_report:
             return
@@ -166,12 +160,16 @@ class Transfers:
         self.end()
         context = self.context
         names, heading = context.names, context.heading
+        machine = ""
         for cell in row.cells:
-            if cell.machine:
+            if cell.machine != machine:
+                machine = cell.machine
                 context.names, context.heading = {**names, PLAIN: cell.machine}, cell.machine
                 context.end_group()
             self._add_cell(cell)
-        context.names, context.heading = names, heading
+        if machine:
+            context.names, context.heading = names, heading
+            context.end_group()
 
     def _add_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"

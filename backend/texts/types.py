@@ -9,7 +9,7 @@ from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """Source of the figures; `sbc-bench` reports hold tables of `openssl speed`."""
 
-PARSER_VERSION = 13
+PARSER_VERSION = 14
 """Stored with each run. Increase it whenever a text may give different figures."""
 
 SERIES = {

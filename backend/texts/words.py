@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 _NO = (
     r"(?:without|w/o|w/out|w\.o\.|no|not using|non|ohne|sans|bez|без|utan|zonder|sin|senza|sem"
@@ -36,7 +37,7 @@ _COMPRESSED = re.compile(
     re.I,
 )
 _DECRYPT = re.compile(r"\bdecrypt(?:ion|ing|ed)?\b|entschlüssel|déchiffr|расшифр|解密", re.I)
-SEVERAL = re.compile(
+_SEVERAL = re.compile(
     r"(?<![\w.-])(?:[2-9]|[1-9]\d{1,2})\s?(?:x |× ?)?"
     r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
     r"|-multi\b|\bmulti[- ]?(?:thread(?:ed)?|process|core)\b(?! performance)"
@@ -44,7 +45,7 @@ SEVERAL = re.compile(
     r"|\bin parallel\b|\bMT-|\bhpn\b|\bparallel(?:e)?\b|\bconcurrent",
     re.I,
 )
-SINGLE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
+_SINGLE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
 _BLOCK_SIZE = re.compile(
     r"(?<![\w.,])(16|64|256|1024|8192|16384|(?:[148]|16)(?= ?k))[ -]?"
     r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])",
@@ -70,12 +71,26 @@ def aes_in(text: str) -> str:
     return "on" if _AES_ON.search(text) else ""
 
 
-def is_compressed(text: str) -> bool:
-    return "ompress" in text and len(text) <= SENTENCE and bool(_COMPRESSED.search(text))
+class Setting(NamedTuple):
+    aes: str = ""
+    compressed: bool = False
+    operation: str = ""
+    several: bool = False
+    is_single: bool = False
+    """One process, even if a command above runs several."""
 
+    @classmethod
+    def of(cls, text: str) -> "Setting":
+        return cls(
+            aes_in(text),
+            "ompress" in text and len(text) <= SENTENCE and bool(_COMPRESSED.search(text)),
+            "decrypt" if _DECRYPT.search(text) and "encrypt" not in text.lower() else "",
+            bool(_SEVERAL.search(text)) and "GHz" not in text,
+            bool(_SINGLE.search(text)),
+        )
 
-def operation_in(text: str) -> str:
-    return "decrypt" if _DECRYPT.search(text) and "encrypt" not in text.lower() else ""
+    def under(self, outer: "Setting") -> "Setting":
+        return Setting._make(own or other for own, other in zip(self, outer, strict=True))
 
 
 def block_size_in(text: str) -> int | None:
@@ -124,6 +139,6 @@ def is_name(heading: str) -> bool:
 def is_heading(text: str) -> bool:
     """Return True if a line is a heading and not part of a paragraph."""
     plain = text.strip()
-    if len(plain) > 100 or plain[-1] in ".!?,;" or len(plain.split()) > 12:
+    if len(plain) > 100 or plain[-1] in ".!?,;" or len(plain.split()) > 12 or " -W" in plain:
         return False
     return plain[-1] in ":：" or not _SENTENCE_WORDS.search(plain)

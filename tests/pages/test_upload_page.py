@@ -14,12 +14,12 @@ from accounts.models import AuditEntry
 from runs.importing import ImportRequest, store_import
 from runs.models import ImportedText, Run
 from runs.processing import derive_run
+from runs.received import MAX_BYTES
 from runs.views.receiving import pack
 from tests.cases import each
 from tests.pages.conftest import page, text_of
 from tests.sample_documents import run_document
 from texts.documents import Corrections
-from texts.received import MAX_BYTES
 from texts.types import Hints
 
 SPEED = """\

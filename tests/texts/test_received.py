@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
+from runs.received import MAX_BYTES, MAX_LINES, NotAText, TextTooLarge, received_text
 from tests.cases import each
-from texts.received import MAX_BYTES, MAX_LINES, NotAText, TextTooLarge, received_text
 
 
 @each(

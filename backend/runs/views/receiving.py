@@ -16,7 +16,7 @@ from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
 
-from texts.received import MAX_BYTES
+from runs.received import MAX_BYTES
 
 FORM_BYTES = 2 * MAX_BYTES
 """Maximum size of all texts in a form."""

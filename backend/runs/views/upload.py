@@ -22,6 +22,7 @@ from core.access import EditorMixin
 from runs.acceptance import RunConflict
 from runs.importing import ImportRequest, NoFigures, RunTaken, stored_request
 from runs.models import Run
+from runs.received import MAX_BYTES, NotAText
 from runs.views.receiving import (
     FORM_BYTES,
     REQUEST_BYTES,
@@ -32,7 +33,6 @@ from runs.views.receiving import (
 from runs.views.upload_document import DocumentPreview, is_run_document
 from runs.views.upload_forms import OptionsForm
 from runs.views.upload_preview import TextPreview
-from texts.received import MAX_BYTES, NotAText
 from texts.types import Hints
 
 NAME_LENGTH = 200
