@@ -140,6 +140,8 @@ def test_results_to_another_machine_are_found_in_the_chart(editor: Client) -> No
     chart = editor.get(f"/upload/?saved={run.run_id}", follow=True).content.decode()
     assert "Saved 1 result of 1 host: attic . Upload more" in text_of(chart)
     assert "69.2 MB/s" in text_of(chart)
+    assert "Saved" not in page(editor, "/?saved=nothing")
+    page(editor, "/upload/?saved=nothing", expect=404)
 
 
 def test_uncertain_results_are_taken_only_when_ticked(editor: Client) -> None:

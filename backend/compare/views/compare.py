@@ -41,6 +41,7 @@ from core.outage import Unanswerable
 from core.page_query import TOPS, PageAddress, first_page
 from runs.filters import FILTERS
 from runs.models import Host, Run
+from runs.views.upload import saved_upload
 
 MOST_ARRIVING = 5
 """Maximum number of unprocessed runs listed in the first steps."""
@@ -74,7 +75,8 @@ class ComparePage(ReaderMixin, TemplateView):
 
     @questions()  # one snapshot for the whole page
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        params = self.request.GET
+        saved = self.request.GET.getlist("saved")
+        params = first_page(self.request.GET, "saved")
         form = PageForm(params)
         if faults := form.refused:
             return {**_form_context(params, form.query, form.view), "faults": faults}
@@ -83,6 +85,7 @@ class ComparePage(ReaderMixin, TemplateView):
         return {
             **compare_context(params, form),
             **steps,
+            "saved": saved_upload(saved),
             "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
             "address": self.request.build_absolute_uri(),
             "cards": answers() if asks else (),

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 from uuid import UUID
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.views import View
@@ -205,14 +203,24 @@ def _page(
 
 def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
     """Show the saved runs while they are processed, then redirect to their comparison."""
+    context = saved_upload(saved)
+    if not context:
+        raise Http404
+    if all(run.status == Run.Status.READY for run in context["runs"]):
+        return redirect(f"{reverse('compare')}?{context['chart']}")
+    return render(request, "runs/upload_saved.html", context)
+
+
+def saved_upload(saved: Sequence[str]) -> dict[str, Any]:
+    """Return the runs of these ids, with the query string of their comparison, if there are any."""
     try:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:
-        raise Http404 from None
+        return {}
     saved_runs = Q(run_id__in=ids) | Q(imported_text__import_id__in=ids)
     runs = list(Run.objects.filter(saved_runs).select_related("host", "document").order_by("id"))
     if not runs:
-        raise Http404
+        return {}
     results = Counter[tuple[str, str | None]]()
     for run in runs:
         for measurement in json.loads(run.document.received)["measurements"]:
@@ -225,7 +233,8 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
     if target_kind == "remote":
         chart["target_kind"] = target_kind
     chart.setlist("host", [host.slug for host in hosts[:HOSTS_IN_LINK]])
-    context = {
+    chart.setlist("saved", list(saved))
+    return {
         "runs": runs,
         "results": results.total(),
         "hosts": hosts,
@@ -233,7 +242,3 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
         "chart": chart.urlencode() if hosts else "",
         "is_processing": any(run.status == Run.Status.ACCEPTED for run in runs),
     }
-    if all(run.status == Run.Status.READY for run in runs):
-        messages.success(request, render_to_string("runs/parts/upload_done.html", context))
-        return redirect(f"{reverse('compare')}?{context['chart']}")
-    return render(request, "runs/upload_saved.html", context)
