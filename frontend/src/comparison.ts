@@ -1,6 +1,6 @@
-/** What charts read of a comparison (`/api/v1/comparison/`), and what the page adds to it. */
+/** A comparison (`/api/v1/comparison/`) with the data that the page adds for charts. */
 
-/** "relative": ratios to a reference, said in per cent. */
+/** "relative": ratios to a reference, in per cent. */
 export type Unit = "B/s" | "s/GB" | "ratio" | "relative";
 export type Scale = "linear" | "log";
 
@@ -12,13 +12,13 @@ export interface Summary {
   min: number;
   max: number;
   n: number;
-  /** Of these hosts, how many have a figure that is noisy or of a disturbed run (`layoutRows`). */
+  /** Number of these hosts with a noisy result or a disturbed run (`layoutRows`). */
   doubtful?: number;
-  /** Why a difference is not shown as one, in few words. */
+  /** Short reason why a difference is not significant. */
   vague?: string;
 }
 
-/** A figure by the reference's, with its 95 % interval where there is one. */
+/** Ratio to the reference, with its 95 % interval if known. */
 export interface Ratio {
   ratio: number;
   low: number | null;
@@ -30,17 +30,17 @@ export interface Ratio {
 export interface Group {
   key: string;
   label: string;
-  /** Of a comparison that is split. */
+  /** Only with a split. */
   split?: { key: string; label: string };
   hosts: number;
   values: Record<string, Summary>;
-  /** Of a comparison with a reference, by cipher. */
+  /** Only with a reference; by cipher. */
   relative?: Record<string, Ratio>;
-  /** By cipher: how many of these hosts have a figure that is noisy or of a disturbed run. */
+  /** By cipher, number of these hosts with a noisy result or a disturbed run. */
   doubtful?: Record<string, number>;
 }
 
-/** What distinguishes it from all others of its comparison. */
+/** Unique key within the comparison. */
 export function groupId({ key, split }: Group): string {
   return split ? `${key} ${split.key}` : key;
 }
@@ -55,17 +55,17 @@ export interface Comparison {
   groups: Group[];
 }
 
-/** What a picture of the chart says about itself. */
+/** Texts of a picture of the chart. */
 export interface PictureWords {
   title: string;
   subtitle: string;
   source: string;
   date: string;
-  /** Without an ending. */
+  /** File name without extension. */
   file: string;
-  /** What the marks mean. */
+  /** Meaning of the marks. */
   reading?: string;
-  /** Groups of one file, at most. */
+  /** Maximum number of groups per file. */
   groups?: number;
 }
 
@@ -78,10 +78,10 @@ export interface ChartView {
   scale: Scale;
   picture?: PictureWords;
   comparison: Comparison;
-  /** Of a chart that is a part of another: all groups, which it shares its axis with. */
+  /** For a part of a chart: all groups, which share the axis. */
   whole?: Group[];
   /** Ids of groups with a host that an agent measured. */
   measured_here: string[];
-  /** The text beside a group's label instead of its number of hosts. */
+  /** Text beside a group's label, instead of its number of hosts. */
   notes?: Record<string, string>;
 }

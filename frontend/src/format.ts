@@ -1,4 +1,4 @@
-/** Numbers as people read them. Mirrors `pages/formatting.py`; both are tested by one list. */
+/** Formatted numbers. Mirrors `core/formatting.py`; the same examples test both. */
 
 import type { Unit } from "./comparison";
 
@@ -35,7 +35,7 @@ export function quantity(value: number, unit: Unit): string {
 
 const MOST_PERCENT = 3;
 
-/** A ratio to a reference: "+7.3 %", "−25 %", from three times on "4.20 ×". */
+/** A ratio to a reference: "+7.3 %", "−25 %", from a factor of three "4.20 ×". */
 export function difference(ratio: number): string {
   if (ratio >= MOST_PERCENT) return `${threeDigits(ratio)} ×`;
   const percent = (ratio - 1) * 100;
@@ -45,7 +45,7 @@ export function difference(ratio: number): string {
   return `${sign}${text} %`;
 }
 
-/** An axis tick: like `quantity`, without zeros that say nothing ("200 MB/s", "1.5 GB/s"). */
+/** An axis tick: like `quantity`, without trailing zeros ("200 MB/s", "1.5 GB/s"). */
 export function tick(value: number, unit: Unit): string {
   return quantity(value, unit).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
 }

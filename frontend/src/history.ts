@@ -1,28 +1,28 @@
-/** A host's history of one series, as its page hands it to the chart (`hosts/history_section.py`). */
+/** A host's history of one series, from the JSON of its page. */
 
 import type { Unit } from "./comparison";
 
 export interface HistoryPoint {
-  /** When the run started, in milliseconds since 1970. */
+  /** Start of the run, in milliseconds since 1970. */
   at: number;
   median: number;
-  /** Of the tries, a fraction. */
+  /** Spread of the tries, a fraction. */
   spread: number | null;
   n: number;
   noisy: boolean;
-  /** How many things may make the run doubtful. */
+  /** Number of conditions that may have disturbed the run. */
   conditions: number;
   environment: string;
-  /** The tool changed before it: no line leads here. */
+  /** The tool changed before this run: no line leads here. */
   apart?: true;
 }
 
 export type MarkKind = "change" | "break" | "note";
 
-/** Something that begins at the point `index`. */
+/** Event at the point `index`. */
 export interface HistoryMark {
   index: number;
-  /** Of a note: its own time, in milliseconds since 1970. */
+  /** Time of a note, in milliseconds since 1970. */
   at?: number;
   kind: MarkKind;
   label: string;

@@ -41,7 +41,7 @@ function valueAxis({ unit, scale, lowest, theme }: ValueAxis): AxisOptions {
       callback: (value: string | number) => tick(Number(value), unit),
     },
   };
-  // Those that are chosen below have room; beyond a limit, grid lines would be left out.
+  // The ticks chosen below fit; beyond a limit, Chart.js would omit grid lines.
   const chosen = { ...common.ticks, autoSkip: false, maxTicksLimit: Number.POSITIVE_INFINITY };
   if (unit === "relative") return { ...common, ...relativeAxis(lowest), ticks: chosen };
   if (scale === "linear") return { ...common, type: "linear", beginAtZero: true };
@@ -60,7 +60,7 @@ function valueAxis({ unit, scale, lowest, theme }: ValueAxis): AxisOptions {
 
 /**
  * The value axis of charts made of rows: on top, of fixed height, up to the highest value of all
- * rows. By default Chart.js fits it to the rows that are scrolled to, and bars of equal speed differ.
+ * rows. By default Chart.js fits it to the rows that are scrolled to, so equal speeds would differ.
  */
 export function topAxis(options: ValueAxis & { highest: number }): AxisOptions {
   const fit = {
@@ -87,16 +87,16 @@ function relativeAxis(lowest: number): object {
 
 type LogAxis = { min: number; max: number; width: number; chart: { width: number }; ticks: Tick[] };
 
-/** Differences of less than this do not fill the chart. */
+/** Smaller differences do not fill the chart. */
 const NARROWEST = [0.95, 1.05] as const;
 
 /**
- * The ratios that an axis labels: whole steps in per cent, else steps of decades, the most that
- * nowhere stand closer together than `labels` do that fill the axis evenly.
+ * Labelled ratios: whole steps in per cent, else steps of decades, as many as fit with the distance
+ * of `labels` evenly spaced labels.
  */
 export function relativeTicks(min: number, max: number, labels: number): number[] {
   const least = (max / min) ** (1 / labels);
-  // From three times on, a ratio is said as a factor.
+  // From a factor of three, ratios are shown as factors.
   const even = max > 3 ? [] : [1, 2, 5, 10, 20].map((step) => percentTicks(min, max, step));
   const uneven = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map((steps) => decadeTicks(min, max, steps));
   const apart = (ticks: number[]): boolean =>
@@ -119,8 +119,8 @@ const ACROSS = 72;
 const PERCENT_ACROSS = 46;
 
 /**
- * The values that a logarithmic axis labels: 1, 2 and 5 of each decade where there is room for so
- * many labels, else 1 and 3, else the decades.
+ * The values that a logarithmic axis labels: 1, 2 and 5 of each decade if they fit,
+ * else 1 and 3, else the decades.
  */
 export function logTicks(min: number, max: number, labels: number): number[] {
   const decades = Math.log10(max / min);
@@ -146,7 +146,7 @@ export function logFloor(lowest: number): number {
 /** A vertical axis in pixels of rows, with a label at the middle of each row. */
 interface RowAxis {
   labels: readonly { y: number; name: string }[];
-  /** Pixels of rows that are seen at once. */
+  /** Visible height of the rows in pixels. */
   shown: number;
   theme: Theme;
 }
@@ -158,7 +158,7 @@ export function rowAxis({ labels, shown, theme }: RowAxis): AxisOptions {
   return {
     type: "linear",
     reverse: true,
-    // Bars ask for half a row of air at both ends; the layout has its own.
+    // Chart.js adds half a row at both ends; the layout has its own padding.
     offset: false,
     min: 0,
     max: shown,
@@ -168,7 +168,7 @@ export function rowAxis({ labels, shown, theme }: RowAxis): AxisOptions {
       color: theme.muted,
       font,
       autoSkip: false,
-      // `afterFit` measures: once each name rather than the label of every row.
+      // `afterFit` measures each name once instead of the label of every row.
       sampleSize: 1,
       callback: (value: string | number) => names.get(Number(value)) ?? "",
     },
@@ -177,7 +177,7 @@ export function rowAxis({ labels, shown, theme }: RowAxis): AxisOptions {
         .filter(({ y }) => y >= axis.min && y <= axis.max)
         .map(({ y }) => ({ value: y }));
     },
-    // The same width wherever the rows are scrolled to.
+    // Keep the width while the rows scroll.
     afterFit: (axis) => {
       axis.ctx.font = `${font.size}px ${font.family}`;
       const width = Math.max(0, ...each.map((name) => axis.ctx.measureText(name).width));
@@ -192,7 +192,7 @@ type TooltipOptions = NonNullable<
   NonNullable<NonNullable<Configuration["options"]>["plugins"]>["tooltip"]
 >;
 
-/** A tooltip that says the words of the mark under the pointer. */
+/** A tooltip with the texts of the mark under the pointer. */
 export function tooltip(marks: readonly Mark[], theme: Theme): TooltipOptions {
   const words = new Map(marks.map((mark) => [key(mark), mark.words]));
   const of = (item: TooltipItem<"bar"> | undefined) =>
@@ -216,7 +216,7 @@ function key({ datasetIndex, index }: { datasetIndex: number; index: number }): 
   return `${datasetIndex} ${index}`;
 }
 
-/** What every chart is set to: no movement, the size of its box, our own legend. */
+/** Options of all charts: no animation, the size of the box, our own legend. */
 export const STILL = {
   animation: false,
   responsive: true,

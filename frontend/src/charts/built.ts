@@ -1,4 +1,4 @@
-/** What a builder makes of a view, and what the figure around it needs to know. */
+/** Result of building a chart, for the figure around it. */
 
 import type { Chart, ChartConfiguration } from "chart.js";
 
@@ -9,11 +9,11 @@ import type { Chart, ChartConfiguration } from "chart.js";
 export type Configuration = ChartConfiguration<"bar">;
 export type AnyChart = Chart<"bar">;
 
-/** A bar that a reader can stop at, in the order of reading. */
+/** A bar that the keyboard selects, in reading order. */
 export interface Mark {
   datasetIndex: number;
   index: number;
-  /** What it is and what it says; the first is the tooltip's title. */
+  /** Texts of the tooltip; the first is its title. */
   words: string[];
 }
 
@@ -23,7 +23,7 @@ export interface BuiltChart {
   height: number;
   /** Height of the rows alone: the vertical axis counts their pixels. */
   rowsHeight: number;
-  /** Where its groups begin in the rows. */
+  /** Start of each group in the rows. */
   groups: number[];
   marks: Mark[];
 }
@@ -31,7 +31,7 @@ export interface BuiltChart {
 /** Above this height a chart's rows are scrolled inside the figure. */
 export const TALLEST = 3000;
 
-/** How much of the rows is shown at once: all of them up to `TALLEST`, else most of the window. */
+/** Visible height of the rows: all of them up to `TALLEST`, else most of the window. */
 export function shownRows(rowsHeight: number, windowHeight: number, whole: boolean): number {
   if (whole || rowsHeight <= TALLEST) return rowsHeight;
   return Math.min(rowsHeight, Math.max(380, Math.min(1100, Math.round(windowHeight * 0.78))));

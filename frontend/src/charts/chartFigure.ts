@@ -1,4 +1,4 @@
-/** Puts a chart of a comparison into a figure and keeps it true to theme, size and keyboard. */
+/** Shows a comparison chart in a figure and follows theme, size and keyboard. */
 
 import { Chart, LinearScale, LogarithmicScale, Tooltip } from "chart.js";
 
@@ -15,18 +15,18 @@ Chart.register(LinearScale, LogarithmicScale, Tooltip);
 
 /** A chart in its figure; `destroy` frees its canvas and its listeners. */
 export interface DrawnChart {
-  /** Does the next piece of the first drawing; false when nothing is left to do. */
+  /** Executes the next step of the first drawing; false when it is complete. */
   step: () => boolean;
   redraw: () => void;
   destroy: () => void;
 }
 
-/** Loads what only some readers reach for; only the entry may do that (vite.config.ts). */
+/** Loads code that only some readers need; only the entry may import it (vite.config.ts). */
 export type LoadPicture = () => Promise<typeof import("./picture")>;
 
 /**
- * A chart of the view in the figure, drawn by its steps; `data-drawn` on the figure says in the end
- * how many marks it has.
+ * Draws a chart of the view in the figure, in steps; `data-drawn` on the figure becomes the number
+ * of its marks.
  */
 export function drawFigure(
   figure: HTMLElement,
@@ -48,7 +48,7 @@ function isPrinting(): boolean {
 class Figure implements DrawnChart {
   private chart!: AnyChart;
   private built!: BuiltChart;
-  /** What is left to do of a drawing. */
+  /** Remaining steps of a drawing. */
   private drawing: Iterator<void> | null;
   private width = 0;
   private height = 0;
@@ -59,7 +59,7 @@ class Figure implements DrawnChart {
     private readonly canvas: HTMLCanvasElement,
     private readonly box: HTMLElement,
     private readonly stage: HTMLElement,
-    /** As high as all rows: inside it the stage sticks to the top of the box. */
+    /** As high as all rows, so that the stage sticks to the top of the box. */
     private readonly track: HTMLElement,
     private readonly view: ChartView,
     private readonly loadPicture: LoadPicture,
@@ -72,7 +72,7 @@ class Figure implements DrawnChart {
     return this.drawing !== null;
   }
 
-  /** What was selected stays so. */
+  /** Keeps the selection. */
   redraw(): void {
     this.finish();
     const selected = this.selected();
@@ -99,7 +99,7 @@ class Figure implements DrawnChart {
     this.listen();
   }
 
-  /** In pieces, between which a slow machine can do what its reader wants. */
+  /** Draws in steps, so that a slow machine stays responsive. */
   private *draw(): Generator<void, void> {
     const theme = readTheme(this.figure);
     this.width = this.box.clientWidth;
@@ -118,7 +118,7 @@ class Figure implements DrawnChart {
     this.figure.dataset["drawn"] = String(this.built.marks.length);
   }
 
-  /** Builds the chart and gives the box the height of what is seen of it; how much is not. */
+  /** Builds the chart, sets the visible height of the box, and returns the hidden height. */
   private layOut(theme: Theme): number {
     let built = comparisonChart(this.view, theme);
     const all = built.rowsHeight;
@@ -138,7 +138,7 @@ class Figure implements DrawnChart {
     return hidden;
   }
 
-  /** A canvas for each group: pages end between them, and none is left half empty. */
+  /** A canvas for each group, so that page breaks fall between them. */
   private cut(): void {
     const paper = document.createElement("div");
     paper.className = "chart-paper";
@@ -214,7 +214,7 @@ class Figure implements DrawnChart {
     this.chart.setActiveElements(active);
     this.chart.tooltip?.setActiveElements(active, place());
     this.chart.update("none");
-    this.tell(mark?.words.join("; ") ?? "");
+    this.announce(mark?.words.join("; ") ?? "");
   }
 
   /** Scrolls the rows so that this height of the canvas is well inside. */
@@ -228,7 +228,7 @@ class Figure implements DrawnChart {
     this.scrollRows();
   }
 
-  private tell(words: string): void {
+  private announce(words: string): void {
     const status = this.figure.querySelector("[role=status]");
     if (status) status.textContent = words;
   }

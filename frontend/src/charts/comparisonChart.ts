@@ -26,8 +26,8 @@ const VALUE_LABEL_WIDTH = 78;
 const VAGUE_LABEL_WIDTH = 112;
 
 /**
- * The chart of a view, in a theme. Pure: no document, no measuring. `seen`: the height of the rows
- * that are seen at once, in CSS pixels; the rest is scrolled to.
+ * The chart of a view, in a theme. Pure: no document, no measuring. `seen`: visible height of the
+ * rows in CSS pixels; the rest scrolls.
  */
 export function comparisonChart(
   view: ChartView,
@@ -46,7 +46,7 @@ export function comparisonChart(
   });
 }
 
-/** Bars from 0 % to the left and right; whiskers are intervals, none where too few hosts tell. */
+/** Bars from 0 % to the left and right; whiskers are intervals, none for too few hosts. */
 function differences(
   view: ChartView,
   layout: RowLayout,
@@ -63,10 +63,10 @@ function differences(
   });
 }
 
-/** What is particular to bars from zero or from a reference: where they begin and end. */
+/** Start and end of bars, which differ for bars from zero and from a reference. */
 interface Shapes extends Reach {
   dataset: object;
-  /** The lowest value that is drawn. */
+  /** Lowest drawn value. */
   low: (row: BarRow) => number;
 }
 
@@ -141,7 +141,7 @@ function bars(layout: RowLayout, theme: Theme): BarConfiguration["data"]["datase
   };
 }
 
-/** Quartiles only of two machines or more: one machine has no distribution. */
+/** Quartiles need at least two hosts. */
 export function point(row: BarRow): BarPoint {
   const { median, q1, q3, n } = row.summary;
   return n > 1 && q1 < q3 ? { x: median, y: row.y, xMin: [q1, q1], xMax: [q3, q3] } : { x: median, y: row.y };

@@ -1,4 +1,4 @@
-/** Bars with whiskers: loaded with the chart of a comparison, which a history has no use for. */
+/** Bars with whiskers: loaded only with the chart of a comparison. */
 
 import { Chart } from "chart.js";
 import { BarWithErrorBar, BarWithErrorBarsController } from "chartjs-chart-error-bars";

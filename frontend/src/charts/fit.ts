@@ -1,6 +1,6 @@
-/** Making things fit: text into a width and a file, a tall canvas into what browsers allow. */
+/** Fits text into a width and a file name, and a canvas into browser limits. */
 
-/** The longest beginning of `text` that fits `width`, with an ellipsis when it was cut. */
+/** The longest beginning of `text` that fits `width`, with an ellipsis if it was cut. */
 export function ellipsize(
   text: string,
   width: number,
@@ -20,7 +20,7 @@ export function ellipsize(
 
 type Measure = (text: string) => number;
 
-/** Below this width what is left of a note says nothing. */
+/** Minimum width of a shortened note. */
 const LEAST_NOTE = 56;
 const GAP = 8;
 
@@ -43,16 +43,16 @@ export function headingParts(
   return { label: shown, note: says ? ellipsize(note, left, plain) : "", badge };
 }
 
-/** Phones refuse canvases above about 16.7 million pixels. */
+/** Phones reject canvases above about 16.7 million pixels. */
 const MAX_CANVAS_PIXELS = 16_000_000;
 
-/** The screen's pixel ratio, lowered for a canvas so large that the browser would not draw it. */
+/** The screen's pixel ratio, reduced for canvases that exceed the browser's limit. */
 export function pixelRatio(screen: number, width: number, height: number): number {
   const area = Math.max(1, width * height);
   return Math.max(0.5, Math.min(screen, Math.sqrt(MAX_CANVAS_PIXELS / area)));
 }
 
-/** Names without characters that XML forbids or that turn the direction of what follows. */
+/** Removes characters that XML forbids or that change the text direction. */
 export function clean(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, " ");
 }

@@ -8,7 +8,7 @@ import { historyMarks } from "./historyMarks";
 import type { Theme } from "./theme";
 
 const DAY_MS = 86_400_000;
-/** Above this many runs the dots would hide the line: only telling ones keep theirs. */
+/** Above this many runs the dots would hide the line: only important ones keep theirs. */
 const MANY = 120;
 
 export type HistoryConfiguration = ChartConfiguration<"line", { x: number; y: number }[]>;
@@ -41,7 +41,7 @@ function line(view: HistoryView, theme: Theme): ChartDataset<"line", { x: number
     data: points.map(({ at, median }) => ({ x: at, y: median })),
     borderColor: colour,
     borderWidth: 1.5,
-    // A line across a change of the tool would claim that the two ends can be compared.
+    // A line across a change of the tool would suggest that results are comparable.
     segment: {
       borderColor: ({ p1DataIndex }) => (points[p1DataIndex]?.apart ? "transparent" : colour),
     },
@@ -90,7 +90,7 @@ function timeAxis(points: readonly HistoryPoint[], theme: Theme): Scales["x"] {
       },
     },
     afterBuildTicks: (axis) => {
-      // The air behind the last run is no time: nothing of it is labelled.
+      // Do not label the padding after the last run.
       const known = points.at(-1)?.at ?? last;
       const ticks = timeTicks(axis.min, axis.max, axis.chart.width).filter((at) => at <= known);
       axis.ticks = ticks.map((value) => ({ value }));
@@ -98,7 +98,7 @@ function timeAxis(points: readonly HistoryPoint[], theme: Theme): Scales["x"] {
   };
 }
 
-/** First and last moment of the axis; before a single run lies a day, and after it nothing. */
+/** First and last time of the axis, which begins a day before a single run. */
 export function span(points: readonly HistoryPoint[]): [number, number] {
   const last = points.at(-1)?.at ?? 0;
   const range = last - (points[0]?.at ?? 0) || DAY_MS;
@@ -106,10 +106,10 @@ export function span(points: readonly HistoryPoint[]): [number, number] {
 }
 
 const PIXELS_A_TICK = 110;
-/** Beyond so many days a label is a date, below it has the time of day. */
+/** Labels are dates above this number of days, else they include the time. */
 const DATED_FROM_MS = 4 * DAY_MS;
 
-/** Moments to label, evenly apart; whole days where labels are dates. */
+/** Labelled times, evenly spaced; whole days where labels are dates. */
 export function timeTicks(first: number, last: number, width: number): number[] {
   const wanted = Math.max(2, Math.floor(width / PIXELS_A_TICK));
   const raw = (last - first) / wanted;
@@ -120,7 +120,7 @@ export function timeTicks(first: number, last: number, width: number): number[] 
   return Array.from({ length: count }, (_, place) => start + place * step);
 }
 
-/** A moment in UTC: a date, with the time of day where the whole axis is shorter than days. */
+/** A time in UTC: a date, with the time of day on short axes. */
 export function timeLabel(at: number, range: number): string {
   const text = new Date(at).toISOString();
   return range > DATED_FROM_MS ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
@@ -161,7 +161,7 @@ function tooltip(
   };
 }
 
-/** What a point says in words: the tooltip's lines, and the text for screen readers. */
+/** Texts of a point: lines of the tooltip, and the description for screen readers. */
 export function pointLines(view: HistoryView, index: number): string[] {
   const point = view.points[index];
   if (!point) return [];

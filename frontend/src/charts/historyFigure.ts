@@ -1,4 +1,4 @@
-/** Puts a history into a figure, true to theme, size and keyboard. */
+/** Shows a history in a figure and follows theme, size and keyboard. */
 
 import { Chart, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 
@@ -10,7 +10,7 @@ import { readTheme } from "./theme";
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Tooltip);
 
-/** Draws the history that the figure's JSON holds; `data-drawn` on the figure says it is there. */
+/** Draws the history of the figure's JSON, then sets `data-drawn` on the figure. */
 export function drawHistory(figure: HTMLElement): DrawnChart | null {
   const canvas = figure.querySelector("canvas");
   const source = document.getElementById(figure.dataset["history"] ?? "");
@@ -42,7 +42,7 @@ export function drawHistory(figure: HTMLElement): DrawnChart | null {
 }
 
 function draw(figure: HTMLElement, canvas: HTMLCanvasElement, view: HistoryView): Chart {
-  // Shown before it is measured: a hidden box has no width.
+  // Show the box before measuring it, because a hidden box has no width.
   figure.dataset["drawn"] = "";
   const chart = new Chart(canvas, historyChart(view, readTheme(figure)));
   figure.dataset["drawn"] = String(view.points.length);

@@ -1,4 +1,4 @@
-/** Vertical lines where a history changes, each with a short label that hides no other. */
+/** Vertical lines where a history changes, each with a short label that does not overlap. */
 
 import type { Chart, Plugin } from "chart.js";
 
@@ -23,7 +23,7 @@ export interface Placed {
   row: number;
 }
 
-/** Labels from left to right; one that has no room in any row is left to the list of changes. */
+/** Labels from left to right; those that do not fit appear only in the list of changes. */
 export function placeLabels(
   marks: readonly { mark: HistoryMark; x: number; width: number }[],
   room: number,
@@ -68,9 +68,9 @@ export function historyMarks(
       ctx.font = `600 11px ${theme.fontFamily}`;
       ctx.textBaseline = "top";
       ctx.fillStyle = theme.text;
-      const sized = placedMarks(chart, view, whole).map((one) => ({
-        ...one,
-        width: ctx.measureText(one.mark.label).width,
+      const sized = placedMarks(chart, view, whole).map((placed) => ({
+        ...placed,
+        width: ctx.measureText(placed.mark.label).width,
       }));
       for (const { mark, left, row } of placeLabels(sized, width)) {
         ctx.fillText(mark.label, left, row * ROW_HEIGHT);
@@ -80,7 +80,7 @@ export function historyMarks(
   };
 }
 
-/** The marks with their places. */
+/** The marks with their positions. */
 export function placedMarks(
   chart: Chart<"line">,
   view: HistoryView,
@@ -95,7 +95,7 @@ export function placedMarks(
   });
 }
 
-/** Half way between the run before and the first that shows it: it happened in between. */
+/** Half way between the previous run and the first changed one. */
 function between(view: HistoryView, index: number): number {
   const at = view.points[index]?.at ?? 0;
   return (at + (view.points[index - 1]?.at ?? at)) / 2;

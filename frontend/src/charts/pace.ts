@@ -1,18 +1,18 @@
-/** Making a chart one piece at a time: Chart.js would measure, lay out and paint in one task. */
+/** Builds a chart in steps; Chart.js would measure, lay out and paint in one task. */
 
 import type { Plugin } from "chart.js";
 
 import type { AnyChart } from "./built";
 
-/** What a chart does when it is updated; `held` and `ready` are before and after the pieces. */
+/** Phase of an update; `held` and `ready` are before and after the steps. */
 type Piece = "held" | "axes" | "marks" | "ready";
 
-/** Holds a chart back from the next piece until it is asked for. */
+/** Delays each step of a chart until it is requested. */
 export class Pace {
   private piece: Piece = "held";
   private painted = false;
 
-  /** To be given to the chart: what a plug-in answers with false is left out. */
+  /** Plug-in for the chart: returning false skips a step. */
   readonly plugin: Plugin<"bar"> = {
     id: "pace",
     beforeUpdate: () => (this.piece === "held" ? false : undefined),
@@ -34,7 +34,7 @@ export class Pace {
     this.piece = "ready";
   }
 
-  /** From now on the chart paints itself whenever it has changed. */
+  /** Let the chart paint itself after each change. */
   paint(chart: AnyChart): void {
     this.painted = true;
     chart.render();

@@ -1,4 +1,4 @@
-/** A chart as a file: with its title, its source and its date, in the colours of paper. */
+/** A chart as a file with title, source and date, in light colours. */
 
 import { Chart, type Plugin } from "chart.js";
 
@@ -15,7 +15,7 @@ const FOOT = 52;
 const LEGEND_LINE = 22;
 const SHARPNESS = 2;
 
-/** Hands the reader the chart as PNG files. */
+/** Downloads the chart as PNG files. */
 export async function savePicture(figure: HTMLElement, view: ChartView): Promise<void> {
   const theme = paperTheme(figure, view);
   for (const part of parts(view)) {
@@ -24,7 +24,7 @@ export async function savePicture(figure: HTMLElement, view: ChartView): Promise
   }
 }
 
-/** The view in parts of as many groups as a picture has; their axis is that of the whole. */
+/** Splits the view into parts of a picture each, which share the axis of the whole. */
 export function parts(view: ChartView): ChartView[] {
   const { picture } = view;
   const { groups } = view.comparison;
@@ -43,13 +43,13 @@ export function parts(view: ChartView): ChartView[] {
   }));
 }
 
-/** The light theme, whatever the screen has. */
+/** The light theme, regardless of the screen's. */
 function paperTheme(figure: HTMLElement, { colours }: ChartView): Theme {
   const { classList } = document.documentElement;
   const before = classList.contains("printing");
   classList.add("printing");
   const theme = readTheme(figure);
-  // Values are read when they are asked for: those of ciphers now, not later.
+  // Read the colours of ciphers now, because they are computed on access.
   const slots = new Map([...Object.values(colours), "other-2"].map((slot) => [slot, theme.cipher(slot)]));
   classList.toggle("printing", before);
   return { ...theme, cipher: (slot) => slots.get(slot) ?? theme.muted };
@@ -61,7 +61,7 @@ export interface Made {
   height: number;
 }
 
-/** The chart with a head and a foot of words around it. Pure. */
+/** The chart with header and footer. Pure. */
 export function pictureOf(view: ChartView, theme: Theme, host: string): Made {
   const built = comparisonChart(view, theme);
   const legend = legendOf(view);
@@ -80,7 +80,7 @@ export function pictureOf(view: ChartView, theme: Theme, host: string): Made {
         responsive: false,
         events: [],
         layout: { ...configuration.options?.layout, padding },
-        // A picture has nothing to listen to.
+        // A picture needs no events.
         plugins: { ...configuration.options?.plugins, tooltip: { enabled: false } },
       },
       plugins: [...(configuration.plugins ?? []), words],
@@ -98,7 +98,7 @@ interface Key {
   slot: string;
 }
 
-/** Which colour is which cipher. */
+/** Legend of the ciphers' colours. */
 function legendOf(view: ChartView): Key[] {
   return view.comparison.ciphers.map((cipher) => {
     return { name: view.names[cipher] ?? cipher, slot: view.colours[cipher] ?? "other-2" };
@@ -158,7 +158,7 @@ async function asPng({ configuration, width, height }: Made, theme: Theme): Prom
   const chart = new Chart(canvas, { ...configuration, options });
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
   chart.destroy();
-  if (!blob) throw new Error(`The browser made no PNG of ${width} by ${height} (${theme.surface}).`);
+  if (!blob) throw new Error(`Cannot create a PNG of ${width} by ${height} (${theme.surface}).`);
   return blob;
 }
 

@@ -1,4 +1,4 @@
-/** What rows are labelled with: group headings, values at the bars' ends, rings for single hosts. */
+/** Labels of rows: group headings, values at the ends of bars, rings for single hosts. */
 
 import type { Chart, Plugin } from "chart.js";
 
@@ -12,11 +12,11 @@ import { doubtSign } from "./words";
 const POINT_RADIUS = 4;
 const HERE = "measured here";
 
-/** Where a row's shape ends, and which hosts are drawn as rings. */
+/** End of a row's shape, and the hosts drawn as rings. */
 export interface Reach {
   /** The end of the bar, where its value is. */
   end: (row: BarRow) => number;
-  /** The upper end of the whisker; the bar's own end where there is none. */
+  /** The upper end of the whisker, or of the bar without one. */
   whisker: (row: BarRow) => number;
   points: (row: BarRow) => number[];
 }
@@ -128,7 +128,7 @@ function drawPlate(
   ctx.fillRect(x - 2, y - PLATE / 2, width + 4, PLATE);
 }
 
-/** One machine is a point, not a distribution: a disc in the cipher's colour, ringed. */
+/** A single host: a disc with a ring, in the cipher's colour. */
 function drawRing(chart: Chart, x: number, y: number, row: BarRow, theme: Theme): void {
   const { ctx, chartArea } = chart;
   if (x < chartArea.left - 1 || x > chartArea.right + 1) return;

@@ -1,11 +1,11 @@
-/** Where each bar and each group heading of the comparison chart is, in CSS pixels. */
+/** Positions of bars and group headings of the comparison chart, in CSS pixels. */
 
 import { groupId, groupName, type ChartView, type Group, type Summary } from "../comparison";
 import { count } from "../format";
 
 export const ROW_HEIGHT = 18;
 export const HEADING_HEIGHT = 30;
-/** From the middle of a heading to its end. */
+/** Distance from the middle of a heading to its end. */
 export const HEADING_BASE = 11;
 export const BAR_THICKNESS = 12;
 
@@ -31,7 +31,7 @@ export interface RowLayout {
   height: number;
 }
 
-/** What is drawn of a cipher: its figure, or its ratio with the interval in the quartiles' place. */
+/** Drawn value of a cipher: its result, or its ratio with the interval as quartiles. */
 function drawn(group: Group, cipher: string, relative: boolean): Summary | undefined {
   const value = group.values[cipher];
   if (!relative) return value && { ...value, doubtful: group.doubtful?.[cipher] ?? 0 };
@@ -44,7 +44,7 @@ function drawn(group: Group, cipher: string, relative: boolean): Summary | undef
   return low > 1 || high < 1 ? summary : { ...summary, vague: "noise" };
 }
 
-/** One heading per group and below it a row per cipher that the group has; gaps take no room. */
+/** One heading per group and below it a row per cipher that the group has; gaps take no space. */
 export function layoutRows(view: ChartView): RowLayout {
   const here = new Set(view.measured_here);
   const bars: BarRow[] = [];

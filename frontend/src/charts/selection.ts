@@ -1,7 +1,7 @@
-/** Walking over the marks of a chart by keyboard. */
+/** Keyboard navigation over the marks of a chart. */
 
 /**
- * The index a key leads to, -1 for none selected, null for a key that means nothing here.
+ * Index selected by a key; -1 for no selection, null for other keys.
  *
  */
 export function nextIndex(key: string, now: number, length: number): number | null {

@@ -6,14 +6,14 @@ export interface Theme {
   grid: string;
   surface: string;
   accent: string;
-  /** Of a difference within the noise. */
+  /** Colour of a difference within the noise. */
   vague: string;
   fontFamily: string;
   /** Colour of a cipher's slot. */
   cipher: (slot: string) => string;
 }
 
-/** The theme that is in force for an element now (light or dark, screen or print). */
+/** The current theme of an element (light or dark, screen or print). */
 export function readTheme(element: Element): Theme {
   const style = getComputedStyle(element);
   const property = (name: string): string => style.getPropertyValue(name).trim();

@@ -1,4 +1,4 @@
-/** What charts say in words: tooltips, and the text for screen readers. */
+/** Texts of charts: tooltips, and descriptions for screen readers. */
 
 import type { Summary, Unit } from "../comparison";
 import { count, quantity } from "../format";
@@ -16,13 +16,13 @@ export function summaryLines(summary: Summary, unit: Unit): string[] {
 }
 
 function differenceLines({ median, q1, q3 }: Summary, hosts: string): string[] {
-  const said = `${quantity(median, "relative")}, ${hosts}`;
-  if (q1 === q3) return [said, "too few hosts to tell from noise"];
+  const words = `${quantity(median, "relative")}, ${hosts}`;
+  if (q1 === q3) return [words, "too few hosts to tell from noise"];
   const noise = q1 > 1 || q3 < 1 ? "beyond the noise" : "within the noise";
-  return [said, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 %)`, noise];
+  return [words, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 %)`, noise];
 }
 
-/** Behind a value that is drawn: the sign that its figure is doubtful, or why it is no difference. */
+/** Suffix of a value: low confidence, or why a difference is not significant. */
 export function doubtSign({ doubtful, vague }: Summary): string {
   return vague ? `, ${vague}` : doubtful ? " ?" : "";
 }

@@ -1,18 +1,18 @@
-/** All charts of the document: drawn when a page or a part of it arrives, redrawn on a new theme. */
+/** All charts of the document, drawn when content arrives and redrawn when the theme changes. */
 
 import type { DrawnChart, LoadPicture } from "../charts/chartFigure";
 import type { ChartView } from "../comparison";
 import { THEME_CHANGED } from "./theme";
 import { idle, isNear, turn, whenNear } from "./idle";
 
-/** What only some readers of a chart reach for. */
+/** Code that only some readers need. */
 const loadPicture: LoadPicture = () => import("../charts/picture");
 
 const FIGURES = "figure[data-chart], figure[data-history]";
 
 const drawn = new Map<HTMLElement, DrawnChart>();
 
-/** How often the page has changed: who began to draw before it changed gives up. */
+/** Number of page changes: a drawing that began before the last one is abandoned. */
 let changes = 0;
 
 /** Whether a figure of the document stays as it is drawn, because the fresh page has the same. */
@@ -34,20 +34,20 @@ function forget(figure: HTMLElement): void {
   drawn.delete(figure);
 }
 
-/** Draw the figures that are in the document now; forget those that have left it. */
+/** Draw the figures of the document; free those that were removed. */
 export function drawCharts(): void {
   changes += 1;
   for (const figure of drawn.keys()) if (!figure.isConnected) forget(figure);
   for (const figure of figures()) {
     if (drawn.has(figure)) continue;
-    // What takes the place of a chart in sight does so in one go: it must not flicker. A chart of
-    // hundreds of marks would keep the reader's next click waiting.
+    // Replace a visible chart at once, so that it does not flicker. A chart of
+    // hundreds of marks would delay the next click.
     if (isNear(figure)) void arrive(figure, isLong(figure) ? turn : null);
     else void arriveLater(figure);
   }
 }
 
-/** Characters of JSON: some four hundred bars. */
+/** Length of the JSON in characters, about 400 bars. */
 const LONG = 60_000;
 
 function isLong(figure: HTMLElement): boolean {
@@ -59,7 +59,7 @@ function figures(): Iterable<HTMLElement> {
   return document.querySelectorAll<HTMLElement>(FIGURES);
 }
 
-/** A chart out of sight waits until the reader comes near or the browser has nothing to do. */
+/** Draw an invisible chart when it comes near or the browser is idle. */
 async function arriveLater(figure: HTMLElement): Promise<void> {
   const near = await whenNear(figure);
   if (figure.isConnected) await arrive(figure, near ? turn : idle);
@@ -76,7 +76,7 @@ async function arrive(figure: HTMLElement, wait: Wait | null): Promise<void> {
   try {
     const draw = "history" in figure.dataset ? await loadHistory() : await loadChart(figure);
     if (wait) await wait();
-    // Meanwhile the page may have gone on, or have asked twice.
+    // The page may have changed in the meantime.
     if (change !== changes || drawn.has(figure)) return;
     const chart = draw(figure);
     if (!chart) return;
@@ -105,18 +105,18 @@ async function loadChart(figure: HTMLElement): Promise<Draw> {
     import("../charts/chartFigure"),
     import("../charts/errorBars"),
   ]);
-  return (one) => drawFigure(one, view, loadPicture);
+  return (figure) => drawFigure(figure, view, loadPicture);
 }
 
 export function initCharts(): void {
-  // The page's words are painted first.
+  // Paint the text of the page first.
   for (const figure of figures()) void arriveLater(figure);
   const redraw = (): void => {
     for (const chart of drawn.values()) chart.redraw();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener(THEME_CHANGED, redraw);
-  // Paper is white: the light colours, in force before the browser takes its picture.
+  // Use light colours for print, before the browser renders the page.
   const forPaper = (printing: boolean) => (): void => {
     document.documentElement.classList.toggle("printing", printing);
     redraw();

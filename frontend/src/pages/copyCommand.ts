@@ -9,7 +9,7 @@ export function initCopyCommand(): void {
 }
 
 async function copy(button: HTMLButtonElement, source: HTMLElement): Promise<void> {
-  // Without https a page has no clipboard: then the text is selected for the reader to copy.
+  // Without https there is no clipboard: select the text instead.
   if ("clipboard" in navigator) {
     await navigator.clipboard.writeText(source.textContent?.trim() ?? "");
     button.textContent = "Copied";

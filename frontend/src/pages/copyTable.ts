@@ -16,7 +16,7 @@ async function copy(button: HTMLButtonElement, table: HTMLTableElement): Promise
   const form = button.dataset["copyTable"] as Form;
   const text = written(rowsOf(table, form), form);
   const menu = button.closest("details");
-  // Without https a page has no clipboard: then the text is shown to be copied.
+  // Without https there is no clipboard: show the text instead.
   if ("clipboard" in navigator) {
     await navigator.clipboard.writeText(text);
     sayCopied(menu?.querySelector("summary"));
@@ -26,7 +26,7 @@ async function copy(button: HTMLButtonElement, table: HTMLTableElement): Promise
   if (menu) menu.open = false;
 }
 
-/** On what opens the menu, which closes. */
+/** Shown on the button of the menu, which closes. */
 function sayCopied(opener: HTMLElement | null | undefined): void {
   if (!opener) return;
   const words = (opener.dataset["words"] ??= opener.textContent);
@@ -37,7 +37,7 @@ function sayCopied(opener: HTMLElement | null | undefined): void {
   }, SAID_MS);
 }
 
-/** Rows of a table; plain numbers for a spreadsheet, with n and quartiles beside each figure. */
+/** Rows of a table; plain numbers for a spreadsheet, with n and quartiles beside each value. */
 function rowsOf(table: HTMLTableElement, form: Form): string[][] {
   const { unit = "", reference } = table.dataset;
   const head = [...(table.tHead?.rows[0]?.cells ?? [])];
@@ -69,7 +69,7 @@ function textOf(cell: Element): string {
   return (cell.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** Cells that begin like a formula get an apostrophe: names of hosts come from outside. */
+/** Cells that begin like a formula get an apostrophe: host names are not trusted. */
 export function written(rows: string[][], form: Form): string {
   if (form === "tsv") return rows.map((row) => row.map(inert).join("\t")).join("\n");
   const [head = [], ...rest] = rows.map((row) => `| ${row.map(escaped).join(" | ")} |`);

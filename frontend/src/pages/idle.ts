@@ -1,6 +1,6 @@
-/** Waiting for a better moment, so that what a reader does and sees comes first. */
+/** Delays, so that input and painting come first. */
 
-/** The longest that work waits for a busy browser, in milliseconds. */
+/** Maximum delay of work in a busy browser, in milliseconds. */
 const BUSY_MS = 1000;
 
 /** The next turn of the event loop. */
@@ -8,9 +8,9 @@ export function turn(): Promise<void> {
   return new Promise((done) => setTimeout(done));
 }
 
-/** When the browser has nothing better to do. */
+/** Resolves when the browser is idle. */
 export function idle(): Promise<void> {
-  // Not every browser says so.
+  // Not all browsers support this.
   if (!("requestIdleCallback" in window)) return turn();
   return new Promise((done) => requestIdleCallback(() => done(), { timeout: BUSY_MS }));
 }

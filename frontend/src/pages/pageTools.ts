@@ -1,4 +1,4 @@
-/** What acts on the page as a whole: copying its link, printing it; and menus that close. */
+/** Actions on the whole page: copy its link, print it, close menus. */
 
 const SAID_MS = 2000;
 
@@ -18,7 +18,7 @@ export function initPageTools(): void {
   initPrinting();
 }
 
-/** Paper shows every part of a page. CSS does it too (print.css), but not in older browsers. */
+/** Open all parts of a page for print. Older browsers cannot do this by CSS (print.css). */
 const CLOSED = "details:not([open], .menu, .samples, .no-print)";
 
 function initPrinting(): void {
@@ -44,7 +44,7 @@ function closeMenus(which: (menu: HTMLDetailsElement) => boolean): void {
 
 async function copyAddress(button: HTMLButtonElement): Promise<void> {
   const words = button.textContent;
-  // Without https a page has no clipboard: then the address is shown to be copied.
+  // Without https there is no clipboard: show the URL instead.
   if ("clipboard" in navigator) {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";

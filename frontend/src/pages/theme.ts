@@ -15,9 +15,9 @@ export function initTheme(): void {
   const link = document.getElementById("dark-colours");
   if (!field || !(link instanceof HTMLLinkElement)) return;
   const chosen = stored();
-  for (const one of field.querySelectorAll("input")) {
-    one.checked = one.value === chosen;
-    one.addEventListener("change", () => choose(one.value, link));
+  for (const input of field.querySelectorAll("input")) {
+    input.checked = input.value === chosen;
+    input.addEventListener("change", () => choose(input.value, link));
   }
   field.hidden = false;
 }

@@ -1,4 +1,4 @@
-/** The upload page: files dropped or pasted, results selected, a save that loses nothing. */
+/** The upload page: files dropped or pasted, results selected, errors that keep the input. */
 
 import { initPreview } from "./preview";
 import { initSources } from "./sources";

@@ -1,6 +1,6 @@
 /** The preview: select all of a section, join sections, count, and save without leaving the page. */
 
-import { answerProblem, resultsOf, saveWords, say, UNREACHABLE } from "./words";
+import { answerProblem, resultsOf, saveWords, announce, UNREACHABLE } from "./words";
 
 const FORM = "form#preview-form";
 const BOXES = "input[type=checkbox][name]";
@@ -21,7 +21,7 @@ export function initPreview(): void {
     event.preventDefault();
     void save(form, event.submitter as HTMLButtonElement);
   });
-  // A browser that goes back ticks again what was ticked, once the page has been shown.
+  // Going back restores the checkboxes after the page has been shown.
   addEventListener("pageshow", refresh);
 }
 
@@ -29,7 +29,7 @@ function boxesOf(part: Element | null): HTMLInputElement[] {
   return [...(part?.querySelectorAll<HTMLInputElement>(BOXES) ?? [])];
 }
 
-/** Show what follows from the tick boxes and the joins. */
+/** Update the page for the checkboxes and joins. */
 function refresh(): void {
   const form = document.querySelector<HTMLFormElement>(FORM);
   for (const section of form?.querySelectorAll<HTMLElement>("[data-section]") ?? []) {
@@ -47,21 +47,21 @@ function refresh(): void {
   if (!form || !button) return;
   const ticked = boxesOf(form).filter((box) => box.checked);
   const results = ticked.map((box) => resultsOf(box.value, box.dataset["results"]));
-  button.textContent = saveWords(results.reduce((sum, one) => sum + one, 0));
+  button.textContent = saveWords(results.reduce((sum, number) => sum + number, 0));
   button.disabled = ticked.length === 0;
 }
 
-/** Save by `fetch`: where it fails, what the reader selected and typed stays in the page. */
+/** Save by `fetch`, so that a failure keeps all input in the page. */
 async function save(form: HTMLFormElement, button: HTMLButtonElement): Promise<void> {
   button.disabled = true;
-  say("Saving …");
+  announce("Saving …");
   try {
     let answer = await post(form, button);
     if (answer.status === 403 && (await renewToken(form))) answer = await post(form, button);
     await show(form, answer);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    say(UNREACHABLE);
+    announce(UNREACHABLE);
   } finally {
     button.disabled = false;
   }
@@ -73,28 +73,28 @@ function post(form: HTMLFormElement, button: HTMLButtonElement): Promise<Respons
   return fetch(form.action, { method: "POST", body, credentials: "same-origin" });
 }
 
-/** Who signs in again, in another tab, gets another token. */
+/** Signing in again in another tab changes the token. */
 async function renewToken(form: HTMLFormElement): Promise<boolean> {
   const page = parse(await (await fetch(location.pathname)).text());
-  const fresh = page.querySelector<HTMLInputElement>(TOKEN);
+  const replacement = page.querySelector<HTMLInputElement>(TOKEN);
   const token = form.querySelector<HTMLInputElement>(TOKEN);
-  if (fresh && token) token.value = fresh.value;
-  return fresh !== null;
+  if (replacement && token) token.value = replacement.value;
+  return replacement !== null;
 }
 
 async function show(form: HTMLFormElement, answer: Response): Promise<void> {
   if (new URL(answer.url).searchParams.has("saved")) return location.assign(answer.url);
   const page = parse(await answer.text());
-  const fresh = answer.redirected ? null : page.querySelector(FORM);
-  if (fresh) {
-    form.replaceWith(fresh);
+  const replacement = answer.redirected ? null : page.querySelector(FORM);
+  if (replacement) {
+    form.replaceWith(replacement);
     refresh();
-    const fault = fresh.querySelector<HTMLElement>("[aria-invalid=true]");
-    (fault ?? fresh.querySelector<HTMLElement>("#upload-problem"))?.focus();
+    const fault = replacement.querySelector<HTMLElement>("[aria-invalid=true]");
+    (fault ?? replacement.querySelector<HTMLElement>("#upload-problem"))?.focus();
     return;
   }
   const problem = answer.redirected ? null : page.getElementById("upload-problem");
-  say(problem?.textContent ?? answerProblem(answer.status, answer.redirected));
+  announce(problem?.textContent ?? answerProblem(answer.status, answer.redirected));
 }
 
 function parse(html: string): Document {

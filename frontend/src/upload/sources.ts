@@ -1,6 +1,6 @@
 /** Files dropped anywhere on the page, or pasted, are previewed at once. */
 
-import { say, sizeProblem } from "./words";
+import { announce, sizeProblem } from "./words";
 
 export function initSources(form: HTMLFormElement): void {
   const chosen = form.querySelector<HTMLInputElement>("#files");
@@ -20,13 +20,13 @@ export function initSources(form: HTMLFormElement): void {
     const bytes = [...(chosen.files ?? [])].reduce((sum, file) => sum + file.size, 0);
     const problem = sizeProblem(bytes, Number(form.dataset["mostBytes"]));
     if (problem) event.preventDefault();
-    say(problem || "Reading …");
+    announce(problem || "Reading …");
   });
-  // A browser that goes back shows the page as it was left.
-  addEventListener("pageshow", () => say(""));
+  // Going back shows the page as it was left.
+  addEventListener("pageshow", () => announce(""));
 }
 
-/** A drop beside the form must not leave the page. */
+/** A drop outside the form must not leave the page. */
 function takeDrops(form: HTMLFormElement, send: (files: FileList) => void): void {
   const page = document.documentElement;
   page.addEventListener("dragover", (event) => {
