@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from cipherspeed.group_view import GroupView
 from cipherspeed.groups import answer
 from compare.comparison import compare
-from compare.engine import questions
+from compare.engine import analytics
 from compare.files import (
     chosen_measurements,
     comparison_csv,
@@ -112,7 +112,7 @@ class ComparisonXlsx(FileView):
     def get(self, request: Request) -> HttpResponseBase:
         """Export the comparison as a workbook with chart, measurements, hosts and method."""
         query, view = self.asked.query, self.asked.view
-        with questions():
+        with analytics():
             comparison = view.found(compare(query))
             keys = voting(query, comparison.groups if view.search else None)
         contents = Contents(query, comparison, view, keys, *_asked(request, ""))

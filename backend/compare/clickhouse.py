@@ -27,7 +27,7 @@ from sqlglot.generators.clickhouse import ClickHouseGenerator
 
 from compare import engine
 from compare.copy_tables import OF_RUNS, SHARED, Table
-from compare.engine import Ask, Rows, Seen, changes_since
+from compare.engine import Rows, Seen, Session, changes_since
 from core.outage import AnalyticsUnavailable
 from runs.models import Run
 
@@ -211,7 +211,7 @@ def client() -> Iterator[Client]:
 
 
 @contextmanager
-def questions() -> Iterator[Ask]:
+def analytics() -> Iterator[Session]:
     with client() as session:
 
         def execute(statement: str, parameters: Mapping[str, Any]) -> Rows:
@@ -223,7 +223,7 @@ def questions() -> Iterator[Ask]:
                 text = text.replace(f"{{{name}: {NUMBERS}}}", numbers)
             return list(map(tuple, session.query(text, texts).result_rows))
 
-        yield Ask(execute)
+        yield Session(execute)
 
 
 NUMBERS = "numbers"

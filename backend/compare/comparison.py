@@ -31,7 +31,7 @@ from cipherspeed.groups import (
 )
 from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.tool_changes import ToolState, differ, tool_changes, tool_state
-from compare.engine import Ask, questions
+from compare.engine import Session, analytics
 from compare.figures import Slot, is_text, member
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
@@ -41,16 +41,16 @@ from runs.models import DimensionValue, Host
 
 def compare(query: ComparisonQuery) -> Comparison:
     """Compute the comparison; raise `Unanswerable` if the split has too many values."""
-    with questions() as ask:
-        return _compared(ask, query)
+    with analytics() as db:
+        return _compared(db, query)
 
 
-def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
+def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
     """Compute the comparison, limited to `hosts` if given."""
     check_splits(query)
-    groups, reference = list(_groups(ask, query, hosts)), None
+    groups, reference = list(_groups(db, query, hosts)), None
     if query.relative_to is not None:
-        groups, reference = _related(ask, query, groups)
+        groups, reference = _related(db, query, groups)
     return comparison_of(
         groups,
         tool=query.tool,
@@ -59,9 +59,9 @@ def _compared(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) 
         split_by=query.split_by,
         relative_to=reference,
         matched=query.matched,
-        hosts=_hosts(ask, query),
-        no_baseline=_without_baseline(ask, query),
-        no_block_size=_without_block_size(ask, query),
+        hosts=_hosts(db, query),
+        no_baseline=_without_baseline(db, query),
+        no_block_size=_without_block_size(db, query),
     )
 
 
@@ -73,15 +73,15 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
-    with questions() as ask:
-        slots = counted(ask, query).series.slots
+    with analytics() as db:
+        slots = counted(db, query).series.slots
         best = "min" if query.metric in LOWER_IS_BETTER else "max"
         select = f"""
             SELECT g, {best}(CASE WHEN list_contains($sorting::INTEGER[], slot) THEN value END)
-            FROM {votes(ask, query)} WHERE value IS NOT NULL GROUP BY g
+            FROM {votes(db, query)} WHERE value IS NOT NULL GROUP BY g
         """  # noqa: S608 - names of our own
         sorting = [place for place, slot in enumerate(slots) if view.sorts_by(slot.cipher)]
-        values: dict[int, float | None] = dict(ask(select, {"sorting": sorting}))
+        values: dict[int, float | None] = dict(db(select, {"sorting": sorting}))
         names = group_names(query, ((host, 0) for host in values))
 
         def place(host: int) -> Any:
@@ -92,9 +92,9 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
         hosts.sort(key=place)
         reference = [host for host in hosts if names[host, 0].key == query.reference_host]
         on_page = list(dict.fromkeys((*reference, *view.on_page(hosts))))
-        comparison = _compared(ask, query, on_page)
-        measured = f"SELECT DISTINCT slot FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
-        ciphers = {slots[slot].cipher for (slot,) in ask(measured, {})}
+        comparison = _compared(db, query, on_page)
+        measured = f"SELECT DISTINCT slot FROM {votes(db, query)} WHERE value IS NOT NULL"  # noqa: S608
+        ciphers = {slots[slot].cipher for (slot,) in db(measured, {})}
     last = max(map(hosts.index, on_page), default=0) if view.cipher else -1
     found = ((names[host, 0].key, _single(values[host])) for host in hosts[: last + 1])
     places = {names[host, 0].key: number for number, host in enumerate(on_page)}
@@ -113,13 +113,13 @@ def _single(value: float | None) -> GroupSummary | None:
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
     """Return cipher -> number of hosts on which it is the fastest."""
-    with questions() as ask:
-        slots = counted(ask, query).series.slots
+    with analytics() as db:
+        slots = counted(db, query).series.slots
         of_hosts = f"""
-            SELECT arg_max(slot, value) AS slot FROM {votes(ask, query)}
+            SELECT arg_max(slot, value) AS slot FROM {votes(db, query)}
             WHERE value IS NOT NULL GROUP BY g
         """  # noqa: S608 - names of our own
-        rows = ask(f"SELECT slot, count(*) FROM ({of_hosts}) GROUP BY slot", {})  # noqa: S608
+        rows = db(f"SELECT slot, count(*) FROM ({of_hosts}) GROUP BY slot", {})  # noqa: S608
         return {slots[slot].cipher: hosts for slot, hosts in rows}
 
 
@@ -127,8 +127,8 @@ def check_splits(query: ComparisonQuery) -> None:
     """Raise `Unanswerable` if the split has too many values."""
     if query.split_by is None:
         return
-    with questions() as ask:
-        rows = ask(f"SELECT count(DISTINCT s) FROM {counted(ask, query).runs}", {})  # noqa: S608
+    with analytics() as db:
+        rows = db(f"SELECT count(DISTINCT s) FROM {counted(db, query).runs}", {})  # noqa: S608
     if rows[0][0] > MOST_SPLITS:
         raise Unanswerable(
             "split_by",
@@ -137,26 +137,26 @@ def check_splits(query: ComparisonQuery) -> None:
         )
 
 
-def _hosts(ask: Ask, query: ComparisonQuery) -> int:
+def _hosts(db: Session, query: ComparisonQuery) -> int:
     """Count the hosts with a value. A host can be in several groups."""
-    select = f"SELECT count(DISTINCT host) FROM {votes(ask, query)} WHERE value IS NOT NULL"  # noqa: S608
-    return int(ask(select, {})[0][0])
+    select = f"SELECT count(DISTINCT host) FROM {votes(db, query)} WHERE value IS NOT NULL"  # noqa: S608
+    return int(db(select, {})[0][0])
 
 
-def _without_baseline(ask: Ask, query: ComparisonQuery) -> int:
+def _without_baseline(db: Session, query: ComparisonQuery) -> int:
     """Count the hosts that vote but have no value."""
     if query.metric not in NEEDS_BASELINE:
         return 0
-    every = votes(ask, replace(query, matched=False))  # votes of matched hosts all have a value
+    every = votes(db, replace(query, matched=False))  # votes of matched hosts all have a value
     by_host = f"SELECT host FROM {every} GROUP BY host HAVING count(value) = 0"  # noqa: S608
-    return int(ask(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
+    return int(db(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
 
 
-def _without_block_size(ask: Ask, query: ComparisonQuery) -> int:
+def _without_block_size(db: Session, query: ComparisonQuery) -> int:
     """Count the hosts that measured the ciphers only at other block sizes."""
     if query.tool != "openssl":
         return 0
-    all_runs = counted(ask, query)
+    all_runs = counted(db, query)
     sets = {"at_any": list(all_runs.sets(replace(query, block_size=None)))}
     sets["at_this"] = list(all_runs.sets(query))
     select = f"""
@@ -166,7 +166,7 @@ def _without_block_size(ask: Ask, query: ComparisonQuery) -> int:
             HAVING count(*) FILTER (WHERE list_contains($at_this::BIGINT[], series_set)) = 0
         )
     """  # noqa: S608 - names of our own
-    return int(ask(select, sets)[0][0])
+    return int(db(select, sets)[0][0])
 
 
 _AT = "values[(n - 1) * {quarters} // 4 + 1], values[least((n - 1) * {quarters} // 4 + 2, n)]"
@@ -211,11 +211,11 @@ class _Figure(NamedTuple):
 
 
 def _figures(
-    ask: Ask, found: Counted, valued: str, parameters: Mapping[str, Any]
+    db: Session, found: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
     """Return group and split -> summaries."""
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
-    for g, s, slot, n, *facts in ask(_SUMMARIES.format(votes=valued), parameters):
+    for g, s, slot, n, *facts in db(_SUMMARIES.format(votes=valued), parameters):
         sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
         quartiles = (interpolated(n, (1 + q) / 4, *at[2 * q : 2 * q + 2]) for q in range(3))
         first, median, third = quartiles
@@ -227,17 +227,17 @@ def _figures(
     return figures
 
 
-def _groups(ask: Ask, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
+def _groups(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
     """Yield the groups with a value, limited to `hosts` if given."""
-    all_runs = counted(ask, query)
-    valued = f"{votes(ask, query)} WHERE value IS NOT NULL"
+    all_runs = counted(db, query)
+    valued = f"{votes(db, query)} WHERE value IS NOT NULL"
     among = "" if hosts is None else " AND list_contains($hosts::INTEGER[], g)"
     parameters = {} if hosts is None else {"hosts": hosts}
-    figures = _figures(ask, all_runs, valued + among, parameters)
+    figures = _figures(db, all_runs, valued + among, parameters)
     names = group_names(query, figures)
-    members = votes(ask, query) if query.matched else all_runs.runs
+    members = votes(db, query) if query.matched else all_runs.runs
     count = f"SELECT g, s, count(DISTINCT host) FROM {members} GROUP BY g, s"  # noqa: S608
-    numbers = {(g, s): number for g, s, number in ask(count, {})}
+    numbers = {(g, s): number for g, s, number in db(count, {})}
     for key, of_group in figures.items():
         of_group.sort(key=lambda figure: figure.cipher)
         yield Group(
@@ -293,14 +293,14 @@ def _tag_label(value: str) -> str:
 
 
 def _related(
-    ask: Ask, query: ComparisonQuery, groups: list[Group]
+    db: Session, query: ComparisonQuery, groups: list[Group]
 ) -> tuple[list[Group], Reference]:
     if query.reference_host is not None:
-        groups, reference = _to_host(ask, query, groups, query.reference_host)
+        groups, reference = _to_host(db, query, groups, query.reference_host)
     else:
         reference = reference_among(groups, query.relative_to or "")
         if query.matched:
-            ratios = _own_ratios(ask, query)
+            ratios = _own_ratios(db, query)
             groups = [
                 replace(group, ratios=ratios.get((group.key, group.split_key), {}))
                 for group in groups
@@ -310,15 +310,15 @@ def _related(
     ciphers = {cipher for group in groups for cipher in group.ratios}
     touched = any(change.touches(cipher) for change in tool_changes() for cipher in ciphers)
     if query.tool == "openssl" and touched:
-        groups = _with_tool_changes(ask, query, groups)
+        groups = _with_tool_changes(db, query, groups)
     return groups, reference
 
 
 def _to_host(
-    ask: Ask, query: ComparisonQuery, groups: list[Group], host: str
+    db: Session, query: ComparisonQuery, groups: list[Group], host: str
 ) -> tuple[list[Group], Reference]:
     """Add ratios to the host's latest results, ignoring other filters."""
-    found = list(_groups(ask, _alone(query, host)))
+    found = list(_groups(db, _alone(query, host)))
     base = found[0].values if found else {}
     related = [
         group
@@ -333,9 +333,9 @@ def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
     return replace(query.plain, group_by="host", filters={"host": (host,)})
 
 
-def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
+def _own_ratios(db: Session, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
     """Return group -> cipher -> ratio of its hosts to their own values in the reference group."""
-    table = votes(ask, query)
+    table = votes(db, query)
     ratios = f"""(
         SELECT v.g, v.s, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty,
             '' AS family, v.source, v.doubtful
@@ -344,7 +344,7 @@ def _own_ratios(ask: Ask, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[s
         WHERE v.g <> b.g AND b.value > 0
     )"""  # noqa: S608 - names of our own
     reference = {"reference": member(query.group_by, query.relative_to or "")}
-    figures = _figures(ask, counted(ask, query), ratios, reference)
+    figures = _figures(db, counted(db, query), ratios, reference)
     names = group_names(query, figures)
     return {
         (names[key].key, names[key].split_key): {
@@ -362,10 +362,10 @@ WHERE v.value IS NOT NULL GROUP BY v.g, v.s, v.slot
 
 
 def _tool_states(
-    ask: Ask, query: ComparisonQuery
+    db: Session, query: ComparisonQuery
 ) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
-    slots: tuple[Slot, ...] = counted(ask, query).series.slots
-    rows = ask(_RELEASES.format(votes=votes(ask, query)), {})
+    slots: tuple[Slot, ...] = counted(db, query).series.slots
+    rows = db(_RELEASES.format(votes=votes(db, query)), {})
     releases = DimensionValue.objects.in_bulk({release for *_, found in rows for release in found})
     names = group_names(query, {(g, s) for g, s, *_ in rows})
     states = defaultdict[GroupKey, dict[str, frozenset[ToolState]]](dict)
@@ -377,10 +377,10 @@ def _tool_states(
     return states
 
 
-def _with_tool_changes(ask: Ask, query: ComparisonQuery, groups: list[Group]) -> list[Group]:
+def _with_tool_changes(db: Session, query: ComparisonQuery, groups: list[Group]) -> list[Group]:
     """Mark ratios across a change of `openssl speed`."""
-    states, host = _tool_states(ask, query), query.reference_host
-    of_host = next(iter(_tool_states(ask, _alone(query, host)).values()), {}) if host else {}
+    states, host = _tool_states(db, query), query.reference_host
+    of_host = next(iter(_tool_states(db, _alone(query, host)).values()), {}) if host else {}
 
     def marked(group: Group) -> Group:
         reference = of_host if host else states.get((query.relative_to or "", group.split_key), {})

@@ -1,7 +1,7 @@
 """Analytics copy: an in-memory DuckDB in each web process.
 
-    with questions() as ask:
-        rows = ask("SELECT ... FROM result ...", {"tool": "ssh"})
+    with analytics() as db:
+        rows = db("SELECT ... FROM result ...", {"tool": "ssh"})
 
 A process reads all visible results from PostgreSQL when it starts. Before each block of queries it
 rereads the runs that changed since. A block sees all changes committed before it began, and no
@@ -62,7 +62,7 @@ Rows = list[tuple[Any, ...]]
 
 
 @dataclass
-class Ask:
+class Session:
     """Execute statements in DuckDB's SQL.
 
     `kept` is shared by the queries of a block.
@@ -215,11 +215,11 @@ class Engine:
             self.reading = None
 
     @contextmanager
-    def questions(self) -> Iterator[Ask]:
+    def analytics(self) -> Iterator[Session]:
         """Open a block of queries; raise `AnalyticsUnavailable` during a build or on failure."""
         try:
             with closing(self._cursor()) as duck:
-                yield Ask(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
+                yield Session(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
         except duckdb.OutOfMemoryException as error:
             logger.warning("a query needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
             words = "This query needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
@@ -308,22 +308,22 @@ def prepare() -> None:
         ENGINE.prepare()
 
 
-_asking: ContextVar[Ask | None] = ContextVar("_asking", default=None)
+_current: ContextVar[Session | None] = ContextVar("_current", default=None)
 
 
 @contextmanager
-def questions() -> Iterator[Ask]:
+def analytics() -> Iterator[Session]:
     """Open a block of queries; a nested block is part of the outer one."""
-    if outer := _asking.get():
+    if outer := _current.get():
         yield outer
         return
     if settings.CIPHERMARK_ANALYTICS_URL:
-        from compare.clickhouse import questions as of_this_site  # imported only if configured
+        from compare.clickhouse import analytics as of_this_site  # imported only if configured
     else:
-        of_this_site = ENGINE.questions
-    with of_this_site() as ask:
-        token = _asking.set(ask)
+        of_this_site = ENGINE.analytics
+    with of_this_site() as db:
+        token = _current.set(db)
         try:
-            yield ask
+            yield db
         finally:
-            _asking.reset(token)
+            _current.reset(token)

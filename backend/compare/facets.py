@@ -13,7 +13,7 @@ from cipherspeed.choices import TAG_PREFIX
 from cipherspeed.groups import group_order, natural_key
 from cipherspeed.naming import UNKNOWN_KEY
 from compare.comparison import GroupName, group_names
-from compare.engine import questions
+from compare.engine import analytics
 from compare.figures import filter_conditions, member, runs_statement
 from compare.question import ComparisonQuery
 from compare.votes import counted, slots_of_sets
@@ -126,9 +126,9 @@ def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) ->
 
 def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
     """Return filter, value and number of hosts. Dimension values and hosts are ids as text."""
-    with questions() as ask:
+    with analytics() as db:
         statement = runs_statement(replace(query, filters={}, split_by=None))
-        statement.parameters["sets"] = list(slots_of_sets(ask, query)[1])
+        statement.parameters["sets"] = list(slots_of_sets(db, query)[1])
         conditions, parameters = filter_conditions(query.filters)
         statement.parameters |= parameters
         passes = {
@@ -165,7 +165,7 @@ def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
             "SELECT facet, value, count(DISTINCT host) FROM tagged"  # noqa: S608
             f" WHERE {condition} GROUP BY facet, value"
         )
-        return ask(statement.sql(" UNION ALL ".join(parts)), statement.parameters)
+        return db(statement.sql(" UNION ALL ".join(parts)), statement.parameters)
 
 
 Labels = Mapping[Any, tuple[str, str]]
@@ -245,15 +245,15 @@ class Coverage:
 
 def coverage(query: ComparisonQuery) -> Coverage:
     """Count all series that match the query, with any cipher."""
-    with questions() as ask:
-        all_runs = counted(ask, query)
+    with analytics() as db:
+        all_runs = counted(db, query)
         select = f"""
             SELECT sets, count(*) FROM (
                 SELECT list_sort(list(DISTINCT series_set)) AS sets
                 FROM {all_runs.runs} GROUP BY host
             ) GROUP BY sets
         """  # noqa: S608 - names of our own
-        alike = ask(select, {})
+        alike = db(select, {})
     ciphers, sizes = Counter[str](), set[int]()
     for sets, hosts in alike:
         bits = reduce(or_, (all_runs.slots[number] for number in sets))
@@ -300,9 +300,9 @@ def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
     """Return pairs of known groups without split, most hosts first."""
     query = replace(query, split_by=None)
     unknown = member(query.group_by, UNKNOWN_KEY)
-    with questions() as ask:
-        runs = counted(ask, query).runs
-        rows = ask(_PAIRS.format(runs=runs, most=MOST_PAIRS), {"unknown": unknown})
+    with analytics() as db:
+        runs = counted(db, query).runs
+        rows = db(_PAIRS.format(runs=runs, most=MOST_PAIRS), {"unknown": unknown})
     names = group_names(query, {(group, 0) for row in rows for group in row[:2]})
     pairs = []
     for group, other, shared, hosts in rows:

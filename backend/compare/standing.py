@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cipherspeed.percentile import Standing, standing
 from cipherspeed.tool_changes import tool_state
-from compare.engine import Ask, questions
+from compare.engine import Session, analytics
 from compare.figures import PLACES, add_series, class_series, runs_statement
 from compare.question import ComparisonQuery
 from runs.models import DimensionValue, Measurement
@@ -29,8 +29,8 @@ WHERE r.host = $host GROUP BY s.series
 
 def latest_results(host_id: int) -> list[Measurement]:
     """Return the same as `Measurement.objects.latest_of`, but without reading all results."""
-    with questions() as ask:
-        keys = ask(_LATEST, {"host": host_id})
+    with analytics() as db:
+        keys = db(_LATEST, {"host": host_id})
     return list(Measurement.objects.filter(pk__in=keys).shown())
 
 
@@ -42,9 +42,9 @@ def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStand
     """
     chosen = _chosen(results)
     known: dict[Measurement, Standing | None] = {}
-    with questions() as ask:
+    with analytics() as db:
         for of, members in _by_comparable(chosen).items():
-            known |= _standings(ask, host_id, of, members)
+            known |= _standings(db, host_id, of, members)
     return tuple(SeriesStanding(result, known[result]) for result in chosen)
 
 
@@ -113,7 +113,7 @@ GROUP BY mine.number
 
 
 def _standings(
-    ask: Ask, host_id: int, of: _Comparable, results: Sequence[Measurement]
+    db: Session, host_id: int, of: _Comparable, results: Sequence[Measurement]
 ) -> dict[Measurement, Standing | None]:
     query = ComparisonQuery(
         tool=of.tool,
@@ -134,6 +134,6 @@ def _standings(
         "values": [result.median for result in results],
     }
     counted = {
-        number: counts for number, *counts in ask(statement.sql(_COUNTS), statement.parameters)
+        number: counts for number, *counts in db(statement.sql(_COUNTS), statement.parameters)
     }
     return {row: standing(*counted.get(number, (0, 0, 0))) for number, row in enumerate(results)}

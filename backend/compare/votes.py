@@ -1,4 +1,4 @@
-"""Temporary tables of votes in the copy; they last for one block of `questions()`.
+"""Temporary tables of votes in the copy; they last for one block of `analytics()`.
 
 In a group a host votes with the environment of its latest run with a result for a requested
 cipher, and for each cipher with its latest result in that environment. Of undated runs the one with
@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from cipherspeed.groups import NEEDS_BASELINE, Group
 from cipherspeed.naming import UNKNOWN_KEY
 from compare.copy_tables import DISTURBED_RUN, NOISY, NOISY_CPU_COST, RUNS_BEYOND
-from compare.engine import Ask, questions
+from compare.engine import Session, analytics
 from compare.figures import (
     PLACES,
     SOURCE_BITS,
@@ -75,32 +75,32 @@ WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 """
 
 
-def slots_of_sets(ask: Ask, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
+def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
     """Return matching series with any cipher, and the slots in each set of series."""
     series, statement = class_series(query), Statement()
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
-    rows = ask(statement.sql(select), statement.parameters)
+    rows = db(statement.sql(select), statement.parameters)
     return series, {key: sum(1 << slot for slot in slots) for key, slots in rows}
 
 
-def counted(ask: Ask, query: ComparisonQuery) -> Counted:
+def counted(db: Session, query: ComparisonQuery) -> Counted:
     """Return runs with matching results, cached for the block."""
     runs_alone = replace(query.plain, split_by=query.split_by)
     key = f"counted {replace(runs_alone, ciphers=(), block_size=None, metric='')!r}"
-    if key not in ask.kept:
-        series, slots = slots_of_sets(ask, query)
+    if key not in db.kept:
+        series, slots = slots_of_sets(db, query)
         statement = runs_statement(query)
         statement.parameters["sets"] = list(slots)
-        ask.kept[key] = Counted(_made(ask, statement, _COUNTED), series, slots)
-    kept: Counted = ask.kept[key]
+        db.kept[key] = Counted(_made(db, statement, _COUNTED), series, slots)
+    kept: Counted = db.kept[key]
     return kept
 
 
-def _made(ask: Ask, statement: Statement, select: str) -> str:
+def _made(db: Session, statement: Statement, select: str) -> str:
     """Create a temporary table from a SELECT and return its name."""
-    table = f"made_{len(ask.kept)}"
-    ask(f"CREATE TEMP TABLE {table} AS {statement.sql(select)}", statement.parameters)
+    table = f"made_{len(db.kept)}"
+    db(f"CREATE TEMP TABLE {table} AS {statement.sql(select)}", statement.parameters)
     return table
 
 
@@ -147,21 +147,21 @@ _LEVELS = """
 """
 
 
-def votes(ask: Ask, query: ComparisonQuery) -> str:
+def votes(db: Session, query: ComparisonQuery) -> str:
     """Create the table of votes, cached for the block.
 
     It has run, series and value of each group (g), split (s), host and slot. The value is NULL if
     the run has none in the metric. Matched queries include only matched hosts.
     """
     key = f"votes {replace(query, relative_to=None)!r}"
-    if key not in ask.kept:
-        ask.kept[key] = (_matched if query.matched else _all_votes)(ask, query)
-    table: str = ask.kept[key]
+    if key not in db.kept:
+        db.kept[key] = (_matched if query.matched else _all_votes)(db, query)
+    table: str = db.kept[key]
     return table
 
 
-def _all_votes(ask: Ask, query: ComparisonQuery) -> str:
-    all_runs = counted(ask, query)
+def _all_votes(db: Session, query: ComparisonQuery) -> str:
+    all_runs = counted(db, query)
     sets = all_runs.sets(query)
     statement = Statement(
         {"eligible": _ELIGIBLE.format(runs=all_runs.runs), "environments": _ENVIRONMENTS}
@@ -185,7 +185,7 @@ def _all_votes(ask: Ask, query: ComparisonQuery) -> str:
             "divisors": "LEFT JOIN divisors d ON d.run = v.run",
         }
     doubts = DISTURBED_RUN | (NOISY_CPU_COST if query.metric == "cpu_seconds_per_gb" else NOISY)
-    return _made(ask, statement, _VOTES.format(value=value, **of_divisor, doubts=doubts))
+    return _made(db, statement, _VOTES.format(value=value, **of_divisor, doubts=doubts))
 
 
 _IN_EVERY_GROUP = """
@@ -196,21 +196,21 @@ FROM valued SEMI JOIN (
 """
 
 
-def _matched(ask: Ask, query: ComparisonQuery) -> str:
+def _matched(db: Session, query: ComparisonQuery) -> str:
     """Create a table with the votes of hosts that have a value in every known group."""
-    every = votes(ask, replace(query, matched=False))
+    every = votes(db, replace(query, matched=False))
     known = "value IS NOT NULL AND g::VARCHAR IS DISTINCT FROM $unknown"
     statement = Statement(
         {"valued": f"SELECT * FROM {every} WHERE {known}"},  # noqa: S608 - names of our own
         {"unknown": member(query.group_by, UNKNOWN_KEY)},
     )
-    return _made(ask, statement, _IN_EVERY_GROUP)
+    return _made(db, statement, _IN_EVERY_GROUP)
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
     """Return run and series of all votes, or of those in these groups."""
-    with questions() as ask:
-        select, parameters = f"SELECT run, series FROM {votes(ask, query)}", {}  # noqa: S608
+    with analytics() as db:
+        select, parameters = f"SELECT run, series FROM {votes(db, query)}", {}  # noqa: S608
         if groups is not None:
             own, split = zip(*members(query, groups), strict=True) if groups else ((), ())
             parameters = {"own": list(own), "split": list(split)}
@@ -218,7 +218,7 @@ def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tup
                 SELECT unnest($own::{group_type(query.group_by)}[]) AS g,
                     unnest($split::{group_type(query.split_by)}[]) AS s
             ) USING (g, s)"""
-        return [(run, series) for run, series in ask(select, parameters)]
+        return [(run, series) for run, series in db(select, parameters)]
 
 
 def sources_of(bits: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from django.db.models import Func, JSONField
 from django.utils.datastructures import MultiValueDict
 
 from cipherspeed.recommendation import MeasuredHost, Rate
-from compare.engine import questions
+from compare.engine import analytics
 from compare.question import METHODS, ComparisonForm, ComparisonQuery
 from compare.votes import counted, votes
 from recommend.forms import OF_PERIOD, Question
@@ -99,13 +99,13 @@ def _voting(query: ComparisonQuery) -> dict[tuple[int, int], int]:
     """
     period = {name: keys for name, keys in query.filters.items() if name in ("host", *OF_PERIOD)}
     tables = []
-    with questions() as ask:
+    with analytics() as db:
         for method in METHODS:
             fitting = replace(query, method=method)
             able = replace(fitting, filters=period)
-            names = {"votes": votes(ask, able), "runs": counted(ask, able).runs}
-            tables.append(_VOTES.format(**names, fitting=counted(ask, fitting).runs))
-        rows = ask(_LATEST_FIRST.format(votes=" UNION ALL ".join(tables)), {})
+            names = {"votes": votes(db, able), "runs": counted(db, able).runs}
+            tables.append(_VOTES.format(**names, fitting=counted(db, fitting).runs))
+        rows = db(_LATEST_FIRST.format(votes=" UNION ALL ".join(tables)), {})
     latest: dict[int, tuple[int, int, bool]] = {}
     voting = {}
     for host, run, series, environment, fits in rows:

@@ -38,7 +38,7 @@ from django.test import Client
 
 from accounts.tokens import create_token
 from compare import engine
-from compare.engine import Ask
+from compare.engine import Session
 from runs.acceptance import create_run
 from runs.models import Host, Run
 from runs.processing import derive_run
@@ -116,12 +116,12 @@ def questions() -> dict[str, list[str]]:
 
 def comparisons(_size: str) -> Iterator[Figure]:
     """Measure beside the bare engine, which is asked the same statements."""
-    copy, ask_copy = engine.ENGINE.prepare().result(), Ask.__call__
+    copy, execute = engine.ENGINE.prepare().result(), Session.__call__
     bare, asked = copy.duck.cursor(), list[tuple[str, Any]]()
 
-    def note(ask: Ask, statement: str, parameters: Any) -> Any:
+    def note(session: Session, statement: str, parameters: Any) -> Any:
         asked.append((statement, dict(parameters)))
-        return ask_copy(ask, statement, parameters)
+        return execute(session, statement, parameters)
 
     def ask_bare() -> None:
         bare.begin()
@@ -132,7 +132,7 @@ def comparisons(_size: str) -> Iterator[Figure]:
 
     for kind, paths in questions().items():
         most = 150 if kind.endswith(("split_by", "matched")) else 100
-        with patch.object(Ask, "__call__", note):
+        with patch.object(Session, "__call__", note):
             pairs = [in_turn(get(path), ask_bare) for path in paths]
         value, floor = max(pairs, key=lambda pair: pair[0] / pair[1])
         ok = value <= min(1.5 * floor + 0.01, most / 1000)
@@ -337,7 +337,7 @@ def main(words: Sequence[str]) -> int:
     settings.CIPHERMARK_PUBLIC, begun = True, time.monotonic()
     fleet.use_fleet(size)
     engine.PATIENCE_SECONDS = 600
-    with engine.questions():  # the copy is built before anything is measured
+    with engine.analytics():  # the copy is built before anything is measured
         pass
     if words:
         print(growing_seconds())

@@ -20,7 +20,7 @@ from accounts.audit import COMMAND
 from cipherspeed.group_view import CIPHER_SORT, GroupView, InView, in_view
 from compare import clickhouse, engine
 from compare.comparison import compare, compare_in_view
-from compare.engine import ENGINE, questions
+from compare.engine import ENGINE, analytics
 from compare.question import ComparisonQuery
 from core.outage import AnalyticsUnavailable
 from hosts.editing import merge_hosts
@@ -209,7 +209,7 @@ def change_much(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fail() -> None:
-    with pytest.raises(AnalyticsUnavailable), questions():
+    with pytest.raises(AnalyticsUnavailable), analytics():
         raise duckdb.FatalException("the database is invalid")
 
 
@@ -294,8 +294,8 @@ def test_a_question_that_needs_too_much_memory_is_refused_alone(
     ENGINE.forget()
     store_run(ctr(1e8, "a"))
     greedy = "SELECT list(repeat('x', 100) || range) FROM range(1000000)"
-    with pytest.raises(AnalyticsUnavailable, match="needs more memory"), questions() as ask:
-        ask(greedy, {})
+    with pytest.raises(AnalyticsUnavailable, match="needs more memory"), analytics() as session:
+        session(greedy, {})
     assert list(rates().values()) == [1e8]
     ENGINE.forget()
 
@@ -311,9 +311,9 @@ def test_questions_change_no_setting_and_read_no_file(emptied: None, store_run: 
     ):
         with (
             pytest.raises(Exception, match=r"(?i)permission|configuration"),
-            questions() as ask,
+            analytics() as session,
         ):
-            ask(statement, {})
+            session(statement, {})
 
 
 def test_runs_of_the_same_series_that_negotiated_otherwise_each_keep_their_vote(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cipherspeed.percentile import Standing, standing
 from cipherspeed.tool_changes import tool_changes
 from compare.comparison import compare
-from compare.engine import questions
+from compare.engine import analytics
 from compare.question import ComparisonQuery
 from compare.standing import latest_results, standings
 from compare.votes import voting
@@ -36,7 +36,7 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
 ) -> None:
     for document, source in fleet:
         store_run(document, source)
-    with questions():  # of one state of the data, which is brought here once
+    with analytics():  # of one state of the data, which is brought here once
         for query in asked:
             assert_its_votes_are_behind(replace(query.plain, metric="throughput"))
 
@@ -126,7 +126,7 @@ def test_a_host_stands_among_the_latest_results_of_all_others(
     for document in fleet:
         store_run(document)
     runs = counted_runs()
-    with questions():
+    with analytics():
         for host in Host.objects.filter(published=False):
             latest = list(Measurement.objects.latest_of(host.pk).shown())
             found = standings(host.pk, latest)

@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 from accounts.audit import COMMAND
 from compare import tasks
 from compare.clickhouse import Step, follow
-from compare.engine import questions
+from compare.engine import analytics
 from compare.question import GROUPINGS
 from runs.editing import set_hidden
 from runs.models import Run
@@ -112,8 +112,8 @@ def test_processing_and_edits_have_clickhouse_follow_once_they_are_committed(
     apps.get_app_config("compare").ready()
 
     def counted() -> Any:
-        with questions() as ask:
-            return ask("SELECT id FROM run ORDER BY id", {})
+        with analytics() as session:
+            return session("SELECT id FROM run ORDER BY id", {})
 
     try:
         with transaction.atomic():
@@ -144,10 +144,10 @@ def test_a_step_that_was_cut_off_is_made_again(
     delete_runs([run])
     store_run(run_of("box-2", 2e8))
     follow()
-    with questions() as ask:
+    with analytics() as session:
         for table in ("run", "result", "level", "speed_index"):
             key = "id" if table == "run" else "run"
-            rows = ask(f"SELECT DISTINCT {key} FROM {table}", {})  # noqa: S608 - names of ours
+            rows = session(f"SELECT DISTINCT {key} FROM {table}", {})  # noqa: S608 - names of ours
             assert rows == [(Run.objects.get().pk,)], table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compare.comparison import compare
-from compare.engine import questions
+from compare.engine import analytics
 from compare.facets import Facet, coverage, facets
 from compare.question import ComparisonQuery
 from runs.models import Run
@@ -86,7 +86,7 @@ def test_counts_are_of_hosts_that_measured_what_is_compared(store_run: StoreRun)
 
 @pytest.mark.usefixtures("fleet")
 def test_what_is_counted_is_hosts() -> None:
-    with questions():  # of one state of the data, which is brought here once
+    with analytics():  # of one state of the data, which is brought here once
         for query in (ComparisonQuery(filters=filters) for filters in CHOSEN):
             assert_each_count_is_the_hosts_that_choosing_the_value_leaves(query)
             assert_ciphers_are_counted_in_hosts(query.filters)

@@ -7,7 +7,7 @@ import pytest
 from cipherspeed.cpu import cpu_name
 from cipherspeed.groups import Comparison
 from compare.comparison import compare
-from compare.engine import questions
+from compare.engine import analytics
 from compare.question import ComparisonQuery
 from tests.conftest import StoreRun
 from tests.known_fleet import COST, CPUS, known_fleet
@@ -41,7 +41,7 @@ def cost(tool: str) -> Comparison:
 
 @pytest.mark.usefixtures("fleet")
 def test_the_upgrade_costs_what_it_really_costs() -> None:
-    with questions():
+    with analytics():
         assert_openssl_pays_7_percent_on_half_of_the_cpus_and_nothing_on_the_others()
         assert_ssh_pays_for_its_library_and_not_for_its_own_code()
 

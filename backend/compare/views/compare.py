@@ -13,7 +13,7 @@ from cipherspeed.group_view import CIPHER_SORT, MOST_GROUPS, GroupView
 from cipherspeed.groups import Group
 from cipherspeed.palette import cipher_order
 from compare.comparison import compare_in_view
-from compare.engine import questions
+from compare.engine import analytics
 from compare.facets import Facet, coverage, facets
 from compare.question import BLOCK_SIZE, ComparisonQuery, PageForm
 from compare.views.answers import answers
@@ -73,7 +73,7 @@ class ComparePage(ReaderMixin, TemplateView):
 
     template_name = "compare/compare.html"
 
-    @questions()  # one snapshot for the whole page
+    @analytics()  # one snapshot for the whole page
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         saved = self.request.GET.getlist("saved")
         params = first_page(self.request.GET, "saved")

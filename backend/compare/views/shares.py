@@ -17,7 +17,7 @@ from accounts.tokens import digest_of, revoke
 from cipherspeed.choices import METRICS, choice, heading
 from cipherspeed.groups import Reference, comparison_of
 from compare.comparison import compare, compare_in_view
-from compare.engine import questions
+from compare.engine import analytics
 from compare.files import comparison_csv, comparison_name, csv_response
 from compare.models import Share
 from compare.question import PageForm
@@ -116,7 +116,7 @@ class _SharedView(View):
             response = render(request, "compare/share_ended.html", status=404)
         else:
             try:
-                with questions():
+                with analytics():
                     response = super().dispatch(request, share, form)
             except Unanswerable as error:
                 context = {"sentence": error.sentence}
