@@ -22,7 +22,7 @@ def test_which_hosts_lose_aes_hardware_and_what_to_do_is_one_click_away(member: 
     shown = page(member, URL + link(html, "Show why and what to do"))
     assert names(shown) == ["guest"]
     said = text_of(shown)
-    assert "The CPU, AMD EPYC 9R14 (zen4), has AES instructions, but the flags" in said
+    assert "The CPU, AMD EPYC 9R14 (zen4), has AES instructions, but the system" in said
     assert f"A hypervisor hides them. {ADVICE}" in said
     assert 'id="lost"' not in shown
 
