@@ -222,7 +222,7 @@ def compared(
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedCipher:
     """Describe a ranked cipher.
 
     `speed`: expected for a connection, the geometric mean for a group. `share`: for a group, the
@@ -286,7 +286,7 @@ class Recommendation:
     """
 
     method: Method | None = None
-    order: tuple[Place, ...] = ()
+    order: tuple[RankedCipher, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     default: str | None = None
     losses: tuple[Loss, ...] = ()
@@ -480,7 +480,7 @@ class _Ranking:
                 return f" because of {advisory.name} ({' and '.join(dict.fromkeys(ends))})"
         return f" because it is rated {assessment.status}"
 
-    def _place(self, number: int) -> Place:
+    def _place(self, number: int) -> RankedCipher:
         candidate, later = self.order[number], self.order[number + 1 :]
         name = candidate.cipher.name
         gain = self._gain(name)
@@ -488,7 +488,7 @@ class _Ranking:
         rival = max(faster, key=lambda other: other.speed.median, default=None)
         costs = self._costs(gain, later)
         own = [best.speed.median for best in self._own_best]
-        place = Place(
+        place = RankedCipher(
             cipher=name,
             assessment=candidate.assessment,
             speed=candidate.speed,

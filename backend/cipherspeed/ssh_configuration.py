@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from cipherspeed.recommendation import Place
+from cipherspeed.recommendation import RankedCipher
 
 WIDTH = 78
 LONGEST = 900
@@ -28,7 +28,7 @@ CLIENT_DECIDES = (
 
 
 def ssh_config(
-    order: Sequence[Place], header: Iterable[str], server: Sequence[str] | None = None
+    order: Sequence[RankedCipher], header: Iterable[str], server: Sequence[str] | None = None
 ) -> str:
     """Return the lines for ~/.ssh/config, limited to the names in `server`."""
     patterns = ["*"] if server is None else _patterns(server)
@@ -45,7 +45,7 @@ def ssh_config(
     return _text(order, header, notes, f"Host {' '.join(patterns)}\n    Ciphers ")
 
 
-def sshd_config(order: Sequence[Place], header: Iterable[str]) -> str:
+def sshd_config(order: Sequence[RankedCipher], header: Iterable[str]) -> str:
     """Return the lines for sshd_config, where Ciphers applies to all clients."""
     notes = [
         "Put this before the first Match block. It holds for every client: one that has none of "
@@ -63,7 +63,9 @@ def _patterns(names: Iterable[str]) -> list[str]:
     ] or ["SERVER"]
 
 
-def _text(order: Sequence[Place], header: Iterable[str], notes: Iterable[str], setting: str) -> str:
+def _text(
+    order: Sequence[RankedCipher], header: Iterable[str], notes: Iterable[str], setting: str
+) -> str:
     weak = [
         f"{place.cipher} ({place.assessment.status})"
         for place in order

@@ -87,8 +87,8 @@ class ComparisonView(ApiView):
     @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
     def get(self, request: Request) -> HttpResponse:
         """Compare groups of hosts: one vote per host, median and quartiles."""
-        comparison = compare(self.asked.query)
-        if sort := self.asked.given.get("sort"):
+        comparison = compare(self.form.query)
+        if sort := self.form.given.get("sort"):
             comparison = GroupView(sort).found(comparison)
         return HttpResponse(orjson.dumps(answer(comparison)), content_type="application/json")
 
@@ -99,9 +99,9 @@ class ComparisonCsv(FileView):
     @_file("comparison_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
         """Export the comparison as CSV with one row per group and cipher."""
-        query = self.asked.query
-        comparison = self.asked.view.found(compare(query))
-        lines = comparison_csv(query, comparison, excel=self.asked.given.get("excel", False))
+        query = self.form.query
+        comparison = self.form.view.found(compare(query))
+        lines = comparison_csv(query, comparison, excel=self.form.given.get("excel", False))
         return csv_response(lines, comparison_name(query))
 
 
@@ -111,11 +111,11 @@ class ComparisonXlsx(FileView):
     @_file("comparison_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
         """Export the comparison as a workbook with chart, measurements, hosts and method."""
-        query, view = self.asked.query, self.asked.view
+        query, view = self.form.query, self.form.view
         with analytics():
             comparison = view.found(compare(query))
             keys = voting(query, comparison.groups if view.search else None)
-        contents = Contents(query, comparison, view, keys, *_asked(request, ""))
+        contents = Contents(query, comparison, view, keys, *_parameters(request, ""))
         return _workbook(contents, comparison_name(query))
 
 
@@ -125,8 +125,8 @@ class MeasurementsCsv(FileView):
     @_file("measurements_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
         """Export measurements as CSV, latest run first."""
-        given = self.asked.given
-        runs, results = chosen_measurements(self.asked)
+        given = self.form.given
+        runs, results = chosen_measurements(self.form)
         lines = measurements_csv(
             list(runs.values_list("pk", flat=True)),
             results,
@@ -142,21 +142,21 @@ class MeasurementsXlsx(FileView):
     @_file("measurements_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
         """Export up to 50,000 measurements as a workbook with comparison, hosts and method."""
-        query, view, comparison = self.asked.query, GroupView(), None
-        runs, results = chosen_measurements(self.asked)
+        query, view, comparison = self.form.query, GroupView(), None
+        runs, results = chosen_measurements(self.form)
         keys = results.filter(run__in=runs.values("pk")).values_list("run_id", "series_id")
-        if not {"run_id", "q", "status"} & self.asked.given.keys():
+        if not {"run_id", "q", "status"} & self.form.given.keys():
             comparison = view.found(compare(query))
         some = list(keys[: MOST_ROWS + 1])
-        contents = Contents(query, comparison, view, some, *_asked(request, "runs/"))
+        contents = Contents(query, comparison, view, some, *_parameters(request, "runs/"))
         return _workbook(contents, file_name("measurements"))
 
 
-def _asked(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
+def _parameters(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
     """Return the parameters, the site's URL, and the URL of the corresponding page."""
     params, site = request.query_params, request.build_absolute_uri(reverse("compare"))
-    asked = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
-    return asked, site, f"{site}{page}?{params.urlencode()}"
+    named = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
+    return named, site, f"{site}{page}?{params.urlencode()}"
 
 
 def _workbook(contents: Contents, name: str) -> FileResponse:

@@ -115,7 +115,7 @@ class ApiView(APIView):
     """Reject unknown parameters.
 
     `permissions`: by method, if it differs from `permission_classes`.
-    `parameters`: form by method; `asked` is the valid form. Lists have a `filterset_class` instead.
+    `parameters`: form by method; `form` is the valid one. Lists have a `filterset_class` instead.
     Methods that write and have no form ignore parameters, so that an upload is not lost because a
     relay added one.
     """
@@ -123,7 +123,7 @@ class ApiView(APIView):
     permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
     parameters: ClassVar[Mapping[str, type[ParameterForm]]] = {}
     filterset_class: ClassVar[type[ParameterFilterSet] | None] = None
-    asked: Any
+    form: Any
 
     def get_permissions(self) -> Sequence[Any]:
         own = self.permissions.get(str(self.request.method))
@@ -138,7 +138,7 @@ class ApiView(APIView):
             form = ParameterForm
         if form is not None:
             besides = OF_LISTS if isinstance(self, ListAPIView) else OF_ALL
-            self.asked = checked(form(request.query_params, besides=besides))
+            self.form = checked(form(request.query_params, besides=besides))
 
     def handle_exception(self, exc: Exception) -> Response:
         """Return errors in the API's format; show browsers the outage page."""

@@ -33,7 +33,7 @@ PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
 ADDRESS_NOT_KNOWN = "127.0.0.1"
 """Address of a client connected through a local socket."""
 
-ASKED_AGAIN = "private, no-cache"
+REVALIDATE = "private, no-cache"
 """Browsers may store responses and must revalidate them. Shared caches may not store them, because
 permissions differ by user."""
 
@@ -86,7 +86,7 @@ class RequestMiddleware:
             answer["Cache-Control"] = "no-store"
         else:
             answer = self.get_response(request)
-            answer.headers.setdefault("Cache-Control", ASKED_AGAIN)
+            answer.headers.setdefault("Cache-Control", REVALIDATE)
         answer["X-Request-ID"] = request_id
         seconds = time.perf_counter() - begun
         _log(request, answer, seconds, level=logging.DEBUG if probe else logging.INFO)

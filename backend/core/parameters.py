@@ -26,14 +26,14 @@ OF_ALL = frozenset({"format"})
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
-GIVEN_ONCE = "Use this parameter only once."
+NOT_REPEATABLE = "Use this parameter only once."
 
 MOST_NAMED = 20
 LONGEST_NAMED = 50
-NEVER_MEANT = ("utm_", "find-", "format")
+IGNORED_PREFIXES = ("utm_", "find-", "format")
 """Prefixes of parameters that are never misspelt filters, such as `utm_source`."""
 
-PERHAPS_MEANT, SURELY_MEANT = 0.6, 0.75
+LOOSE_MATCH, CLOSE_MATCH = 0.6, 0.75
 """Thresholds of similarity (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
 
 
@@ -42,7 +42,7 @@ def fault(sentence: str, code: str = "invalid") -> ValidationError:
     return ValidationError("%(sentence)s", code, {"sentence": sentence})
 
 
-def alike(name: str, known: Iterable[str], ratio: float = PERHAPS_MEANT) -> list[str]:
+def alike(name: str, known: Iterable[str], ratio: float = LOOSE_MATCH) -> list[str]:
     """Return up to three similar names, most similar first."""
     return get_close_matches(name[:LONGEST_NAMED].lower(), sorted(known), n=3, cutoff=ratio)
 
@@ -66,7 +66,7 @@ def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
     of_tool = {cipher for own, cipher in measured if own == tool}
     plain = {name.partition("@")[0]: name for name in sorted(of_tool or catalogue)}
     for cipher in sorted(unknown - {cipher for _, cipher in measured}):
-        near = alike(cipher.partition("@")[0], plain, SURELY_MEANT)[:1]
+        near = alike(cipher.partition("@")[0], plain, CLOSE_MATCH)[:1]
         meant = f"; did you mean {plain[near[0]]}?" if near else "."
         yield f"No result has the cipher {cipher[:LONGEST_NAMED]!r}{meant}"
 
@@ -174,7 +174,7 @@ class Values(forms.Field):
         given = dict.fromkeys(value or ())
         self.validate(value)
         if len(given) > self.most:
-            raise fault(GIVEN_ONCE if self.most == 1 else f"At most {MAX_VALUES} values.")
+            raise fault(NOT_REPEATABLE if self.most == 1 else f"At most {MAX_VALUES} values.")
         return tuple(filter(None, map(self.item.clean, given)))
 
 
@@ -231,7 +231,7 @@ class ParameterForm(forms.Form):
     def clean(self) -> None:
         for name, field in self.fields.items():
             if not isinstance(field, Values) and len(self.data.getlist(name)) > 1:
-                self.add_error(name, fault(GIVEN_ONCE))
+                self.add_error(name, fault(NOT_REPEATABLE))
         since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
         if since and until and since > until:
             self.add_error("until", fault("This is before since."))
@@ -252,9 +252,9 @@ def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[s
         if name not in known
         and any(params.getlist(name))
         and len(name) <= LONGEST_NAMED
-        and not name.startswith(NEVER_MEANT)
+        and not name.startswith(IGNORED_PREFIXES)
     )
-    meant = {name: alike(name, known, SURELY_MEANT) for name in islice(names, MOST_NAMED)}
+    meant = {name: alike(name, known, CLOSE_MATCH) for name in islice(names, MOST_NAMED)}
     return {name: near[0] for name, near in meant.items() if near}
 
 
@@ -295,14 +295,14 @@ class TextFilter(Filter):
     field_class = Text
 
 
-Asked = TypeVar("Asked", bound=ParameterForm | FilterSet)
+Checked = TypeVar("Checked", bound=ParameterForm | FilterSet)
 
 
-def checked(asked: Asked) -> Asked:
+def checked(form: Checked) -> Checked:
     """Return the form or filters if valid, else raise DRF's `ValidationError`."""
-    if asked.errors:
-        raise translate_validation(asked.errors)  # type: ignore[arg-type,misc]  # wrong stubs
-    return asked
+    if form.errors:
+        raise translate_validation(form.errors)  # type: ignore[arg-type,misc]  # wrong stubs
+    return form
 
 
 def described(form: forms.Form) -> list[OpenApiParameter]:

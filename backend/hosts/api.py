@@ -48,7 +48,7 @@ class HostList(ListView):
     def get(self, request: Request) -> Response:
         """List hosts with their latest environment, AES verdict, its reason and the advice."""
         paginator = self.pagination_class()
-        hosts = Host.objects.listed_as(paginator.paginate_queryset(self.asked.hosts, request))
+        hosts = Host.objects.listed_as(paginator.paginate_queryset(self.form.hosts, request))
         return paginator.get_paginated_response(HostSerializer(hosts, many=True).data)
 
 

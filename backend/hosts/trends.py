@@ -110,9 +110,9 @@ class TrendView(ApiView):
     @extend_schema(operation_id="trends", responses=TrendSerializer)
     def get(self, request: Request) -> Response:
         """Return the runs of a series, oldest first, with changes and breaks of the tool."""
-        asked = self.asked.given
-        key = asked.pop("host")
+        parameters = self.form.given
+        key = parameters.pop("host")
         host = Host.objects.find(key)
         if host is None:
             raise NotFound(Host.objects.missing(key))
-        return Response(TrendSerializer(history(host, **asked)).data)
+        return Response(TrendSerializer(history(host, **parameters)).data)

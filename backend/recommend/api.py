@@ -225,7 +225,7 @@ class CipherList(ApiView):
     @extend_schema(operation_id="ciphers", responses=CatalogueSerializer)
     def get(self, request: Request) -> Response:
         """Return every cipher with properties, status, reason and OpenSSH support."""
-        tool = self.asked.given.get("tool")
+        tool = self.form.given.get("tool")
         catalogue = cipher_catalogue()
         answer = {
             "rules_version": catalogue.rules_version,
@@ -251,5 +251,5 @@ class RecommendationView(ApiView):
         Use `host=KEY` for a host, `client=KEY&server=KEY` for a pair, and several hosts or the
         filters of the comparison for a group.
         """
-        advice = advise(self.asked.question, request.build_absolute_uri(reverse("recommend")))
+        advice = advise(self.form.question, request.build_absolute_uri(reverse("recommend")))
         return Response(RecommendationSerializer(advice).data)

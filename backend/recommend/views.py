@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.generic import TemplateView
 
 from cipherspeed.groups import natural_key
-from cipherspeed.recommendation import Place
+from cipherspeed.recommendation import RankedCipher
 from cipherspeed.ssh_configuration import CLIENT_DECIDES
 from compare.views.compare import DATES
 from compare.views.filters import FILTER_TITLES
@@ -187,7 +187,7 @@ class Bar(NamedTuple):
         return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
 
 
-def _bar(place: Place, longest: float) -> Bar:
+def _bar(place: RankedCipher, longest: float) -> Bar:
     speed = place.speed
     ends = (round(100 * each / longest, 2) for each in (speed.median, speed.least, speed.most))
     return Bar(*ends)

@@ -124,7 +124,7 @@ class ImportList(ApiView):
         The response lists uncertain results, which are stored only with accept=all, and lines that
         were not recognised.
         """
-        query = self.asked.given
+        query = self.form.given
         wanted = _import_request(request, query)
         try:
             if query.get("preview") == "1":

@@ -162,19 +162,19 @@ class Postgres(Server):
 
     def _initialise(self, account: Account) -> None:
         # Create and rename, so that an interrupted start leaves no incomplete database.
-        fresh = self.folder.with_name("postgres.new")
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir(mode=0o700)
-        os.chown(fresh, account.uid, account.gid)
+        folder = self.folder.with_name("postgres.new")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        os.chown(folder, account.uid, account.gid)
         options = ("--auth=trust", f"--username={SUPERUSER}", "--encoding=UTF8", "--locale=C")
         # Sort text the same way on every machine, independent of locales.
         locale = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8")
-        if not self._run(account, "initdb", *options, *locale, "-D", fresh.name):
+        if not self._run(account, "initdb", *options, *locale, "-D", folder.name):
             raise EmbeddedServiceError(
                 f"The embedded PostgreSQL cannot create its database in {self.folder}: "
                 f"{last_line(self._command_log())}"
             )
-        fresh.rename(self.folder)
+        folder.rename(self.folder)
 
     def _command_log(self) -> Path:
         return self.log.with_name("postgres-command.log")

@@ -58,25 +58,25 @@ class Library:
 class _Scrolled(RendererHTML):
     """Render tables and code in boxes that scroll and accept keyboard focus."""
 
-    def table_open(self, *given: Any) -> str:
-        return BOX + self.renderToken(*given)
+    def table_open(self, *arguments: Any) -> str:
+        return BOX + self.renderToken(*arguments)
 
-    def table_close(self, *given: Any) -> str:
-        return f"{self.renderToken(*given)}</div>"
+    def table_close(self, *arguments: Any) -> str:
+        return f"{self.renderToken(*arguments)}</div>"
 
-    def td_open(self, tokens: Sequence[Token], place: int, *given: Any) -> str:
+    def td_open(self, tokens: Sequence[Token], place: int, *arguments: Any) -> str:
         """Align by class, because the Content-Security-Policy forbids inline styles."""
         if "right" in str(tokens[place].attrs.pop("style", "")):
             tokens[place].attrSet("class", "number")
-        return self.renderToken(tokens, place, *given)
+        return self.renderToken(tokens, place, *arguments)
 
     th_open = td_open
 
-    def fence(self, *given: Any) -> str:
-        return _focusable(super().fence(*given))
+    def fence(self, *arguments: Any) -> str:
+        return _focusable(super().fence(*arguments))
 
-    def code_block(self, *given: Any) -> str:
-        return _focusable(super().code_block(*given))
+    def code_block(self, *arguments: Any) -> str:
+        return _focusable(super().code_block(*arguments))
 
 
 def _focusable(block: str) -> str:
