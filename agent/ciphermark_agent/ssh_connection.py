@@ -154,7 +154,8 @@ class Transfer:
             connection = listener.accept()[0]
         with connection, open(server.path("sshd.log"), "wb") as log:
             command, end = server.server_command(self.channel), connection.fileno()
-            sshd = start(command, stdin=end, stdout=end, stderr=log, cpus=self.cpus[1])
+            streams: Any = {"stdin": end, "stdout": end, "stderr": log, "cpus": self.cpus[1]}
+            sshd = start(command, start_new_session=True, **streams)  # its CPU share: as of sshd -D
         self.awaited.add(sshd.pid)
 
     def start_client(self, port: str, write_end: int) -> None:
@@ -196,8 +197,7 @@ class Transfer:
 
     def finish(self, timeout: float = TRY_SECONDS) -> Usage:
         ended_at = self.wait_for("D", timeout)
-        client, server, complete = 0.0, 0.0, False
-        status = None
+        client, server, status, complete = 0.0, 0.0, -1, False
         deadline = time.monotonic() + children.REAP_SECONDS
         while not complete and time.monotonic() < deadline:
             try:

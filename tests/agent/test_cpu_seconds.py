@@ -1,6 +1,8 @@
 """CPU seconds of a byte are those of the cipher, however long a try lasts (docs/method.md, 1)."""
 
 import multiprocessing
+import os
+import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -57,3 +59,21 @@ def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(sshd: str) -> N
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         ratios = process.submit(ratios_of_long_to_short, sshd).result()
     assert all(one and min(one) < 1.05 and max(one) > 0.95 for one in ratios), ratios
+
+
+def sessions(sshd: str) -> tuple[int, int]:
+    """Return the sessions of ssh and sshd during a transfer."""
+    ssh = agent.find_program("ssh", None) or ""
+    with agent.PrivateServer(ssh, sshd) as server:
+        server.prepare()
+        with agent.Transfer(server, agent.Channel(None), subprocess.DEVNULL, None) as transfer:
+            transfer.wait_for("R")
+            (sshd_pid,) = agent._children.keys() - {transfer.ssh.pid}
+            return os.getsid(transfer.ssh.pid), os.getsid(sshd_pid)
+
+
+def test_sshd_gets_its_own_share_of_the_cpu_as_a_daemon_does(sshd: str) -> None:
+    """Linux divides CPU time between sessions first (sched_autogroup)."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        of_ssh, of_sshd = process.submit(sessions, sshd).result()
+    assert of_ssh != of_sshd
