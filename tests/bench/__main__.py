@@ -155,7 +155,7 @@ def growth(size: str) -> Iterator[Figure]:
     smaller, value = float(said.split()[-1]), growing_seconds()
     times = fleet.SIZES[size][1] / fleet.SIZES["0.5m"][1]
     bar, ok = f"{times:.1f} x", value <= times * smaller
-    yield Figure("comparison: beside 0.5m", "ms", value * 1000, smaller * 1000, bar, ok)
+    yield Figure("comparison: growth from 0.5m", "ms", value * 1000, smaller * 1000, bar, ok)
 
 
 def pages(_size: str) -> Iterator[Figure]:
@@ -190,7 +190,7 @@ def following(_size: str) -> Iterator[Figure]:
             fleet.copy_measurements([(key, row["id"]) for key in keys])
             longer, *others = [seconds_of(ask) for _ in range(4)]
         value = max(0, longer - median(others)) * 1000
-        yield Figure(f"following {count:,} runs", "ms", value, None, f"{most} ms", value <= most)
+        yield Figure(f"adding runs: {count:,}", "ms", value, None, f"{most} ms", value <= most)
 
 
 def documents(count: int) -> list[bytes]:
@@ -310,7 +310,7 @@ def files(port: int) -> Iterator[Figure]:
             grown = (web.children()[0].memory_info().rss - before) / 1e6
         name, value = f"{kind} of {rows:,} measurements", rows / value
         yield Figure(name, "rows/s", value, rows / floor, f">= {least:,}/s", value >= least)
-        yield Figure(f"{kind}: the server grew", "MB", grown, None, "30 MB", grown <= 30)
+        yield Figure(f"{kind}: server memory growth", "MB", grown, None, "30 MB", grown <= 30)
 
 
 def show(figures: Sequence[Figure]) -> None:
