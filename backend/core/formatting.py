@@ -73,8 +73,8 @@ def data_size(count: float) -> str:
 
 
 def factor(value: float) -> str:
-    """Format an uncertainty factor: "×/÷ 1.35"."""
-    return f"×/÷ {_fixed(value, 3 if value < 1.01 else 2)}"
+    """Format an uncertainty factor: "1.35"."""
+    return _fixed(value, 3 if value < 1.01 else 2)
 
 
 def percent(fraction: float) -> str:

@@ -107,7 +107,7 @@ def test_a_note_is_added_and_drawn_in_the_history(
     page = open_page(f"/hosts/{upgraded}/", **signed_in)
     expect(page.locator("#open-changes")).to_contain_text("Slower")
     page.get_by_label("Note", exact=True).fill("BIOS update")
-    page.get_by_label("Date (empty: today)").fill("2025-03-04")
+    page.get_by_label("Date (default: today)").fill("2025-03-04")
     page.get_by_role("button", name="Add note").click()
     expect(page.locator("#notes")).to_contain_text("BIOS update")
     expect(page.locator("figure[data-history]")).to_have_attribute("data-drawn", "8")
@@ -116,7 +116,7 @@ def test_a_note_is_added_and_drawn_in_the_history(
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     expect(page.locator("#history-reading")).to_contain_text("Note of 2025-03-04: BIOS update")
-    page.get_by_role("link", name="Remove the note").click()
+    page.get_by_role("link", name="Delete note").click()
     page.get_by_role("button", name="Delete it").click()
     expect(page.get_by_text("The note is deleted.")).to_be_visible()
     expect(page.locator("#notes .notes")).to_have_count(0)

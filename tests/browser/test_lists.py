@@ -26,13 +26,13 @@ def test_a_value_is_searched_in_a_filter_chosen_and_shared(
     page.locator("#fold-filters > summary").click()
     page.locator("#facet-cpu > summary").focus()
     page.keyboard.press("Enter")
-    page.get_by_label("Search the values of CPU").press_sequentially("model 12")
+    page.get_by_label("Search by CPU").press_sequentially("model 12")
     expect(page.locator("#more-cpu")).to_have_text("2 more")
-    expect(page.get_by_label("Search the values of CPU")).to_be_focused()
+    expect(page.get_by_label("Search by CPU")).to_be_focused()
     page.locator("#more-cpu").click()
     expect(page.locator("#choices-cpu label")).to_have_count(10)
     page.get_by_label("model 129").check()
-    expect(page.locator("#summary")).to_contain_text("1 group, OpenSSL results of 1 of")
+    expect(page.locator("#summary")).to_contain_text("OpenSSL results from 1 of")
     assert groups(page) == ["model 129"]
     assert table(open_page(page.url)) == table(page)
     page.go_back()
@@ -96,7 +96,7 @@ def test_hosts_ticked_in_several_searches_are_compared_side_by_side(
     button.press("Enter")
     expect(page.locator("h1")).to_have_text("3 hosts side by side")
     expect(page.locator(".page-head p").last).to_contain_text("Each compared with fleet 112")
-    page.get_by_role("link", name=re.compile("Use as baseline.*fleet 131")).click()
+    page.get_by_role("link", name=re.compile("Use as reference.*fleet 131")).click()
     expect(page.locator(".page-head p").last).to_contain_text("Each compared with fleet 131")
 
 

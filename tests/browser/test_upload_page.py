@@ -55,7 +55,7 @@ def test_pasted_results_are_selected_corrected_saved_and_found_in_the_chart(
     page.get_by_label("CPU").fill("Intel Xeon E5-2690")
     save.click()
     expect(page.get_by_role("heading", name="OpenSSL throughput by host")).to_be_visible()
-    said = page.get_by_role("status").filter(has_text="Saved 6 results of 1 host")
+    said = page.get_by_role("status").filter(has_text="Saved 6 results for 1 host")
     expect(page.get_by_role("table").first).to_contain_text("aes-128-cbc")
     expect(page.get_by_role("table").first).not_to_contain_text("des-ede3-cbc")
     said.get_by_role("link", name="upload-attic").click()
@@ -83,7 +83,7 @@ def test_dropped_files_are_previewed_and_joined(
     second.get_by_label("Same machine as").select_option(index=1)
     expect(second.get_by_label("Host")).to_be_hidden()
     page.get_by_role("button", name="Save 6 results").click()
-    expect(page.get_by_text("Saved 6 results of 2 hosts")).to_be_visible()
+    expect(page.get_by_text("Saved 6 results for 2 hosts")).to_be_visible()
 
 
 def test_a_save_that_fails_loses_nothing(open_page: OpenPage, signed_in: dict[str, Any]) -> None:
@@ -100,7 +100,7 @@ def test_a_save_that_fails_loses_nothing(open_page: OpenPage, signed_in: dict[st
     expect(page.locator("#upload-status")).to_contain_text("You are signed out.")
     page.context.add_cookies(cookies)  # type: ignore[arg-type]
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved 2 results of 1 host")).to_be_visible()
+    expect(page.get_by_text("Saved 2 results for 1 host")).to_be_visible()
 
 
 def test_every_state_is_open_to_all(open_page: OpenPage, signed_in: dict[str, Any]) -> None:

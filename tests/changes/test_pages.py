@@ -59,7 +59,7 @@ def test_the_list_names_what_changed_and_leads_to_the_evidence(
 def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:
     assert "No matching changes" in page(member, "/changes/?kind=silent")
     assert f'id="change-{slower.pk}"' in page(member, "/changes/?kind=speed&host=nas&tag=rack:b2")
-    assert "Invalid filters, ignored" in page(member, "/changes/?kind=none", expect=400)
+    assert "Ignored invalid filters" in page(member, "/changes/?kind=none", expect=400)
 
 
 def test_an_editor_acknowledges_and_is_back_on_the_same_list(
@@ -106,7 +106,7 @@ def test_the_front_page_begins_with_what_became_slower_hides_aes_and_is_fastest(
 
 def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Client) -> None:
     html = page(member, f"/changes/{slower.pk}/")
-    assert html.count("Side by side with the run before") == 2
+    assert html.count("Compare with the previous run") == 2
     page(member, "/changes/99999/", expect=404)
 
 

@@ -46,7 +46,7 @@ def test_a_renamed_machine_is_offered_to_be_merged(
     for page in (f"/hosts/{new.pk}/", "/hosts/"):
         assert merge in editor.get(page).content.decode()
         seen = member.get(page).content.decode()
-        assert "ame machine id as" in seen
+        assert "ame machine ID as" in seen
         assert merge not in seen
     assert member.post(merge).status_code == 403
     assert editor.post(merge)["Location"] == f"/hosts/{new.pk}/"

@@ -75,8 +75,10 @@ def test_a_machine_measured_by_an_agent_stands_out_from_the_published(
 ) -> None:
     store_run(machine("nas", ssh_measurement(GCM, 400e6)))
     html = page(member, "/", group_by="cpu")
-    assert text_of(html).count("measured here") == 1
-    counted = re.search(r"SSH results of (\d+) of (\d+) hosts \(agent, published\)", text_of(html))
+    assert html.count("Measured with the agent") == 1
+    counted = re.search(
+        r"results from (\d+) of (\d+) hosts in \d+ groups \(agent, p", text_of(html)
+    )
     assert counted is not None
     assert int(counted[1]) < int(counted[2])
     assert f"{counted[2]} hosts ({int(counted[2]) - 1} published)" in text_of(
@@ -135,7 +137,7 @@ def test_a_view_without_figures_of_its_block_size_offers_the_other_sizes(
 def test_filters_that_leave_nothing_can_be_cleared(member: Client) -> None:
     html = page(member, "/", cpu="no-such-cpu", os="linux")
     said = text_of(html)
-    assert "No measurements match." in said
+    assert "No matching results." in said
     assert 'href="?"' in html
     assert re.search(r'value="no-such-cpu"[^>]*checked', html)
 
@@ -252,9 +254,9 @@ def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(
         )
     html = page(member, "/", tool="openssl", group_by="openssl")
     said = text_of(html)
-    assert "The tool changed between these releases" in said
+    assert "“openssl speed” changed between these releases" in said
     assert "aes-128-gcm: OpenSSL 3.0.15" in said
-    assert "OpenSSL 3.0.19 the new way" in said
+    assert "OpenSSL 3.0.19 the new one" in said
     assert '"openssl-3.0.19": "1 host, tool changed"' in html
     for quiet in ({"cipher": "aes-128-cbc"}, {"group_by": "cpu"}):
         query = {"tool": "openssl", "group_by": "openssl", **quiet}

@@ -70,7 +70,7 @@ def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreR
     assert "1.00 GB/s" in text_of(history)
     assert "acceleration=masked" in history
     nothing = history_of(page(member, address(run), metric="cpu_seconds_per_gb"))
-    assert "No run of this host has a value of “CPU seconds per GB”" in text_of(nothing)
+    assert "This host has no run with “CPU seconds per GB”" in text_of(nothing)
 
 
 def test_a_break_of_the_tool_is_told_with_its_sources(member: Client, store_run: StoreRun) -> None:
@@ -97,7 +97,7 @@ def test_a_host_stands_among_all_hosts_one_vote_each(member: Client, store_run: 
     # The host n2 was fast once; its latest run counts: 1, 2 and 3e8 are beaten, 5e8 is not.
     assert "faster than 75 % of 4 other hosts" in said
     assert "2 of 5" in said
-    assert "no comparable host" in said
+    assert "no comparable hosts" in said
 
 
 def test_noisy_and_disturbed_figures_say_so_beside_them(
@@ -106,12 +106,12 @@ def test_noisy_and_disturbed_figures_say_so_beside_them(
     scattered = (4e8, 2e8, 6e8)
     calm = store_run(run_of_day(0, ssh_measurement(GCM, *scattered), conditions=[]))
     said = text_of(page(member, address(calm)))
-    assert "400 MB/s noisy no comparable host" in said
+    assert "400 MB/s noisy no comparable hosts" in said
     both = store_run(
         run_of_day(1, ssh_measurement(GCM, *scattered), conditions=[{"code": "swapping"}])
     )
     html = page(member, address(both))
-    assert "400 MB/s noisy, disturbed no comparable host" in text_of(html)
+    assert "400 MB/s noisy, disturbed no comparable hosts" in text_of(html)
     assert 'title="The spread is above 5 %; swapping"' in html
     assert text_of(page(member, "/")).count("400 MB/s low confidence") == 1
 

@@ -32,7 +32,7 @@ def test_readers_must_sign_in_and_come_back(client: Client, address: str) -> Non
 @pytest.mark.django_db
 def test_signing_in_leads_back_and_signing_out_leads_out(client: Client) -> None:
     User.objects.create_user("alice", password="correct horse battery")
-    assert "for people with an account" in text_of(page(client, "/accounts/login/", next="/runs/"))
+    assert "Sign in to open this page" in text_of(page(client, "/accounts/login/", next="/runs/"))
     response = client.post(
         "/accounts/login/",
         {"username": "alice", "password": "correct horse battery", "next": "/runs/"},
@@ -65,7 +65,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         str(run.run_id),
         "410 MB/s",
         "noisy",
-        "1 series is noisy",
+        "1 measurement is noisy",
         "umac-64-etm@openssh.com, curve25519-sha256",
         "busy : other processes used 12 % of the CPU",
         "this OpenSSH does not offer it",

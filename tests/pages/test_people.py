@@ -86,7 +86,7 @@ def test_who_leaves_reads_by_no_token_but_machines_go_on_uploading(ending: str) 
 
 @pytest.mark.django_db
 def test_each_role_finds_its_own_pages_in_the_header() -> None:
-    names = ("Upload", "Tokens", "Shares", "Audit", "Administration")
+    names = ("Upload", "Tokens", "Shared links", "Audit log", "Administration")
     links = {
         role: [name for name in names if f">{name}<" in html]
         for role in ("viewer", "editor", "administrator")
@@ -94,6 +94,6 @@ def test_each_role_finds_its_own_pages_in_the_header() -> None:
     }
     assert links == {
         "viewer": [],
-        "editor": ["Upload", "Tokens", "Shares"],
-        "administrator": ["Upload", "Tokens", "Shares", "Audit", "Administration"],
+        "editor": ["Upload", "Tokens", "Shared links"],
+        "administrator": ["Upload", "Tokens", "Shared links", "Audit log", "Administration"],
     }

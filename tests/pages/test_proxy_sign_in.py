@@ -58,7 +58,7 @@ def test_whom_the_proxy_names_is_signed_in_with_the_role_of_their_groups() -> No
 
 @pytest.mark.django_db
 def test_the_role_is_that_of_the_groups_of_this_request() -> None:
-    assert "Audit" in page(through_proxy(groups="bench|bench-admins"), "/runs/")
+    assert "Audit log" in page(through_proxy(groups="bench|bench-admins"), "/runs/")
     assert roles("ada") == ["administrator"]
     assert through_proxy().get("/audit/").status_code == 403
     assert roles("ada") == ["viewer"]

@@ -34,7 +34,7 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
     html = page(stranger, path)
     assert table_values(html) == {"debian-gnu-linux": {"aes128-gcm@openssh.com": 400e6}}
     assert 'id="chart-view"' in html
-    assert "1 group, SSH results of 1 host, method pipeline" in text_of(html)
+    assert "SSH pipeline results from 1 host in 1 group" in text_of(html)
     links = set(re.findall(r'(?:href|action)="([^"#]*)"', html))
     assert {link for link in links if not link.startswith("/static/")} <= {
         "",
@@ -71,7 +71,7 @@ def test_an_expired_or_revoked_link_opens_nothing(editor: Client) -> None:
     first.save()
     assert editor.post(f"/shares/{second.pk}/revoke/").status_code == 302
     for path in (expired, revoked, "/shares/" + "x" * 43 + "/"):
-        assert "This link has expired" in text_of(page(Client(), path, expect=404))
+        assert "This link does not work" in text_of(page(Client(), path, expect=404))
         assert Client().get(f"{path}comparison.csv").status_code == 404
 
 

@@ -48,7 +48,7 @@ def test_hosts_stand_against_the_first_or_the_one_chosen(member: Client, hosts: 
     html = page(member, "/hosts/diff/", host=keys(hosts))
     said = text_of(html)
     assert "3 hosts side by side" in said
-    assert "Each compared with nas, 2025-03-01 , the baseline" in said
+    assert "Each host is compared with nas, 2025-03-01 ." in said
     assert re.findall(r'"number side"><bdi>([^<]*)<', html)[:3] == [
         "nas, 2025-03-01",
         "web, 2025-03-02",
@@ -61,7 +61,7 @@ def test_hosts_stand_against_the_first_or_the_one_chosen(member: Client, hosts: 
     # The square root of 1.44 x 1.
     assert "+20.0 % n = 2: 1 faster, 0 slower" in said
     other = text_of(page(member, "/hosts/diff/", host=keys(hosts), baseline="web"))
-    assert "Each compared with web, 2025-03-02 , the baseline" in other
+    assert "Each host is compared with web, 2025-03-02 ." in other
     assert "aes128-gcm @openssh.com 144 MB/s 100 MB/s −30.6 % 50.0 MB/s −65.3 %" in other
 
 
@@ -89,7 +89,7 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    ((0, "No host is chosen"), (1, "Only one host is chosen"), (5, "5 hosts are chosen")),
+    ((0, "No hosts are selected"), (1, "Only one host is selected"), (5, "5 hosts are selected")),
 )
 def test_too_few_or_too_many_are_refused_in_words(member: Client, count: int, said: str) -> None:
     html = page(member, "/hosts/diff/", expect=400, host=[f"h{number}" for number in range(count)])
@@ -132,7 +132,7 @@ def test_the_older_run_is_the_baseline_in_either_address(
         assert "2 runs side by side" in said
         assert "100 MB/s −20.0 %" in said
         assert "busy" in said
-        assert "2 results of only one of them are not shown" in said
+        assert "2 results without a counterpart are not shown" in said
         headings = re.findall(r'"number side"><bdi>([^<]*)<', html)
         assert headings == ["nas, 2025-03-01", "nas, 2025-03-02"]
         assert "Leave out" not in html
@@ -173,6 +173,6 @@ def test_a_run_offers_those_of_its_host_and_searches_others(
     found = page(member, f"/runs/{second.run_id}/diff/", q="WEB")
     assert re.findall(r'href="(/runs/[^"]*/diff/[^"]+/)"', found) == [diff(foreign, second)]
     nobody = page(member, f"/runs/{second.run_id}/diff/", q="nobody")
-    assert "No run to compare with has that name" in text_of(nobody)
+    assert "No other run matches" in text_of(nobody)
     alone = page(member, f"/runs/{foreign.run_id}/diff/")
     assert "This host has no other run" in text_of(alone)

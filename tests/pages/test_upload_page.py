@@ -118,7 +118,7 @@ def test_what_is_saved_is_the_text_and_what_was_selected(editor: Client) -> None
     first, _ = fields_of(html)["0-take"]
     changes = {"0-take": [first], field(html, "cpu"): "VIA C7", field(html, "os"): "NetBSD 9"}
     said = text_of(save(editor, html, {**changes, field(html, "openssl"): ""}))
-    assert "Saved 6 results of 1 host attic" in said
+    assert "Saved 6 results for 1 host attic" in said
     assert "accepted" in said
     assert set(samples()) == {("attic", "aes-128-cbc", 5)}
     stored, run = ImportedText.objects.get(), Run.objects.get()
@@ -138,7 +138,7 @@ def test_results_to_another_machine_are_found_in_the_chart(editor: Client) -> No
     (run,) = Run.objects.all()
     derive_run(run.pk)
     chart = editor.get(f"/upload/?saved={run.run_id}", follow=True).content.decode()
-    assert "Saved 1 result of 1 host: attic . Upload more" in text_of(chart)
+    assert "Saved 1 result for 1 host: attic . Upload more" in text_of(chart)
     assert "69.2 MB/s" in text_of(chart)
     assert "Saved" not in page(editor, "/?saved=nothing")
     page(editor, "/upload/?saved=nothing", expect=404)
@@ -178,7 +178,7 @@ def test_a_host_is_required_only_for_what_is_selected(editor: Client) -> None:
 def test_where_nothing_is_found_the_text_can_be_corrected(editor: Client) -> None:
     html = preview(editor, text="the fast one: 101 MB/s <b>\n", unit="MiB")
     said = text_of(html)
-    assert "No results found The nearest lines: Line 1:" in said
+    assert "No results found Closest matches: Line 1:" in said
     assert "the fast one: 101 MB/s &lt;b&gt;\n</textarea>" in html
     assert '<details class="fold" open><summary>Options' in html
     assert 'value="MiB" selected' in html
@@ -215,7 +215,7 @@ def test_several_files_are_saved_together_or_not_at_all(editor: Client) -> None:
     assert "Conditions that may affect the run: busy : others used the CPU Host den" in said
     other = json.dumps(run_document(run_id=json.loads(document)["run_id"], host={"name": "x"}))
     taken = preview(editor, files=file(other))
-    assert "Saved 6 results of 3 hosts" in text_of(save(editor, html))
+    assert "Saved 6 results for 3 hosts" in text_of(save(editor, html))
     run = Run.objects.get(source="agent")
     assert run.document.received == document.encode()
     assert "Another run has this run_id" in text_of(save(editor, taken, expect=409))

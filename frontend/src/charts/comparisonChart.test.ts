@@ -122,7 +122,7 @@ describe("the chart of differences", () => {
 
   it("says whether a difference is beyond the noise", () => {
     expect(summaryLines(relative(0.93, 0.92, 0.94), "relative")).toEqual([
-      "−7.0 %, 8 hosts", "−8.0 % to −6.0 % (95 %)", "beyond the noise",
+      "−7.0 %, 8 hosts", "−8.0 % to −6.0 % (95 % confidence)", "beyond the noise",
     ]);
     expect(summaryLines(relative(1.01, 0.99, 1.02), "relative")[2]).toBe("within the noise");
     expect(summaryLines(relative(1.01, 1.01, 1.01), "relative")[1]).toContain("too few hosts");

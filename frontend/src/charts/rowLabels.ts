@@ -10,7 +10,7 @@ import type { Theme } from "./theme";
 import { doubtSign } from "./words";
 
 const POINT_RADIUS = 4;
-const HERE = "measured here";
+const HERE = "agent";
 
 /** End of a row's shape, and the hosts drawn as rings. */
 export interface Reach {

@@ -23,7 +23,7 @@ describe("rows of the comparison chart", () => {
     expect(height).toBe(2 * HEADING_HEIGHT + 3 * ROW_HEIGHT + 2);
   });
 
-  it("marks groups that were measured here and says how many machines stand behind them", () => {
+  it("marks groups measured with the agent and shows their number of hosts", () => {
     const { headings } = layoutRows(view());
     expect(headings.map(({ here }) => here)).toEqual([false, true]);
     expect(headings.map(({ note }) => note)).toEqual(["4 hosts", "1 host"]);

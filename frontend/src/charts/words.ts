@@ -19,7 +19,7 @@ function differenceLines({ median, q1, q3 }: Summary, hosts: string): string[] {
   const words = `${quantity(median, "relative")}, ${hosts}`;
   if (q1 === q3) return [words, "too few hosts to tell from noise"];
   const noise = q1 > 1 || q3 < 1 ? "beyond the noise" : "within the noise";
-  return [words, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 %)`, noise];
+  return [words, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 % confidence)`, noise];
 }
 
 /** Suffix of a value: low confidence, or why a difference is not significant. */

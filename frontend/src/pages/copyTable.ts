@@ -21,7 +21,7 @@ async function copy(button: HTMLButtonElement, table: HTMLTableElement): Promise
     await navigator.clipboard.writeText(text);
     sayCopied(menu?.querySelector("summary"));
   } else {
-    prompt("The table:", text);
+    prompt("Copy the table:", text);
   }
   if (menu) menu.open = false;
 }

@@ -135,7 +135,7 @@ function clearCiphers(event: Event): void {
   if (!boxes) return;
   for (const box of boxes) box.checked = false;
   boxes[0]?.focus();
-  tell("No cipher chosen yet: choose the first.");
+  tell("Select a cipher.");
 }
 
 function tell(message: string): void {

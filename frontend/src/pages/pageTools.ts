@@ -49,7 +49,7 @@ async function copyAddress(button: HTMLButtonElement): Promise<void> {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } else {
-    prompt("The link to this view:", location.href);
+    prompt("Copy the link to this view:", location.href);
   }
   setTimeout(() => {
     button.textContent = words;

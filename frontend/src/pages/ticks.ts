@@ -61,7 +61,7 @@ function announce(form: HTMLFormElement): void {
   if (status) {
     if (count === 0) status.textContent = `Select ${needed} ${kind}s.`;
     else if (enough) status.textContent = `${count} selected.`;
-    else status.textContent = `${count} selected, ${needed} needed.`;
+    else status.textContent = `${count} selected. Select ${needed} ${kind}s.`;
   }
   if (clear) clear.hidden = count === 0;
 }

@@ -25,7 +25,7 @@ describe("what the upload page says", () => {
   it("has a sentence for every answer that is no preview", () => {
     expect(answerProblem(200, true)).toContain("signed out");
     expect(answerProblem(413, false)).toContain("too large");
-    expect(answerProblem(403, false)).toContain("may not");
+    expect(answerProblem(403, false)).toContain("permission");
     expect(answerProblem(429, false)).toContain("in a minute");
     expect(answerProblem(503, false)).toContain("database");
     expect(answerProblem(500, false)).toContain("500");

@@ -23,14 +23,14 @@ export function sizeProblem(bytes: number, mostBytes: number): string {
 /** Error for a response that is not a preview, by its HTTP status. */
 export function answerProblem(status: number, redirected: boolean): string {
   if (redirected) return "You are signed out. Sign in again in another tab, then save again.";
-  if (status === 413) return "The form is too large for this server.";
-  if (status === 403) return "You may not save results.";
+  if (status === 413) return "The form is too large. Save fewer results at a time.";
+  if (status === 403) return "You do not have permission to save results.";
   if (status === 429) return "Too many requests. Try again in a minute.";
-  if (status === 503) return "The database is unavailable. Try again soon.";
-  return `The server returned an error (${status}). See its log.`;
+  if (status === 503) return "The database is unavailable. Try again in a minute.";
+  return `The server returned an error (${status}). See the server log.`;
 }
 
-export const UNREACHABLE = "The server cannot be reached. Try again.";
+export const UNREACHABLE = "Cannot reach the server. Check your connection and try again.";
 
 export function announce(words: string): void {
   const status = document.getElementById("upload-status");
