@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from texts.ciphers import ONLY_SSH, is_other_algorithm, mac_name, openssl_cipher, ssh_cipher
@@ -83,22 +84,22 @@ class Column(NamedTuple):
         return not re.search(r"without|w/o|\bno|un|off|ohne|sans", self.title, re.I)
 
 
-class Above(NamedTuple):
-    lines: tuple[str, ...]
-    """Lines above a table, the nearest one last."""
+class Above:
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines = [line.text for line in lines]
 
-    @property
+    @cached_property
     def caption(self) -> str:
         """Return the ends of the nearest words that hold no rate."""
         near = [line[-300:] for line in self.lines[-4:] if line]
         return " ".join(text for text in near[-2:] if not _RATE_WITHIN.search(text))
 
-    @property
+    @cached_property
     def unit(self) -> Unit | None:
         units = (unit_within(line) for line in self.lines[::-1] if not _RATE_WITHIN.search(line))
         return next(filter(None, units), None)
 
-    @property
+    @cached_property
     def cipher(self) -> str:
         """Return the cipher of openssl that the nearest line with a cipher names alone."""
         for line in self.lines[::-1]:
@@ -125,7 +126,7 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
-        above = Above(tuple(line.text for line in lines[max(at - LINES_ABOVE, 0) : at]))
+        above = Above(lines[max(at - LINES_ABOVE, 0) : at])
         if split is _listed:
             events |= _rows(("", ""), rows, above)
         elif len(rows) > 1 and (table := _table(rows, above, lines[at].text[:2] == "  ")):

@@ -24,6 +24,9 @@ KINDS: dict[str, Callable[[int], str]] = {
     "Markdown": lambda n: f"| aes128-ctr | {n} MB/s | {n % 7} |",
     "quoted": lambda n: f"{'> ' * (n % 9)}aes128-ctr: {n} MB/s",
     "titles": lambda n: f"| a{n} | b | c |",
+    "sizes": lambda n: (
+        f"word {n} of no cipher" if n < 40 else f"16 B\t{n}.55k\t9.50k" if n > 40 else "Size\tA\tB"
+    ),
     "flags": lambda _: "fpu vme de pse tsc msr pae mce cx8 sep mtrr pge mca",
     "cut": lambda _: "Doing x: 1",
     "loops": lambda n: f"for x{n} in y; do",
