@@ -23,7 +23,7 @@ from recommend.forms import (
     POLICIES,
     RecommendationForm,
 )
-from runs.filters import FILTERS
+from runs.filters import FILTERS, UNACCELERATED
 from runs.models import DimensionValue, Host, Measurement
 from runs.models.host import is_number
 
@@ -159,7 +159,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
         "without_aes": [
             host
             for host in advice.hosts
-            if host.acceleration in ("hidden", "unused") and advice.question.kind != "group"
+            if host.acceleration in UNACCELERATED and advice.question.kind != "group"
         ],
         "rows": [(place, _bar(place, longest)) for place in order],
         "has_gain": any(place.gain for place in order),

@@ -24,6 +24,9 @@ from runs.models.dimension import OF_LIBRARIES
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
 """AES verdicts, actionable ones first."""
 
+UNACCELERATED = ("hidden", "unused")
+"""Verdicts of hosts that do not use their AES hardware."""
+
 
 class TagsFilter(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:

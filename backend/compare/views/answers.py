@@ -15,11 +15,10 @@ from compare.comparison import fastest_ciphers
 from compare.question import ComparisonQuery
 from compare.views.table import counted_hosts
 from core.page_query import PageAddress
+from runs.filters import UNACCELERATED
 from runs.models import Host
 
 RECENT = timedelta(days=30)
-UNACCELERATED = ("hidden", "unused")
-"""Verdicts of hosts that do not use their AES hardware."""
 
 RECOMMENDED = tuple(
     cipher.name

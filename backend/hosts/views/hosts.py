@@ -21,12 +21,9 @@ from hosts.views.history import history_section
 from hosts.views.series import series_page, standing_tables, tool_charts
 from recommend.advice import advise
 from recommend.forms import Question
-from runs.filters import VERDICTS
+from runs.filters import UNACCELERATED, VERDICTS
 from runs.models import Host, Run
 from runs.views.environment_facts import environment_facts
-
-LOST = ("hidden", "unused")
-"""Verdicts of hosts that do not use their AES hardware."""
 
 COLUMNS = {
     "name": "Host",
@@ -77,10 +74,10 @@ class HostList(ReaderMixin, TemplateView):
                 (name, title, facets[name], filters.get(name, ())) for name, title in TITLES.items()
             ],
             "verdicts": [(key, counts[key], key in chosen) for key in VERDICTS if key in counts],
-            "lost": [(name, counts[name]) for name in LOST if counts.get(name)],
-            "lost_count": sum(counts.get(name, 0) for name in LOST),
-            "lost_shown": bool(chosen) and set(chosen) <= set(LOST),
-            "lost_address": PageAddress(params).changed(verdict=LOST, cursor=None),
+            "lost": [(name, counts[name]) for name in UNACCELERATED if counts.get(name)],
+            "lost_count": sum(counts.get(name, 0) for name in UNACCELERATED),
+            "lost_shown": bool(chosen) and set(chosen) <= set(UNACCELERATED),
+            "lost_address": PageAddress(params).changed(verdict=UNACCELERATED, cursor=None),
             "total": len(ids),
             "narrowed": bool(filters or form.given.get("q")),
             "published": Host.objects.counted().filter(published=True).count(),
