@@ -20,7 +20,7 @@ from core import formatting
 from core.first_steps import many_machines
 from core.page_query import api_params, misspelt_parameters
 from hosts.views import series
-from hosts.views.history import series_key
+from hosts.views.history import series_path
 from runs.filters import RunFilter
 
 register = template.Library()
@@ -123,7 +123,7 @@ def quantity_range(low: float, high: float, unit: str = "B/s") -> str:
 
 @register.simple_tag
 def history_address(member: FleetChangeMember) -> str:
-    query = urlencode({"series": series_key(member.series)}) if member.series else ""
+    query = urlencode({"series": series_path(member.series)}) if member.series else ""
     host = member.run.host_id
     return f"{reverse('host-page', args=[host])}?{query}#history"
 

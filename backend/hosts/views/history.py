@@ -44,7 +44,7 @@ class HistoryChoice(ParameterForm):
     until = HistoryForm.base_fields["until"]
 
 
-def series_key(series: Series) -> str:
+def series_path(series: Series) -> str:
     """Return the URL form: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
     parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
     parts += [series.acceleration] if series.acceleration != "default" else []
@@ -71,7 +71,7 @@ def history_section(
     form = HistoryChoice(params)
     form.is_valid()
     measured = sorted((row.series for row in results), key=reading_order)
-    known = {series_key(series): series for series in measured}
+    known = {series_path(series): series for series in measured}
     asked = params.get("series", "")
     chosen = known.get(asked) or _default_series(measured)
     if chosen is None:
@@ -90,7 +90,7 @@ def history_section(
             (section, [(key, _label(series)) for key, series in members])
             for section, members in groupby(known.items(), lambda item: section_label(item[1]))
         ],
-        "chosen_key": series_key(chosen),
+        "chosen_key": series_path(chosen),
         "chosen": _label(chosen),
         "chosen_section": section_label(chosen),
         "unknown_series": asked if asked and asked not in known else "",
