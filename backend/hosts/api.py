@@ -48,7 +48,8 @@ class HostList(ListView):
     def get(self, request: Request) -> Response:
         """List hosts with their latest environment, AES verdict, its reason and the advice."""
         paginator = self.pagination_class()
-        hosts = Host.objects.listed_as(paginator.paginate_queryset(self.form.hosts, request))
+        ids = paginator.paginate_queryset(self.form.matching_ids(), request)
+        hosts = Host.objects.listed_as(ids)
         return paginator.get_paginated_response(HostSerializer(hosts, many=True).data)
 
 

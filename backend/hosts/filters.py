@@ -86,8 +86,7 @@ class HostForm(ParameterForm):
     def _named(self) -> HostQuerySet:
         return Host.objects.counted().named_like(self.given.get("q", ""))
 
-    @property
-    def hosts(self) -> list[int]:
+    def matching_ids(self) -> list[int]:
         """Return the ids of matching hosts in order; of equal hosts the newest comes first."""
         hosts = self._named
         for name, values in self.filters.items():

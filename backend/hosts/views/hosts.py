@@ -61,7 +61,7 @@ class HostList(ReaderMixin, TemplateView):
         form = HostForm(params)
         if form.errors:
             return {"faults": form.faults()}
-        ids, facets, filters = form.hosts, form.facets(), form.filters
+        ids, facets, filters = form.matching_ids(), form.facets(), form.filters
         page = page_of(ids, params, by_age=form.order == NEWEST)
         counts = {option.key: option.hosts for option in facets["verdict"]}
         chosen = filters.get("verdict", ())
