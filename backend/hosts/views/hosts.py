@@ -106,7 +106,7 @@ class HostPage(ReaderMixin, DetailView):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         self.object = self.get_queryset().filter(pk=kwargs["pk"]).first()
         if self.object is None:
-            return redirect(HostByKey().get_redirect_url(str(kwargs["pk"])))
+            return redirect(_host_url(str(kwargs["pk"])))
         return self.render_to_response(self.get_context_data())
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
@@ -133,7 +133,11 @@ class HostPage(ReaderMixin, DetailView):
 
 class HostByKey(ReaderMixin, RedirectView):
     def get_redirect_url(self, key: str) -> str:
-        host = Host.objects.find(key)
-        if host is None or host.latest_run_id is None:
-            raise Http404("No such host, or none of its runs counts.")
-        return reverse("host-page", args=[host.pk])
+        return _host_url(key)
+
+
+def _host_url(key: str) -> str:
+    host = Host.objects.find(key)
+    if host is None or host.latest_run_id is None:
+        raise Http404("No such host, or none of its runs counts.")
+    return reverse("host-page", args=[host.pk])
