@@ -35,7 +35,8 @@ from compare.engine import Session, analytics
 from compare.figures import Slot, is_text, member
 from compare.question import MOST_SPLITS, ComparisonQuery
 from compare.votes import Counted, counted, sources_of, votes
-from core.outage import AnalyticsUnavailable, Unanswerable
+from core.errors import Unanswerable
+from core.outage import AnalyticsUnavailable
 from runs.models import DimensionValue, Host
 
 

@@ -20,7 +20,7 @@ from compare.comparison import check_splits
 from compare.models import Share
 from compare.question import ComparisonForm
 from core.api_view import ApiView, sent
-from core.outage import Unanswerable
+from core.errors import Unanswerable
 from core.parameters import misspelt
 from core.permissions import MayShare
 

@@ -18,7 +18,7 @@ from rest_framework.exceptions import (
 from accounts.sign_in.accounts import SignInRefused
 from accounts.tokens import OtherHost
 from cipherspeed.validation import Fault
-from core.outage import RETRY_AFTER, Unanswerable, outage_message
+from core.outage import RETRY_AFTER, outage_message
 from runs.editing import EditConflict, EditRefused
 
 
@@ -36,6 +36,14 @@ class Conflict(APIException):
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
     default_detail = "A run with this run_id and different content exists."
+
+
+class Unanswerable(LookupError):
+    """Report a query that cannot be answered: message and parameter."""
+
+    def __init__(self, parameter: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.parameter, self.sentence = parameter, sentence
 
 
 class Unavailable(APIException):

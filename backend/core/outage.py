@@ -1,4 +1,4 @@
-"""Errors of unavailable services and of queries that cannot be answered."""
+"""Errors of unavailable services."""
 
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
@@ -23,11 +23,3 @@ def outage_message(error: Exception) -> str | None:
     if isinstance(error, (RedisError, BrokerError)):
         return "Redis is not reachable"
     return None
-
-
-class Unanswerable(LookupError):
-    """Report a query that cannot be answered: message and parameter."""
-
-    def __init__(self, parameter: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.parameter, self.sentence = parameter, sentence

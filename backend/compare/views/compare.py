@@ -29,6 +29,7 @@ from compare.views.findings import finding
 from compare.views.relating import relating_context
 from compare.views.table import only_baseline, page_sizes, tool_breaks
 from core.access import ReaderMixin
+from core.errors import Unanswerable
 from core.first_steps import (
     agent_command,
     agents_lack_ssh,
@@ -37,7 +38,6 @@ from core.first_steps import (
     reverse_tunnel_command,
 )
 from core.formatting import data_size
-from core.outage import Unanswerable
 from core.page_query import TOPS, PageAddress, first_page
 from runs.filters import FILTERS
 from runs.models import Host, Run

@@ -25,7 +25,7 @@ from compare.shares import check_view, create_share_link, share_subject
 from compare.views.chart import ChartRequest
 from compare.views.compare import narrowing, result_context
 from compare.views.filters import with_ciphers
-from core.outage import Unanswerable
+from core.errors import Unanswerable
 from core.paging import page_of
 from core.views.confirm import ConfirmView
 from core.views.generic import EditorFormMixin
