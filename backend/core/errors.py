@@ -31,11 +31,10 @@ def invalid_document(faults: Iterable[Fault]) -> ValidationError:
 
 
 class Conflict(APIException):
-    """Answer 409: a run with this run_id has different content."""
+    """Answer 409: the request conflicts with what is stored."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
-    default_detail = "A run with this run_id and different content exists."
 
 
 class Unanswerable(LookupError):

@@ -35,6 +35,8 @@ from runs.filters import RunFilter
 from runs.models import ImportedText, Run
 from runs.serializers import ChangedRunSerializer, RunDetailSerializer, RunSummarySerializer
 
+DIFFERENT_CONTENT = "A run with this run_id and different content exists."
+
 
 class StoredRunSerializer(serializers.Serializer[Any]):
     """Return a stored run with status and URL."""
@@ -65,9 +67,7 @@ class RunList(ListView):
         responses={
             202: OpenApiResponse(StoredRunSerializer, "Stored; processing follows."),
             200: OpenApiResponse(StoredRunSerializer, "Already stored."),
-            409: OpenApiResponse(
-                OpenApiTypes.OBJECT, "A run with this run_id and different content exists."
-            ),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, DIFFERENT_CONTENT),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
         },
     )
@@ -82,7 +82,7 @@ class RunList(ListView):
         try:
             run, created = accept_run(body, document, source=Run.Source.AGENT, token=token)
         except RunConflict:
-            raise Conflict from None
+            raise Conflict(DIFFERENT_CONTENT) from None
         answer = stored_run(run, request)
         if newer := newer_agent(document["agent"]):
             answer["newer_agent"] = newer
