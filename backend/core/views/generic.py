@@ -9,6 +9,7 @@ from django.views.generic import ListView
 from django.views.generic.edit import FormMixin
 
 from core.access import EditorMixin, ReaderMixin
+from core.api_view import ByCursor
 from core.page_query import PageAddress, first_page
 from core.paging import CURSOR, page_of
 from core.parameters import ParameterFilterSet
@@ -18,7 +19,7 @@ class CursorListView(ListView):
     """List rows by cursor, latest first."""
 
     ordering: tuple[str, ...] = ("-id",)
-    paginate_by = 1  # the paginator has its own size
+    paginate_by = ByCursor.page_size
 
     def paginate_queryset(self, queryset: Any, page_size: int) -> Any:
         page = page_of(queryset, self.request.GET, *self.ordering)
