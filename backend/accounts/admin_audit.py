@@ -61,7 +61,7 @@ class AuditedAdmin(ModelAdmin):
         return row
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        record(actor_of(request), "admin.add", _subject(obj), after=snapshot(obj))
+        record(actor_of(request), "admin.add", Subject.of(obj), after=snapshot(obj))
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -70,14 +70,10 @@ class AuditedAdmin(ModelAdmin):
         before, after = difference(getattr(request, "audit_before", {}), snapshot(now))
         if "password" in str(message).lower():
             after["password"] = "changed"  # noqa: S105 - that it was, not what it is
-        record(actor_of(request), "admin.change", _subject(obj), before, after)
+        record(actor_of(request), "admin.change", Subject.of(obj), before, after)
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Iterable[Any]) -> Any:
         for row in queryset:
-            record(actor_of(request), "admin.delete", _subject(row), before=snapshot(row))
+            record(actor_of(request), "admin.delete", Subject.of(row), before=snapshot(row))
         return super().log_deletions(request, queryset)  # type: ignore[arg-type]  # Django gives lists too
-
-
-def _subject(row: Model) -> Subject:
-    return Subject(str(row._meta.model_name), row.pk, str(row))

@@ -6,9 +6,10 @@ records only users (no tokens or commands), and keeps its rows editable.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.auth.models import User
+from django.db.models import Model
 from django.http import HttpRequest
 from rest_framework.request import Request
 
@@ -42,6 +43,10 @@ class Subject:
     kind: str
     key: object
     name: str
+
+    @classmethod
+    def of(cls, row: Model) -> Self:
+        return cls(str(row._meta.model_name), row.pk, str(row))
 
 
 def by_person(user: User) -> Actor:

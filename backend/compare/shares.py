@@ -45,10 +45,6 @@ def check_view(query: str) -> None:
         raise ValidationError([f"{name}: {sentence}" for name, sentence in faults])
 
 
-def share_subject(share: Share) -> Subject:
-    return Subject("share", share.pk, share.name)
-
-
 @transaction.atomic
 def make_share(
     name: str, query: str, expires_days: int, *, made_by: Any, by: Actor
@@ -63,7 +59,7 @@ def make_share(
         expires_at=timezone.now() + timedelta(days=expires_days),
     )
     fields = {"query": share.query, "expires_at": share.expires_at}
-    record(by, "share.create", share_subject(share), after=fields)
+    record(by, "share.create", Subject.of(share), after=fields)
     return share, secret
 
 

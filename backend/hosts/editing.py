@@ -21,10 +21,6 @@ LONGEST_TEXT = 500
 """Maximum length of a note."""
 
 
-def _host_subject(host: Host) -> Subject:
-    return Subject("host", host.pk, host.name)
-
-
 @transaction.atomic
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     """Rename a host. Its key stays, and uploads under the old name still reach it.
@@ -54,7 +50,7 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
         HostAlias.objects.create(host=host, **identity, name=host.name)
     before, host.name = host.name, name
     host.save(update_fields=["name"])
-    record(by, "host.rename", _host_subject(host), {"name": before}, {"name": name})
+    record(by, "host.rename", Subject.of(host), {"name": before}, {"name": name})
     return host
 
 
@@ -86,7 +82,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
         former_key=other.pk,
     )
     other.delete()
-    record(by, "host.merge", _host_subject(kept), before, {"runs": kept.runs.count()})
+    record(by, "host.merge", Subject.of(kept), before, {"runs": kept.runs.count()})
     recompute_for(changed)
     return kept
 
@@ -112,7 +108,7 @@ def remove_alias(alias_pk: int, by: Actor) -> Host:
     host = Host.objects.select_for_update().get(pk=alias.host_id)
     before = {"name": alias.name, "machine_id": alias.machine_id, "slug": alias.slug}
     _stop_following(alias)
-    record(by, "host.unalias", _host_subject(host), before)
+    record(by, "host.unalias", Subject.of(host), before)
     return host
 
 
@@ -138,14 +134,14 @@ def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
     note = Note.objects.create(
         at=at or timezone.now(), text=text, host_id=host_pk, made_by=by.name[:200]
     )
-    record(by, "note.add", Subject("note", note.pk, text), after=_note_facts(note))
+    record(by, "note.add", Subject.of(note), after=_note_facts(note))
     return note
 
 
 @transaction.atomic
 def remove_note(note_pk: int, by: Actor) -> None:
     note = Note.objects.select_for_update().get(pk=note_pk)
-    record(by, "note.remove", Subject("note", note.pk, note.text), before=_note_facts(note))
+    record(by, "note.remove", Subject.of(note), before=_note_facts(note))
     note.delete()
 
 

@@ -129,7 +129,7 @@ def _make(external: ExternalPerson) -> User:
     person = User.objects.create_user(next(free))
     ExternalIdentity.objects.create(person=person, issuer=external.issuer, subject=external.subject)
     identity = {"issuer": external.issuer, "subject": external.subject}
-    record(by_provider(external.issuer), "account.create", _subject(person), after=identity)
+    record(by_provider(external.issuer), "account.create", Subject.of(person), after=identity)
     return person
 
 
@@ -160,8 +160,4 @@ def _change(person: User, wanted: Rights, issuer: str) -> None:
         end_read_tokens(person, by_provider(issuer))
     person.save(update_fields=["is_superuser", "password"])
     after = wanted.as_json()
-    record(by_provider(issuer), "account.role", _subject(person), before.as_json(), after)
-
-
-def _subject(person: User) -> Subject:
-    return Subject("user", person.pk, person.username)
+    record(by_provider(issuer), "account.role", Subject.of(person), before.as_json(), after)

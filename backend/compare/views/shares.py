@@ -12,7 +12,7 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
-from accounts.audit import Actor
+from accounts.audit import Actor, Subject
 from accounts.tokens import digest_of, revoke
 from cipherspeed.choices import METRICS, choice, heading
 from cipherspeed.groups import Reference, comparison_of
@@ -21,7 +21,7 @@ from compare.engine import analytics
 from compare.files import comparison_csv, comparison_name, csv_response
 from compare.models import Share
 from compare.question import PageForm
-from compare.shares import check_view, create_share_link, share_subject
+from compare.shares import check_view, create_share_link
 from compare.views.chart import ChartRequest
 from compare.views.compare import narrowing, result_context
 from compare.views.filters import with_ciphers
@@ -99,7 +99,7 @@ class RevokeShare(ConfirmView):
     @transaction.atomic
     def change(self, by: Actor) -> None:
         locked = Share.objects.select_for_update(of=("self",)).get(pk=self.object.pk)
-        revoke(locked, share_subject(locked), by)
+        revoke(locked, Subject.of(locked), by)
 
 
 @method_decorator(never_cache, name="dispatch")
