@@ -15,6 +15,8 @@ from typing import Any
 
 import jsonschema_rs
 
+from cipherspeed.json_text import JsonError, parse_json
+
 MAX_FAULTS = 50
 """Maximum number of faults in a response."""
 
@@ -47,6 +49,24 @@ class Fault:
     path: str
     code: str
     detail: str
+
+
+class InvalidDocument(ValueError):
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+
+def checked_document(body: bytes, now: datetime) -> dict[str, Any]:
+    """Parse a run document; raise `InvalidDocument` if its JSON, fields or dates are invalid."""
+    try:
+        document: dict[str, Any] = parse_json(body)
+    except JsonError as error:
+        fault = Fault(error.place, "parse_error", f"This is not JSON: {error}.")
+        raise InvalidDocument([fault]) from None
+    if faults := validate_run_document(document) or date_faults(document, now):
+        raise InvalidDocument(faults)
+    return document
 
 
 @cache

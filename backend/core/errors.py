@@ -1,7 +1,6 @@
 """Errors in the common format of the API (drf-standardized-errors)."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -17,17 +16,9 @@ from rest_framework.exceptions import (
 
 from accounts.sign_in.accounts import SignInRefused
 from accounts.tokens import OtherHost
-from cipherspeed.validation import Fault
+from cipherspeed.validation import InvalidDocument
 from core.outage import RETRY_AFTER, outage_message
 from runs.editing import EditConflict, EditRefused
-
-
-def invalid_document(faults: Iterable[Fault]) -> ValidationError:
-    """Return a 400 with every fault of a document and its path."""
-    details = defaultdict[Any, list[ErrorDetail]](list)
-    for fault in faults:
-        details[fault.path or None].append(ErrorDetail(fault.detail, fault.code))
-    return ValidationError(dict(details))
 
 
 class Conflict(APIException):
@@ -67,6 +58,11 @@ class Handler(ExceptionHandler):
             return Conflict(exc.sentence)
         if isinstance(exc, EditRefused):
             return ValidationError({exc.attr: exc.sentence} if exc.attr else exc.sentence)
+        if isinstance(exc, InvalidDocument):
+            details = defaultdict[Any, list[ErrorDetail]](list)
+            for fault in exc.faults:
+                details[fault.path or None].append(ErrorDetail(fault.detail, fault.code))
+            return ValidationError(dict(details))
         if isinstance(exc, Unanswerable):
             return ValidationError({exc.parameter: exc.sentence})
         if isinstance(exc, TooManyFieldsSent):

@@ -22,10 +22,9 @@ from rest_framework.reverse import reverse
 from accounts.audit import actor_of
 from accounts.models import ApiToken
 from accounts.tokens import check_host
-from cipherspeed.json_text import JsonError, parse_json
-from cipherspeed.validation import Fault, date_faults, run_schema, validate_run_document
+from cipherspeed.validation import checked_document, run_schema
 from core.api_view import ApiView, ByCursor, ListView, read_body, sent
-from core.errors import Conflict, invalid_document
+from core.errors import Conflict
 from core.log_lines import add_to_context
 from core.permissions import MayChangeRuns, MayRemoveRuns, MayUpload
 from runs import editing
@@ -74,7 +73,7 @@ class RunList(ListView):
     def post(self, request: Request) -> Response:
         """Store a run document (JSON, at most 2 MiB, optionally gzipped) and queue it."""
         body = read_body(request, "application/json", most=settings.RUN_DOCUMENT_MAX_BYTES)
-        document = parse_document(body)
+        document = checked_document(body, timezone.now())
         add_to_context(run_id=document["run_id"].lower())
         token = cast(ApiToken, request.auth)
         if token.host_name:
@@ -95,18 +94,6 @@ def newer_agent(used: Mapping[str, Any]) -> str | None:
     version, own = str(used.get("version", "")), agent_release().version
     is_older = natsort_key(version) < natsort_key(own)
     return own if used.get("name") == "ciphermark-agent" and is_older else None
-
-
-def parse_document(body: bytes) -> dict[str, Any]:
-    """Parse and validate a run document; raise an error with all faults."""
-    try:
-        document: dict[str, Any] = parse_json(body)
-    except JsonError as error:
-        raise invalid_document([Fault(error.place, "parse_error", str(error))]) from None
-    faults = validate_run_document(document) or date_faults(document, timezone.now())
-    if faults:
-        raise invalid_document(faults)
-    return document
 
 
 def stored_run(run: Run, request: Request) -> dict[str, Any]:

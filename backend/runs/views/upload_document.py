@@ -9,11 +9,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from cipherspeed.json_text import JsonError, parse_json
 from cipherspeed.run_document import DocumentRejected, parse_run_document
 from cipherspeed.summary import throughput
 from cipherspeed.types import Measurement, RunDocument
-from cipherspeed.validation import Fault, date_faults, validate_run_document
+from cipherspeed.validation import Fault, InvalidDocument, checked_document
 from runs.acceptance import accept_run, record_upload
 from runs.models import Run
 from runs.views.environment_facts import environment_facts
@@ -54,13 +53,10 @@ class DocumentPreview:
         if len(self.body) > most:
             return [Fault("", "too_large", f"A run document has at most {most >> 20} MiB.")]
         try:
-            self.raw = parse_json(self.body)
-            faults = validate_run_document(self.raw) or date_faults(self.raw, timezone.now())
-            if faults:
-                return faults
+            self.raw = checked_document(self.body, timezone.now())
             self.document = parse_run_document(self.raw)
-        except JsonError as error:
-            return [Fault(error.place, "parse_error", f"This is not JSON: {error}.")]
+        except InvalidDocument as error:
+            return error.faults
         except DocumentRejected as error:
             return [Fault("", "rejected", str(error))]
         return []

@@ -12,8 +12,7 @@ from django.core.management.base import CommandError
 from django.db import DataError, transaction
 from django.utils import timezone
 
-from cipherspeed.json_text import JsonError, parse_json
-from cipherspeed.validation import date_faults, validate_run_document
+from cipherspeed.validation import InvalidDocument, checked_document
 from core.site_command import SiteCommand
 from runs.acceptance import RunConflict, create_run
 from runs.models import Run
@@ -89,15 +88,14 @@ def load_run(line: bytes) -> bool:
     if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
         raise Refused(f"the document is larger than {settings.RUN_DOCUMENT_MAX_BYTES} bytes")
     try:
-        document = parse_json(body)
-        faults = validate_run_document(document) or date_faults(document, timezone.now())
-        if faults:
-            named = [f"{fault.path or 'the document'}: {fault.detail}" for fault in faults]
-            raise Refused("; ".join(named[:FAULTS_NAMED]))
+        document = checked_document(body, timezone.now())
         run, created = create_run(body, document, source=Run.Source.AGENT)
         if created and (run := derive_run(run.pk)).status == Run.Status.REJECTED:
             raise Refused(run.rejection)
-    except (JsonError, DataError) as error:
+    except InvalidDocument as error:
+        named = [f"{fault.path or 'the document'}: {fault.detail}" for fault in error.faults]
+        raise Refused("; ".join(named[:FAULTS_NAMED])) from None
+    except DataError as error:
         raise Refused(str(error)) from None
     except RunConflict:
         raise Refused("this run_id is already stored with different content") from None
