@@ -1,3 +1,3 @@
-"""Ciphermark agent: measures the SSH and OpenSSL cipher speed of this machine."""
+"""Measure the SSH and OpenSSL cipher speed of this machine."""
 
 __version__ = "1.0.0"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts the agent. Python 2 and 3.5 can read this module, to say what is needed."""
+"""Start the agent. Python 2 and 3.5 can compile this module and print the required version."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ import sys
 
 def main():  # type: () -> int
     if sys.version_info < (3, 6):
-        words = "Ciphermark's agent needs Python 3.6 or newer; this is %d.%d.\n"
+        words = "The Ciphermark agent requires Python 3.6 or later; this is Python %d.%d.\n"
         sys.stderr.write(words % sys.version_info[:2])
         return 2
     here = os.path.dirname(os.path.abspath(__file__))

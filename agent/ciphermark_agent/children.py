@@ -1,4 +1,4 @@
-"""Runs programs, handles signals, reads small files of the system."""
+"""Run programs, handle signals, and read small system files."""
 
 import contextlib
 import os
@@ -12,13 +12,13 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Se
 from ciphermark_agent import common
 from ciphermark_agent.common import MIB, TOOL_SECONDS, shell_words
 
-REAP_SECONDS = 5.0  # for the processes of a connection to end once all has arrived
-ORPHAN_SECONDS = 1.0  # ... and for what a login shell may have left behind
-CHILD_CPU_SECONDS = 120  # a child that outlives everything else still ends
-LOG_BYTES = 8 * MIB  # of one ssh: what a hostile far end can make it write
+REAP_SECONDS = 5.0  # for the processes of a connection to end after the transfer
+ORPHAN_SECONDS = 1.0  # ... and for orphans of a login shell
+CHILD_CPU_SECONDS = 120  # CPU limit that ends any child
+LOG_BYTES = 8 * MIB  # of one ssh, in case of a hostile remote host
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-Variables = Optional[Dict[str, str]]  # of the environment, beside those of every child
+Variables = Optional[Dict[str, str]]  # extra environment variables of a child
 _children: "Dict[int, subprocess.Popen[bytes]]" = {}
 SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 UNWANTED = ("CIPHERMARK_TOKEN", "SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "LANGUAGE")
@@ -28,12 +28,12 @@ try:
     import ctypes
 
     PRCTL: Any = ctypes.CDLL(None).prctl
-except (ImportError, OSError, TypeError, AttributeError):  # only Linux has it
+except (ImportError, OSError, TypeError, AttributeError):  # not Linux
     PRCTL = None
 
 
 def become_subreaper() -> bool:
-    """Inherit orphans: a non-root sshd leaves its session unreaped, whose CPU time counts."""
+    """Inherit orphans, to measure the CPU time of the session that a non-root sshd leaves."""
     return PRCTL is not None and PRCTL(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
@@ -44,11 +44,11 @@ def start(
     file_bytes: Optional[int] = None,
     **streams: Any,
 ) -> "subprocess.Popen[Any]":
-    """Start a child with limits that ends with the agent; its streams default to /dev/null."""
+    """Start a resource-limited child that ends with the agent; streams default to /dev/null."""
     common.verbose("+ " + shell_words(command, env))
     parent = os.getpid()
     inherited = {name: text for name, text in os.environ.items() if name not in UNWANTED}
-    path = inherited.get("PATH", os.defpath) + ":/usr/sbin:/sbin"  # cron's lacks them
+    path = inherited.get("PATH", os.defpath) + ":/usr/sbin:/sbin"  # missing under cron
     env = {**inherited, "PATH": path, "LC_ALL": "C", **(env or {})}
     limits = {resource.RLIMIT_CPU: CHILD_CPU_SECONDS, resource.RLIMIT_CORE: 0}
     if file_bytes:
@@ -80,18 +80,18 @@ class ToolResult(NamedTuple):
 
 
 TIMED_OUT = 124
-shown: Optional[List[str]] = None  # in a dry run: collects commands and files as lines
+shown: Optional[List[str]] = None  # collects the commands and files of a dry run
 
 
 def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None) -> ToolResult:
-    """Run a command to its end or time-out. Failures are in the result, never raised."""
+    """Run a command until it ends or times out; return failures instead of raising."""
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
     timeout = timeout or TOOL_SECONDS
     pipes: Any = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     try:
-        # subprocess.run of Python 3.6 waits after its time-out for all who hold the pipes.
+        # After a timeout, subprocess.run of Python 3.6 waits for all holders of the pipes.
         with start(command, env, encoding="utf-8", errors="replace", **pipes) as child:
             try:
                 out, err = child.communicate(timeout=timeout)
@@ -99,25 +99,24 @@ def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None
                 child.kill()
                 _children.pop(child.pid, None)
     except subprocess.TimeoutExpired:
-        return ToolResult(TIMED_OUT, "", "no answer within %.3g s" % timeout)
+        return ToolResult(TIMED_OUT, "", "timed out after %.3g s" % timeout)
     except (OSError, subprocess.SubprocessError) as error:
-        why = getattr(error, "strerror", None) or error
-        return ToolResult(127, "", "%s: %s" % (command[0], why))
+        return ToolResult(127, "", "%s: %s" % (command[0], common.reason_of(error)))
     return ToolResult(child.returncode, out, err)
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
-    """Call wait4; return pid (0: nothing has ended), exit status, CPU seconds."""
+    """Call wait4; return the pid (0: no child has ended), exit status and CPU seconds."""
     reaped, status, usage = os.wait4(pid, flags)
     child = _children.pop(reaped, None)
-    if child is not None:  # tell subprocess that it has been waited for here
+    if child is not None:  # keep subprocess from waiting for it again
         killed = os.WIFSIGNALED(status)
         child.returncode = -os.WTERMSIG(status) if killed else os.WEXITSTATUS(status)
     return reaped, status, usage.ru_utime + usage.ru_stime
 
 
 def end_children() -> None:
-    """Kill and reap all children, also orphans of sshd."""
+    """Kill and reap all children, including orphans of sshd."""
     for pid in list(_children):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -136,22 +135,20 @@ def ignore_signals(action: Any = signal.SIG_IGN) -> None:
 
 def catch_signals() -> None:
     def interrupt(signum: int, _frame: object) -> None:
-        ignore_signals()  # the way out must not be interrupted again
+        ignore_signals()  # the cleanup must not be interrupted
         raise common.Interrupted(signum)
 
     ignore_signals(interrupt)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if inherited as ignored, wait4 knows nothing
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # wait4 fails if it is ignored
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float, words: str) -> Iterator[None]:
-    """Raise TimeoutError with this text after so many seconds, whatever blocks."""
-
     def end(_signum: int, _frame: object) -> None:
         raise TimeoutError(words)
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, should a destructor swallow it
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # repeat if a destructor swallows it
     try:
         yield
     finally:
@@ -175,5 +172,5 @@ def find_program(name: str, given: Optional[str], places: Sequence[str] = ()) ->
     folders = os.pathsep.join([os.environ.get("PATH", os.defpath), *places])
     path = shutil.which(name if given is None else os.path.abspath(given), path=folders)
     if path is None and given is not None:
-        raise common.UsageError(f"--{name} {given}: there is no program that can be run")
+        raise common.UsageError(f"--{name} {given}: not an executable file")
     return os.path.abspath(path) if path else None

@@ -1,4 +1,4 @@
-"""The command line: options and their help, `run`, `run --dry-run`, `source`."""
+"""Define the options; implement the commands `run`, `run --dry-run` and `source`."""
 
 import argparse
 import os
@@ -19,23 +19,23 @@ from ciphermark_agent.upload import Site, foresee_refusal
 
 OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # other names of -
 DEPTH_HELP = {
-    "quick": "3 tries of each series: 1 to 2 minutes (the default)",
-    "standard": "5 tries, all block sizes, decryption: about 5 minutes",
-    "thorough": "more ciphers, up to 15 tries until stable: about 20 minutes",
+    "quick": "make 3 tries per series; 1 to 2 minutes (default)",
+    "standard": "make 5 tries, with all block sizes and decryption; about 5 minutes",
+    "thorough": "add ciphers, make up to 15 tries until stable; about 20 minutes",
 }
 
 
 def tool_list(text: str) -> Tuple[str, ...]:
     tools = tuple(name for name in text.split(",") if name)
     if not tools or any(name not in ("ssh", "openssl") for name in tools):
-        raise argparse.ArgumentTypeError("give ssh, openssl or ssh,openssl")
+        raise argparse.ArgumentTypeError("must be ssh, openssl or ssh,openssl")
     return tools
 
 
 def remote_address(text: str) -> str:
     bad = text.startswith("ssh://") and not SSH_ADDRESS.match(text)
     if bad or not re.match(r"[^\s-][^\s]*$", text) or len(text) > 200:
-        words = "give USER@HOST, ssh://USER@HOST:PORT, or a Host of your ssh configuration"
+        words = "must be USER@HOST, ssh://USER@HOST:PORT or a Host in your ssh configuration"
         raise argparse.ArgumentTypeError(words)
     return text
 
@@ -44,7 +44,7 @@ def between(least: float, most: float, kind: Callable[[float], float]) -> Callab
     def number_of(text: str) -> float:
         number = common.real(text)
         if number is None or number != kind(number) or not least <= number <= most:
-            raise argparse.ArgumentTypeError("give a number from %g to %g" % (least, most))
+            raise argparse.ArgumentTypeError("must be a number from %g to %g" % (least, most))
         return kind(number)
 
     return number_of
@@ -52,10 +52,10 @@ def between(least: float, most: float, kind: Callable[[float], float]) -> Callab
 
 def add_server_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("upload")
-    group.add_argument("--server", metavar="URL", help="Ciphermark server (also CIPHERMARK_SERVER)")
+    group.add_argument("--server", metavar="URL", help="server URL (or set CIPHERMARK_SERVER)")
     tokens = group.add_mutually_exclusive_group()
-    tokens.add_argument("--token", help="upload token (also CIPHERMARK_TOKEN)")
-    tokens.add_argument("--token-file", metavar="FILE", help="file that holds the upload token")
+    tokens.add_argument("--token", help="upload token (or set CIPHERMARK_TOKEN)")
+    tokens.add_argument("--token-file", metavar="FILE", help="file that contains the token")
 
 
 def add_depth_options(parser: Any) -> None:
@@ -65,46 +65,47 @@ def add_depth_options(parser: Any) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    many: Any = {"action": "append", "default": []}  # of what may be repeated
+    many: Any = {"action": "append", "default": []}  # for repeatable options
     names: Any = {"metavar": "LIST", "type": settings.name_list}
+    switch: Any = {"action": "store_true"}
     add: Any = parser.add_argument
-    add("--output", metavar="FILE", help="write the run document; - is standard output")
+    add("--output", metavar="FILE", help="write the run document to FILE (- for standard output)")
     host = parser.add_mutually_exclusive_group()
-    host.add_argument("--name", type=settings.host_label, help="default: the host name")
-    host.add_argument("--anonymous", action="store_true", help="no name of host or account, no id")
-    add("--tag", dest="tags", metavar="KEY=VALUE", type=settings.tag_pair, **many)
+    host.add_argument("--name", type=settings.host_label, help="host name (default: of this host)")
+    host.add_argument("--anonymous", help="omit host name, account and machine ID", **switch)
+    add("--tag", dest="tags", metavar="KEY=VALUE", type=settings.tag_pair, help="add a tag", **many)
 
-    group = parser.add_argument_group("what is measured")
+    group = parser.add_argument_group("measurement options")
     add_depth_options(group)
-    parser.set_defaults(depth=DEPTHS["quick"])
+    parser.set_defaults(depth=DEPTHS["quick"], tools=("ssh", "openssl"), progress="auto")
     add = group.add_argument
-    add("--tools", metavar="LIST", type=tool_list, default=("ssh", "openssl"), help="ssh,openssl")
-    add("--ciphers", help="names of ssh and of openssl, by commas", **names)
-    add("--macs", default=(), help="each of these MACs (default: the client's choice)", **names)
-    add("--compression", action="store_true", help="measure ssh also with compression")
-    add("--tries", metavar="N", type=between(1, 50, int), help="tries per series")
-    add("--seconds", metavar="S", type=between(0.1, 20, float), help="length of a try")
-    add("--wait", metavar="S", type=between(0, 99999, float), help="wait for an idle CPU")
-    add("--no-mask", dest="mask", action="store_false", help="no tries without AES hardware")
+    add("--tools", metavar="LIST", type=tool_list, help="tools to measure (default: ssh,openssl)")
+    add("--ciphers", help="ssh or openssl cipher names, comma-separated", **names)
+    add("--macs", default=(), help="MACs to measure ssh with (default: client's choice)", **names)
+    add("--compression", help="also measure ssh with compression", **switch)
+    add("--tries", metavar="N", type=between(1, 50, int), help="number of tries per series")
+    add("--seconds", metavar="S", type=between(0.1, 20, float), help="duration of each try")
+    add("--wait", metavar="S", type=between(0, 99999, float), help="maximum wait for an idle CPU")
+    add("--no-mask", dest="mask", action="store_false", help="do not disable AES hardware")
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
-    add("--target", help="measure ssh to this host as you reach it; may be repeated", **target)
-    add("--ssh", metavar="PATH", help="the ssh to measure")
-    add("--sshd", metavar="PATH", help="the sshd to start on the loopback address")
-    add("--openssl", metavar="PATH", help="the openssl to measure; a run for each", **many)
+    add("--target", help="measure ssh to this host with your configuration; repeatable", **target)
+    add("--ssh", metavar="PATH", help="ssh program to measure")
+    add("--sshd", metavar="PATH", help="sshd program to start on the loopback address")
+    add("--openssl", metavar="PATH", help="openssl to measure; repeat for one run each", **many)
 
     add = parser.add_argument_group("output").add_argument
-    add("--dry-run", action="store_true", help="what can be measured here; every command; run none")
-    add("--progress", choices=("auto", "plain", "json", "none"), default="auto")
-    add("-v", "--verbose", action="store_true", help="print every command as it runs")
+    add("--dry-run", help="list available measurements and commands without running them", **switch)
+    add("--progress", choices=("auto", "plain", "json", "none"), help="format of progress messages")
+    add("-v", "--verbose", help="print every command as it runs", **switch)
 
 
 def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=os.path.basename(common.own_file()),
         allow_abbrev=False,
-        description="Measures the SSH and OpenSSL cipher speed of this machine.",
-        epilog="Exit codes: 0 measured (and uploaded, where asked); 1 measured but not uploaded: "
-        "the run is kept and its path printed; 2 usage; 3 nothing could be measured.",
+        description="Measure the SSH and OpenSSL cipher speed of this machine.",
+        epilog="Exit codes: 0 success; 1 measured but not uploaded (run saved, path printed); "
+        "2 usage error; 3 nothing measured.",
     )
     parser.add_argument("--version", action="version", version="ciphermark_agent " + __version__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -118,17 +119,17 @@ def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
     add_run_options(run)
     add_server_options(run)
     run.set_defaults(**run_defaults)
-    send = add(delivery.command_upload, "upload", "send saved or spooled runs")
-    send.add_argument("files", metavar="FILE", nargs="*", help="runs (default: all of the spool)")
-    add_server_options(send)
-    send.add_argument("-v", "--verbose", action="store_true", help="report each retry")
-    schedule = add(command_schedule, "schedule", "print a systemd timer, and a cron line")
+    upload = add(delivery.command_upload, "upload", "upload saved or spooled runs")
+    upload.add_argument("files", metavar="FILE", nargs="*", help="run files (default: the spool)")
+    add_server_options(upload)
+    upload.add_argument("-v", "--verbose", action="store_true", help="report each retry")
+    schedule = add(command_schedule, "schedule", "print or install a weekly schedule")
     add_depth_options(schedule)
     schedule.add_argument("--install", action="store_true", help="install and start the timer")
-    show = add(delivery.command_show, "show", "a run as tables in the terminal")
-    show.add_argument("file", metavar="FILE")
-    source = add(command_source, "source", "print the source that runs, or unpack it")
-    source.add_argument("folder", metavar="DIRECTORY", nargs="?", help="a new one, to unpack into")
+    show = add(delivery.command_show, "show", "show the results of a run")
+    show.add_argument("file", metavar="FILE", help="run file")
+    source = add(command_source, "source", "print or unpack the agent's source code")
+    source.add_argument("folder", metavar="DIRECTORY", nargs="?", help="new folder to unpack into")
     return parser
 
 
@@ -141,7 +142,7 @@ def command_run(arguments: argparse.Namespace) -> int:
     sweep_stale_folders()
     refusal = foresee_refusal(site) if site else None
     if refusal:
-        common.complain(refusal + "\nthe run is measured all the same, and kept to be sent later")
+        common.complain(refusal + "\nMeasuring anyway; the run is saved for later upload.")
     codes = []
     for number, run_options in enumerate(runs):
         children.catch_signals()
@@ -156,10 +157,11 @@ def command_run(arguments: argparse.Namespace) -> int:
         if not document["measurements"]:
             if run.interrupted is not None:
                 raise run.interrupted
-            skipped = sorted(document["skipped"], key=lambda skip: "not offer" in skip["reason"])
-            reasons = [f"{skip['cipher'] or skip['tool']}: {skip['reason']}" for skip in skipped]
-            why = "; ".join(reasons[:3]) or "none of these ciphers is known"
-            common.complain("nothing could be measured; " + why)
+            skipped = sorted(document["skipped"], key=lambda skip: "not supp" in skip["reason"])
+            names = {skip["reason"]: skip["cipher"] or skip["tool"] for skip in skipped[::-1]}
+            reasons = [f"{name}: {reason}" for reason, name in names.items()][::-1]
+            why = "\n  ".join(reasons[:3]) or "this machine supports none of these ciphers"
+            common.complain("nothing measured\n  " + why)
             continue
         output = "-" if arguments.output in OWN_OUTPUT else arguments.output
         if len(runs) > 1 and output not in (None, "-") and not delivery.is_special(output):
@@ -184,14 +186,14 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
     programs += ["sshd"] if "ssh" in programs and not run.options.targets else []
     for name in programs:
         checks.append((name, getattr(run, name), "".join(MISSING[name])))
-    measured = read_cpu_times() and children.PRCTL and "yes"
-    checks.append(("load by others, CPU seconds of sshd", measured, "needs Linux with /proc"))
+    measured = read_cpu_times() and children.PRCTL and "available"
+    checks.append(("other programs' load, sshd CPU time", measured, "requires Linux with /proc"))
     if site is not None:
         refusal = foresee_refusal(site)
         checks.append(("upload", not refusal and site.server, str(refusal).replace("\n", " ")))
     form = "%-4s %s: %s"
     lines = [form % ("yes" if able else "no", name, able or fix) for name, able, fix in checks]
-    return ["# What can be measured here", *map(common.printable, lines)]
+    return ["# Available measurements", *map(common.printable, lines)]
 
 
 def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
@@ -201,7 +203,7 @@ def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
         run = Run(options, common.Progress("none"))
         possible = possible or run.has_tools()
         lines += capability_lines(run, site)
-        lines += ["", "# Commands; CIPHER is each of ssh -Q cipher, FOLDER a temporary one"]
+        lines += ["", "# Commands (CIPHER: each of ssh -Q cipher; FOLDER: a temporary folder)"]
         run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
         run.openssl = run.openssl or "openssl"
         children.shown = lines
@@ -232,8 +234,8 @@ def command_source(arguments: argparse.Namespace) -> int:
         for name, text in texts.items():
             delivery.write_file(os.path.join(unpacked, name), text)
     except OSError as error:
-        raise common.UsageError("%s cannot be written: %s" % (error.filename, error.strerror))
-    return common.show("unpacked; it runs as: python3 %s" % unpacked)
+        raise common.UsageError("cannot write %s: %s" % (error.filename, error.strerror))
+    return common.show("Unpacked. To start it, run: python3 %s" % unpacked)
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -252,5 +254,5 @@ def main(argv: Optional[List[str]] = None) -> int:
         common.complain(str(error))
         return error.code
     except common.Interrupted as signalled:
-        common.complain("interrupted; everything that was started is ended")
+        common.complain("interrupted; all started processes have ended")
         return 128 + int(signalled.args[0])

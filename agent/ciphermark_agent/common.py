@@ -1,4 +1,4 @@
-"""What every module uses: limits, exceptions, conversions of text, messages, progress."""
+"""Define limits, exceptions, text conversions, messages and progress for all modules."""
 
 import datetime
 import json
@@ -12,11 +12,11 @@ from typing import Any, Callable, Dict, Optional, Sequence, TextIO, Tuple
 SCHEMA = "ciphermark/run/1"
 Json = Dict[str, Any]
 MIB = 1024 * 1024
-FOREIGN_LIMIT = 0.10  # CPU cores that others may use before a try counts as disturbed
+FOREIGN_LIMIT = 0.10  # CPU cores; a try is disturbed if other programs use more
 TOOL_SECONDS = 20.0
-TEXT_LIMIT = 2000  # longest text of the run document
-COUNT_LIMIT = 1000000  # largest number of a CPU there
-BYTES_LIMIT = 2**60  # of a try
+TEXT_LIMIT = 2000  # characters of a text in the run document
+COUNT_LIMIT = 1000000  # largest CPU number in the run document
+BYTES_LIMIT = 2**60  # bytes of a try
 EXIT_OK, EXIT_NOT_UPLOADED, EXIT_USAGE, EXIT_NOTHING = 0, 1, 2, 3
 
 
@@ -25,11 +25,11 @@ class UsageError(Exception):
 
 
 class TryFailed(Exception):
-    """Report that one try, or all of one tool, gave no result; the text says why."""
+    """Raised when a try, or a tool, gives no result; the text is the reason."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Carry the number of the signal that arrived."""
+    """Raised on a signal; its argument is the signal number."""
 
 
 def state_folder(*names: str) -> str:
@@ -50,7 +50,7 @@ def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
 
 
 def real(text: str) -> Optional[float]:
-    """Return a decimal number from 0 on; None for anything else, such as inf or 1e9."""
+    """Parse a non-negative decimal number; return None for other text, such as inf or 1e9."""
     return float(text) if re.match(r"[0-9]{1,20}(?:\.[0-9]{0,20})?$", text.strip()) else None
 
 
@@ -63,6 +63,11 @@ def one_line(text: str) -> str:
 def explain(text: str, known: Sequence[Tuple[str, str]], otherwise: str) -> str:
     """Return the explanation of the first known error message in the text."""
     return next((reason for message, reason in known if message in text), otherwise)
+
+
+def reason_of(error: Any) -> str:
+    """Return the error's text without its number."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def rate(sample: Json) -> float:
@@ -88,9 +93,9 @@ def parse_object(text: str) -> Json:
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
-    """Write without a buffer; return the error, because a lost message must not cost a run."""
+    """Write without a buffer; return an error instead of raising it, to protect the run."""
     if stream is None:
-        return OSError(0, "it is closed")
+        return OSError(0, "stream is closed")
     left = text.encode(stream.encoding or "ascii", "replace")
     try:
         while left:
@@ -105,7 +110,7 @@ def show(text: str) -> int:
     error = say(text + "\n", sys.stdout)
     if error is None or isinstance(error, BrokenPipeError):
         return EXIT_OK
-    complain("standard output cannot be written: %s" % error.strerror)
+    complain("cannot write standard output: %s" % error.strerror)
     return EXIT_NOT_UPLOADED
 
 

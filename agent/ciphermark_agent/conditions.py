@@ -1,4 +1,4 @@
-"""Detects what disturbs a run: another agent, other programs, throttling, quotas, settings."""
+"""Detect disturbances of a run: other agents and programs, throttling, quotas, settings."""
 
 import contextlib
 import fcntl
@@ -13,7 +13,7 @@ from ciphermark_agent import common
 from ciphermark_agent.children import read_number, read_text, time_limit
 from ciphermark_agent.common import FOREIGN_LIMIT
 
-LOCK_SECONDS = 3600.0  # a thorough run of three builds of openssl takes less
+LOCK_SECONDS = 3600.0  # a thorough run of three openssl programs takes less
 QUIET_CHECK_SECONDS = 0.5
 STEAL_LIMIT = 0.01
 CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
@@ -22,7 +22,7 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 @contextlib.contextmanager
 def locked(path: str, how: int) -> Iterator[None]:
     """Lock a file or folder; the kernel unlocks it when the agent is killed."""
-    descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # NFS wants it
+    descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # for NFS
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
         yield
@@ -32,28 +32,28 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Wait for other agents of this account, then make them wait."""
+    """Wait for other agents of this account, then block them."""
     folder = common.state_folder()
-    path = os.path.join(folder, "lock-" + os.uname().nodename)  # machines may share the folder
+    path = os.path.join(folder, "lock-" + os.uname().nodename)  # hosts may share the folder
     with contextlib.ExitStack() as holding:
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             if os.stat(folder).st_uid != os.geteuid() or os.stat(folder).st_mode & 0o022:
                 raise PermissionError("other accounts can write to %s" % folder)
-            os.close(os.open(path, os.O_CREAT | os.O_NOFOLLOW, 0o600))  # for this account alone
+            os.close(os.open(path, os.O_CREAT | os.O_NOFOLLOW, 0o600))  # only this account
             try:
                 holding.enter_context(locked(path, fcntl.LOCK_NB))
             except BlockingIOError:
                 limit = f"{LOCK_SECONDS / 60:g} min"
-                say(f"Another agent measures on this machine; waiting up to {limit} for it.")
-                with time_limit(LOCK_SECONDS, "another agent has measured here for " + limit):
+                say(f"Another agent is measuring this machine; waiting up to {limit} for it.")
+                with time_limit(LOCK_SECONDS, "another agent has been measuring for " + limit):
                     holding.enter_context(locked(path, 0))
         except TimeoutError as error:
             failure = common.UsageError("%s; nothing was measured" % error)
             failure.code = common.EXIT_NOTHING
             raise failure
         except OSError as error:
-            common.verbose(f"cannot detect other agents: {error}")
+            common.verbose(f"cannot detect other agents: {common.reason_of(error)}")
         yield
 
 
@@ -84,7 +84,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measure how many CPU cores other processes use, to about 0.02 over a second."""
+    """Measure the CPU cores that other programs use; error about 0.02 over a second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()
@@ -134,7 +134,7 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
 
 
 def group_files(name: str) -> str:
-    """Return this file of our control group (version 2) and of all above it."""
+    """Read a file of the agent's control group (version 2) and its parents."""
     own = re.search(r"^0::(/.*)$", read_text("/proc/self/cgroup") or "", re.M)
     parts = re.findall("[^/]+", own.group(1)) if own else []
     folders = ["/".join(["/sys/fs/cgroup", *parts[:depth]]) for depth in range(len(parts) + 1)]
@@ -160,7 +160,7 @@ def machine_state() -> MachineState:
 def conditions_of_run(
     foreign: Optional[float], before: MachineState, tries: Tuple[int, int]
 ) -> Iterator[Tuple[str, str]]:
-    """Yield code and detail of what makes a run doubtful; `tries`: disturbed ones and all."""
+    """Yield the code and detail of each caution; `tries` are the disturbed ones and all."""
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign
@@ -171,9 +171,9 @@ def conditions_of_run(
         stolen = after.times.steal - before.times.steal
         share = stolen / (after.times.total - before.times.total)
         if share > STEAL_LIMIT:
-            yield "steal", "the hypervisor gave %.1f %% of the CPU time to others" % (share * 100)
+            yield "steal", "the hypervisor withheld %.1f %% of the CPU time" % (share * 100)
     for code, first, last, text in (
-        ("swap", before.swapped, after.swapped, "the machine swapped %d pages"),
+        ("swap", before.swapped, after.swapped, "this machine swapped %d pages"),
         ("throttled", before.throttled, after.throttled, "the CPU was throttled %d times"),
     ):
         if first is not None and last is not None and last > first:
@@ -181,7 +181,7 @@ def conditions_of_run(
     quotas = re.findall(r"^([0-9]{1,18}) ([1-9][0-9]{0,17})$", group_files("cpu.max"), re.M)
     cores = min((int(quota) / int(period) for quota, period in quotas), default=None)
     if cores is not None and cores < (os.cpu_count() or 1):
-        yield "quota", "a CPU quota allows %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
+        yield "quota", "a quota limits CPU use to %.2f of %d CPUs" % (cores, os.cpu_count() or 1)
     for name, text in sorted(os.environ.items()):
         if re.match("OPENSSL_(ia32|arm|ppc|s390x)cap$", name) and text:
             yield name.split("_")[1], f"{name}={text[:200]} was set during the run"

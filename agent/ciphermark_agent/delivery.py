@@ -1,4 +1,4 @@
-"""Writes a run, uploads it or keeps it in the spool, and shows it; `upload` and `show`."""
+"""Write, upload, spool and show runs; implement the commands `upload` and `show`."""
 
 import argparse
 import contextlib
@@ -17,12 +17,12 @@ from ciphermark_agent.upload import Refused, Site, UploadFailed, upload
 
 
 def is_special(path: str) -> bool:
-    """Return True for a device or FIFO, which is written to, not replaced."""
+    """Return whether the path is a device or FIFO, which must not be replaced."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def write_file(path: str, text: str) -> None:
-    """Write a file whole or not at all, also through a link."""
+    """Replace a file atomically, also through a symbolic link."""
     if is_special(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -47,14 +47,14 @@ def spooled_runs() -> List[str]:
 
 
 def keep_in_spool(document: Json) -> str:
-    """Return the path in the spool; empty, with a message, if it cannot be written."""
+    """Return the path in the spool; print an error and return "" if writing fails."""
     folder = common.state_folder("spool")
     path = os.path.join(folder, "run-%s.json" % document["run_id"])
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         write_file(path, dumps(document))
     except OSError as error:
-        complain("%s: the run could not be kept: %s" % (folder, error.strerror))
+        complain("cannot save the run in %s: %s" % (folder, error.strerror))
         return ""
     return path
 
@@ -81,7 +81,7 @@ def output_fault(document: Json, output: str) -> str:
     except OSError as failure:
         error = failure
     name = "standard output" if output == "-" else output
-    return "%s cannot be written: %s" % (name, error.strerror) if error else ""
+    return "cannot write %s: %s" % (name, error.strerror) if error else ""
 
 
 def deliver(document: Json, output: Optional[str], site: Optional[Site], interrupted: bool) -> int:
@@ -90,7 +90,7 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
     name = os.path.join(folder, "ciphermark-%s.json" % document["run_id"][:8])
     target = output or (None if site else name if os.isatty(1) else "-")
     if interrupted:
-        faults, site = ["interrupted; everything that was started is ended"], None
+        faults, site = ["interrupted; all started processes have ended"], None
         target = None if not output or output == "-" or is_special(output) else output
     fault = ""
     try:
@@ -98,12 +98,12 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
         fault = output_fault(document, target) if target else ""
         children.ignore_signals()
     except Interrupted:
-        fault, site = "interrupted before it was written to %s" % target, None
+        fault, site = "interrupted before writing %s" % target, None
     safe = bool(target) and not fault
     faults += [fault] if fault else []
-    faults += ["what was measured is in %s" % target] if interrupted and safe else []
+    faults += ["the results so far are in %s" % target] if interrupted and safe else []
     path = "" if safe and not site else keep_in_spool(document)
-    # Standard output stays free for a run that may have to be printed.
+    # Keep standard output free for a run that may have to be printed there.
     printed = not path and bool(site or not safe)
     screen = sys.stderr if target == "-" or faults or printed else sys.stdout
     later = ""
@@ -111,24 +111,24 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
         children.catch_signals()
         say(common.reading(lambda: "\n".join(result_lines(document)) + "\n", ""), screen)
         if site:
-            safe, later = False, "\nsend it later: %s %s" % (site.again, shlex.quote(path))
+            safe, later = False, "\nTo upload it, run: %s %s" % (site.again, shlex.quote(path))
             say(printable(upload(site, document)) + "\n", screen)
             safe = True
             remove_sent(path)
             waiting = len(spooled_runs())
-            text = f"earlier runs in the spool: {waiting}; send them: {site.again}\n"
+            text = f"Earlier runs in the spool: {waiting}. To upload them, run: {site.again}\n"
             say(text if waiting else "", screen)
         elif not faults and target != "-":
-            say("The run is in %s; `upload` sends it to a server.\n" % target, screen)
+            say("Run saved in %s. To upload it, use the upload command.\n" % target, screen)
     except UploadFailed as error:
         faults.append("%s\nmeasured but not uploaded" % error)
         if path and isinstance(error, Refused):
             path, later = set_aside(path), ""
     except Interrupted:
-        faults += ["interrupted before it was uploaded"] if site and not safe else []
+        faults += ["interrupted before the upload finished"] if site and not safe else []
     if not safe:
-        kept = "the run is kept in %s%s" % (path, later)
-        faults.append(kept if path else "here it is, on standard output")
+        kept = "run saved in %s%s" % (path, later)
+        faults.append(kept if path else "run written to standard output")
         say("" if path else dumps(document), sys.stdout)
     if faults:
         complain("; ".join(faults))
@@ -138,11 +138,11 @@ def deliver(document: Json, output: Optional[str], site: Optional[Site], interru
 def command_upload(arguments: argparse.Namespace) -> int:
     site = upload_site(arguments)
     if site is None:
-        raise UsageError("upload needs --server URL")
+        raise UsageError("upload requires --server URL")
     folder = common.state_folder("spool")
     paths = arguments.files or spooled_runs()
     if not paths:
-        say("nothing to send: there is no run in %s\n" % folder, sys.stdout)
+        say("Nothing to upload: no runs in %s\n" % folder, sys.stdout)
     code = common.EXIT_OK
     for path in paths:
         spooled = os.path.dirname(os.path.abspath(path)) == folder
@@ -151,17 +151,17 @@ def command_upload(arguments: argparse.Namespace) -> int:
             if spooled:
                 remove_sent(path)
             say(printable("%s: %s\n" % (path, words)), sys.stdout)
-        except UsageError as error:  # it does not hold back the others
-            if arguments.files or os.path.exists(path):  # else another agent has sent it
+        except UsageError as error:  # continue with the other runs
+            if arguments.files or os.path.exists(path):  # else another agent has uploaded it
                 complain(str(error))
                 code = code or common.EXIT_USAGE
         except UploadFailed as error:
             complain("%s: %s" % (path, error))
             if spooled and isinstance(error, Refused):
-                complain("the run is kept in %s" % set_aside(path))
+                complain("run saved in %s" % set_aside(path))
             code = common.EXIT_NOT_UPLOADED
             if not isinstance(error, Refused):
-                break  # the next would wait as long
+                break  # the next upload would wait as long
     return code
 
 
@@ -170,7 +170,7 @@ def command_show(arguments: argparse.Namespace) -> int:
     try:
         lines = result_lines(document)
     except Exception as error:  # noqa: BLE001 - the file may contain anything
-        raise UsageError(f"{arguments.file} is broken: {type(error).__name__}: {error}")
+        raise UsageError(f"{arguments.file} is not a valid run ({type(error).__name__}: {error})")
     return common.show("\n".join(lines))
 
 
@@ -179,10 +179,10 @@ def load_document(path: str) -> Json:
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
     except OSError as error:
-        raise UsageError("%s cannot be read: %s" % (path, error.strerror))
+        raise UsageError("cannot read %s: %s" % (path, error.strerror))
     except (ValueError, RecursionError) as error:
-        raise UsageError("%s is not JSON: %s" % (path, error))
+        raise UsageError("%s is not JSON (%s)" % (path, error))
     members = document if isinstance(document, dict) else {}
     if members.get("schema") != common.SCHEMA or not isinstance(members.get("run_id"), str):
-        raise UsageError("%s is not a run document (%s, with a run_id)" % (path, common.SCHEMA))
+        raise UsageError("%s is not a run document (schema %s)" % (path, common.SCHEMA))
     return members

@@ -1,4 +1,4 @@
-"""Reads the `environment` of the run document. Unknown is None, never a guess."""
+"""Read the `environment` of the run document. An unknown value is None, never a guess."""
 
 import glob
 import hashlib
@@ -12,11 +12,11 @@ from ciphermark_agent.common import COUNT_LIMIT, Json, cut, one_line, reading, r
 from ciphermark_agent.conditions import CPU_FOLDER, cpu_speed
 
 MACHINE_ID_SALT = "ciphermark machine id 1:"
-CONFIGURATION_SECONDS = 10.0  # for what `Match exec` of the user's ssh configuration runs
+CONFIGURATION_SECONDS = 10.0  # for programs that the ssh configuration runs (`Match exec`)
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """Return facts of the CPU; on ARM those of the fastest core."""
+    """Return the properties of the CPU; on ARM, those of the fastest core."""
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
@@ -36,7 +36,7 @@ def parse_cpuinfo(text: str) -> Json:
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return model and vendor; where cores differ, all models, the fastest first."""
+    """Return the model and vendor; if cores differ, all models, fastest first."""
     models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
@@ -54,7 +54,7 @@ def sysctl(*names: str) -> Optional[str]:
 
 
 def bsd_cpu() -> Json:
-    """Return facts of the CPU on macOS and FreeBSD; the server knows the flags of Apple's CPUs."""
+    """Return the CPU properties on macOS and FreeBSD; the server adds the flags of Apple CPUs."""
     model = sysctl("machdep.cpu.brand_string", "hw.model")
     return {
         "model": model,
@@ -123,7 +123,7 @@ def parse_openssl_version(text: str) -> Json:
     first = (text.strip().splitlines() or [""])[0]
     named = dict(re.findall(r"^([A-Za-z ]+): *(.*)$", text, re.M))
     return {
-        # A library of another version than the program stays visible.
+        # Omit the library's version only if it equals the program's.
         "version_text": cut(re.sub(r"^(.{,500}?) +\(Library: \1\)$", r"\1", first)),
         "built_on": cut(named.get("built on")),
         "cpu_settings": cut(named.get("CPUINFO")),
@@ -143,13 +143,13 @@ def machine_id() -> Optional[str]:
 
 
 def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return `OpenSSH_9.2p1 Debian-2`, and its library or `without OpenSSL`."""
+    """Return a version such as `OpenSSH_9.2p1 Debian-2`, and the library or `without OpenSSL`."""
     match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
     return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 
 
 def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
-    """Return the cipher of the user's configuration, or why it is unknown."""
+    """Return the first cipher of the user's configuration, and why it is unknown."""
     answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:
@@ -169,6 +169,6 @@ def environment(ssh: Optional[str], openssl: Optional[str]) -> Json:
         ),
         "os": reading(os_environment, {}),
         "openssl": parse_openssl_version(built),
-        "openssh": {"client": client, "library": library},  # the server's come later
+        "openssh": {"client": client, "library": library},  # the server's values follow later
         "load_average": reading(lambda: [round(load, 2) for load in os.getloadavg()], None),
     }

@@ -1,4 +1,4 @@
-"""Measures ciphers by `openssl speed`: commands, AES mask, output, rounds of tries."""
+"""Measure ciphers with `openssl speed`: commands, AES mask, output, rounds of tries."""
 
 import random
 import re
@@ -11,15 +11,15 @@ from ciphermark_agent.common import BYTES_LIMIT, Json, TryFailed, one_line, rate
 from ciphermark_agent.conditions import ForeignWatch
 from ciphermark_agent.tries import MOST_FAILURES, NOT_REACHED, Depth, Plan, Series, failure_of
 
-MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ; no more
+MASK_X86 = "~0x200000200000000:~0x60000000000"  # AES-NI, PCLMULQDQ : VAES, VPCLMULQDQ
 MASKED_CIPHERS = ("aes-128-cbc", "aes-128-ctr", "aes-128-gcm")
 MASK_MIN_EFFECT = 1.1
-# Bits of OPENSSL_armcap (arm_arch.h), which replaces all that the CPU reports.
+# Bits of OPENSSL_armcap (arm_arch.h), which replaces the CPU's capabilities.
 ARM_AES, ARM_PMULL = 4, 32
 OPENSSL_BLOCK = 16384
-OPENSSL_OLD_BLOCK = 8192  # largest of OpenSSL before 1.1.0: one try for comparison with those
+OPENSSL_OLD_BLOCK = 8192  # largest before OpenSSL 1.1.0; one try allows comparison
 OPENSSL_SIZES = (16, 64, 256, 1024, 8192, 16384)  # without -bytes
-OPENSSL_OLD_SECONDS = 3  # a block size, before -seconds
+OPENSSL_OLD_SECONDS = 3  # per block size, without -seconds
 OPENSSL_QUICK = tuple(
     "aes-128-cbc aes-128-ctr aes-128-gcm aes-256-gcm aes-256-ctr chacha20-poly1305 "
     "rc4 bf-cbc des-ede3-cbc".split()
@@ -29,20 +29,20 @@ OPENSSL_KNOWN = OPENSSL_QUICK + tuple(
     "aria-128-cbc aria-256-cbc sm4-cbc cast5-cbc".split()
 )
 OPENSSL_LEGACY = ("rc4", "bf-cbc", "cast5-cbc")  # in the legacy provider since OpenSSL 3
-LATE_SECONDS = 5.0  # a try times out so long after twice its expected time
-RATE_LIMIT = 1e13  # bytes per second; more is impossible
+LATE_SECONDS = 5.0  # a try times out after twice its expected time plus this
+RATE_LIMIT = 1e13  # bytes per second; a higher rate is an error
 SECONDS_LIMIT = 1e7
-HANGS = "openssl speed hangs: "
+HANGS = "openssl speed timed out"
 SPEED_FAILURES = (
-    ("unable to load provider legacy", "the legacy provider of this OpenSSL is not installed"),
-    ("unsupported", "this OpenSSL does not offer it"),
-    ("unknown cipher or digest", "this OpenSSL does not know it"),
-    ("Unknown algorithm", "this OpenSSL does not know it"),
+    ("unable to load provider legacy", "OpenSSL's legacy provider is not installed"),
+    ("unsupported", "not supported by this OpenSSL"),
+    ("unknown cipher or digest", "unknown to this OpenSSL"),
+    ("Unknown algorithm", "unknown to this OpenSSL"),
 )
 
 
 def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
-    """Return the variable that disables AES hardware; cpu_settings is openssl's CPUINFO."""
+    """Return the variable that disables AES hardware; `cpu_settings` is openssl's CPUINFO."""
     if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
         return "OPENSSL_ia32cap", MASK_X86
     known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
@@ -53,8 +53,8 @@ def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[s
 
 class Openssl(NamedTuple):
     path: str
-    seconds: bool = True  # has -seconds and -bytes, since 1.1.1
-    providers: bool = True  # has -provider, since 3.0
+    seconds: bool = True  # supports -seconds and -bytes (since 1.1.1)
+    providers: bool = True  # supports -provider (since 3.0)
     mask: Optional[Tuple[str, str]] = None
 
 
@@ -67,12 +67,10 @@ def inspect_openssl(path: str) -> Openssl:
 
 
 class SpeedCall(NamedTuple):
-    """Hold the arguments of `openssl speed`; without a block size, it measures all of them."""
-
     cipher: str
     acceleration: str = "default"
     operation: str = "encrypt"
-    block_size: Optional[int] = OPENSSL_BLOCK
+    block_size: Optional[int] = OPENSSL_BLOCK  # None: all sizes
 
     def any_size(self) -> "SpeedCall":
         return self._replace(block_size=None)
@@ -81,12 +79,12 @@ class SpeedCall(NamedTuple):
         return (self.cipher + " " + self.beyond_cipher()).strip()
 
     def beyond_cipher(self) -> str:
-        words = ["without AES hardware"] if self.acceleration == "masked" else []
+        words = ["with AES hardware disabled"] if self.acceleration == "masked" else []
         return " ".join(words + ["decrypt"] * (self.operation == "decrypt"))
 
 
 def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
-    """Return the command; without -evp rc4 answers 0.00 and AES leaves its instructions unused."""
+    """Return the command; without -evp, rc4 reports 0.00 and AES does not use AES hardware."""
     command = [openssl.path, "speed", "-mr"]
     if openssl.seconds:
         command += ["-seconds", str(seconds)]
@@ -98,7 +96,7 @@ def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
-    """Return samples by block size; malformed lines and other ciphers give none."""
+    """Return samples by block size; ignore malformed lines and other ciphers."""
     samples = {}
     size = None
     for line in text.splitlines():
@@ -126,7 +124,7 @@ def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Js
     command = speed_command(openssl, call, seconds)
     answer = run_tool(command, 2 * expected_seconds(openssl, call, seconds) + LATE_SECONDS, env)
     if answer.status == TIMED_OUT:
-        raise TryFailed(HANGS + answer.err)
+        raise TryFailed("openssl speed " + answer.err)
     if answer.status != 0:
         failed = "openssl speed failed: " + one_line(answer.err)[:300]
         raise TryFailed(common.explain(answer.err, SPEED_FAILURES, failed))
@@ -134,10 +132,10 @@ def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Js
     samples = parse_speed(answer.err, call.cipher)
     samples = {size: sample for size, sample in samples.items() if size in sizes}
     if not samples:
-        raise TryFailed("openssl speed answered no rate for it")
+        raise TryFailed("openssl speed reported no rate")
     fastest = max(map(rate, samples.values()))
     if fastest > RATE_LIMIT:
-        raise TryFailed("openssl speed answered an impossible rate: %.3g B/s" % fastest)
+        raise TryFailed("openssl speed reported an impossible rate (%.3g B/s)" % fastest)
     foreign = watch.cores()
     for sample in samples.values():
         sample["foreign_cpu"] = foreign
@@ -147,7 +145,7 @@ def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Js
 def openssl_rounds(
     openssl: Openssl, depth: Depth, ciphers: Sequence[str], masked: Sequence[str]
 ) -> List[List[SpeedCall]]:
-    """Return the tries of each round; only the first has other block sizes and decryption."""
+    """Return the tries of each round; the first adds other block sizes and decryption."""
     block = OPENSSL_BLOCK if openssl.seconds else None
     often = [SpeedCall(cipher, block_size=block) for cipher in ciphers]
     often += [SpeedCall(cipher, "masked", block_size=block) for cipher in masked]
@@ -193,7 +191,7 @@ class OpensslPlan(Plan):
             self.series[key].samples.append(sample)
 
     def show(self, lines: List[str]) -> None:
-        lines += ["", "# openssl, the first of %d rounds" % len(self.rounds)]
+        lines += ["", "# openssl, round 1 of %d" % len(self.rounds)]
         for call in self.rounds[0]:
             failure_of(self.measure, call)
 
@@ -216,5 +214,5 @@ class OpensslPlan(Plan):
 
 def mask_fault(plain: Optional[Series], masked: Series) -> str:
     if plain is None:
-        return "without the mask there is no figure to compare with"
+        return "no result with AES hardware enabled to compare with"
     return "mask had no effect" if plain.median() < MASK_MIN_EFFECT * masked.median() else ""

@@ -1,4 +1,4 @@
-"""One run: finds what can be measured, measures it, builds the run document."""
+"""Find the available measurements, measure, and build the run document."""
 
 import argparse
 import contextlib
@@ -19,13 +19,13 @@ from ciphermark_agent.ssh_server import PrivateServer, RemoteHost
 from ciphermark_agent.ssh_tries import SshPlan
 from ciphermark_agent.tries import Series, Skipped, disturbed
 
-# Why a tool is not measured, and how to change that.
+# Why a tool is skipped, and the remedy.
 MISSING = {
-    "ssh": ("no ssh on this machine", ": install openssh-client, or give --ssh PATH"),
-    "openssl": ("no openssl on this machine", ": install openssl, or give --openssl PATH"),
-    "sshd": ("no sshd on this machine", ": install openssh-server, or give --sshd PATH"),
+    "ssh": ("ssh not found", ". Install openssh-client or use --ssh PATH."),
+    "openssl": ("openssl not found", ". Install openssl or use --openssl PATH."),
+    "sshd": ("sshd not found", ". Install openssh-server or use --sshd PATH."),
 }
-# Members of the document whose text comes from other programs or the user.
+# Members of the document with text from other programs or the user.
 FREE_TEXT = "reason detail built_on platform options compiler kernel tags client server".split()
 ToolPlan = Union[SshPlan, OpensslPlan]
 COMMON_NAMES = set("root localhost openssl openssh libressl ssh sshd linux /root".split())
@@ -43,7 +43,7 @@ def own_names() -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """Replace home directories and these names in every free text."""
+    """Replace home directories and these names in all free text."""
     if isinstance(value, dict):
         inside = {key: "tags" if member == "tags" else key for key in value}
         return {key: without_names(value[key], names, inside[key]) for key in value}
@@ -83,7 +83,7 @@ class Run:
         if tool in self.options.tools and (own or not names):
             for cipher in own or [None]:
                 self.skipped.add(tool, cipher, reason)
-            self.progress.note("%s is not measured: %s%s" % (tool, reason, remedy))
+            self.progress.note("Skipping %s (%s)%s" % (tool, reason, remedy))
         return []
 
     def wanted(self, ciphers: Sequence[str]) -> List[str]:
@@ -91,7 +91,7 @@ class Run:
         return [name for name in ciphers if names is None or name in names]
 
     def ssh_ciphers(self) -> List[str]:
-        """Return the ciphers to measure with ssh; raise UsageError for names of neither tool."""
+        """Return the ciphers to measure with ssh; raise UsageError for unknown names."""
         if self.ssh is None:
             return self.skip("ssh", *MISSING["ssh"])
         try:
@@ -104,7 +104,7 @@ class Run:
                 near = [other for other in sorted(known) if other.startswith(name[:-1] or name)]
                 hint = "did you mean %s?" % " or ".join(near) if near else "see `ssh -Q cipher`"
                 others = ", ".join(openssl.OPENSSL_KNOWN)
-                raise UsageError(f"unknown cipher {name}; {hint} (openssl: {others})")
+                raise UsageError(f"unknown cipher {name}; {hint}\nopenssl ciphers: {others}")
         if "ssh" not in self.options.tools:
             return []
         if self.sshd is None and not self.options.targets and self.wanted(offered):
@@ -112,7 +112,7 @@ class Run:
         named = self.options.ciphers is not None
         former = ssh_server.SSH_OLD_CIPHERS if named else ssh_server.SSH_BASELINES
         for cipher in self.wanted([name for name in former if name not in offered]):
-            self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
+            self.skipped.add("ssh", cipher, "not supported by this OpenSSH")
         return self.wanted(offered)
 
     def openssl_ciphers(self) -> List[str]:
@@ -123,7 +123,7 @@ class Run:
         try:
             self.inspected = openssl.inspect_openssl(self.openssl)
         except TryFailed as error:
-            self.openssl = None  # it hangs
+            self.openssl = None  # the program hangs
             return self.skip("openssl", str(error))
         every = self.options.ciphers is not None or self.options.depth.name == "thorough"
         return self.wanted(openssl.OPENSSL_KNOWN if every else openssl.OPENSSL_QUICK)
@@ -133,7 +133,7 @@ class Run:
         if self.ssh:
             facts["openssh"]["default_cipher"], fault = default_cipher(self.ssh)
             if fault:
-                self.skipped.add("ssh", None, "the default cipher is unknown: " + fault)
+                self.skipped.add("ssh", None, "default cipher unknown: " + fault)
         mask = openssl.mask_variable(platform.machine(), facts["openssl"]["cpu_settings"])
         self.inspected = self.inspected._replace(mask=mask)
         return facts
@@ -155,7 +155,7 @@ class Run:
             wanted = openssl.MASKED_CIPHERS if options.mask else ()
             masked = [name for name in wanted if name in openssl_ciphers]
             if self.inspected.mask is None:
-                reason = "no way is known to turn the AES hardware of this machine off"
+                reason = "cannot disable AES hardware on this CPU"
                 for cipher in masked:
                     self.skipped.add("openssl", cipher, reason, "masked")
                 masked = []
@@ -177,7 +177,7 @@ class Run:
                 if isinstance(plan, SshPlan) and not plan.server.label:
                     plan.cpus = self.pinned_cpus
                 plan.run()
-            ignore_signals()  # from here on there is a run to lose
+            ignore_signals()  # from here on, a signal would lose the run
         except common.Interrupted as signalled:
             self.interrupted = signalled
         for plan in plans:
@@ -191,7 +191,7 @@ class Run:
         doubts = reading(lambda: dict(conditions.conditions_of_run(*facts)), {})
         if self.interrupted:
             number = self.interrupted.args[0]
-            doubts["interrupted"] = "a signal (%d) ended the run before all was measured" % number
+            doubts["interrupted"] = "signal %d ended the run early" % number
         return self.document(environment, doubts)
 
     def announce(self, plans: Sequence[ToolPlan], ssh: int, openssl: int) -> None:
@@ -199,7 +199,7 @@ class Run:
             self.progress.plan(*plan.cost())
         depth, minutes = self.options.depth, divmod(round(self.progress.planned), 60)
         about = "about" if depth.stable is None else "at most about"
-        text = "Measuring %d ssh and %d openssl ciphers (%s); this takes %s %d min %d s."
+        text = "Measuring %d ssh and %d openssl ciphers (%s). This takes %s %d min %d s."
         if plans:
             self.progress.note(text % (ssh, openssl, depth.name, about, *minutes))
 

@@ -1,4 +1,4 @@
-"""The command `schedule`: prints or installs a systemd timer, and prints a crontab line."""
+"""Implement the command `schedule`: print or install a systemd timer, print a crontab line."""
 
 import argparse
 import os
@@ -14,20 +14,20 @@ from ciphermark_agent.settings import configuration, configuration_files
 
 SERVICE = """\
 [Unit]
-Description=Ciphermark: measure the cipher speed of this machine
+Description=Measure this machine with the Ciphermark agent
 After=network-online.target
 Wants=network-online.target
 
 [Service]
 Type=oneshot
 ExecStart={run}
-# 1: measured, but the server was not reached; the run waits in the spool
+# Status 1: measured but not uploaded; the run is in the spool
 SuccessExitStatus=1
 ExecStartPost=-{upload}
 """
 TIMER = """\
 [Unit]
-Description=Ciphermark once a week
+Description=Weekly Ciphermark benchmark
 
 [Timer]
 OnCalendar=Sun 04:00
@@ -37,7 +37,7 @@ Persistent=true
 [Install]
 WantedBy=timers.target
 """
-# With an underscore, because drop-ins of the server's units apply to ciphermark-*.
+# The names have an underscore because drop-ins of the server's units apply to ciphermark-*.
 SERVICE_NAME = "ciphermark_agent.service"
 TIMER_NAME = "ciphermark_agent.timer"
 SYSTEM_UNITS = "/etc/systemd/system"
@@ -47,7 +47,7 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     start = [sys.executable or "/usr/bin/python3", os.path.abspath(own_file())]
     depth = ["--" + arguments.depth.name] if arguments.depth else []
     run, upload = start + ["run"] + depth + ["--progress", "none"], start + ["upload"]
-    # systemd reads words as a shell does, except for these characters, also within quotes.
+    # systemd parses words like a shell, but interprets these characters even within quotes.
     typed = [re.sub(r"([\\%$])", r"\1\1", shell_words(words)) for words in (run, upload)]
     service = SERVICE.format(run=typed[0], upload=typed[1])
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
@@ -57,13 +57,14 @@ def command_schedule(arguments: argparse.Namespace) -> int:
     if "server" not in configuration():
         path = configuration_files()[1]
         token = os.path.join(os.path.dirname(path), "token")
-        lines = [f"# First write {path}: [agent], server = https://SERVER, token_file = {token}"]
+        lines = [f"# First create {path} with these lines:", "# [agent]"]
+        lines += ["# server = https://SERVER", f"# token_file = {token}"]
     if arguments.install:
         return show("\n".join(lines + install(folder, units, run)))
     lines += ["# %s\n%s" % unit for unit in units.items()]
     then = map(shell_words, (systemctl("daemon-reload"), systemctl("enable", "--now", TIMER_NAME)))
-    lines += ["# then: %s\n" % " && ".join(then), "# or one line of a crontab (crontab -e):"]
-    # A percent sign starts standard input in a crontab; the minute differs between hosts.
+    lines += ["# Then run: %s\n" % " && ".join(then), "# Or add this line with crontab -e:"]
+    # In a crontab, a percent sign starts standard input. A random minute spreads the load.
     both = "%s >/dev/null; %s >/dev/null" % (shell_words(run), shell_words(upload))
     lines.append("%d 4 * * 0 %s" % (random.randrange(60), both.replace("%", "\\%")))
     return show("\n".join(lines))
@@ -78,23 +79,23 @@ def do(*words: str) -> None:
     answer = run_tool(command)
     if answer.status != 0:
         why = f"{shell_words(command)} failed: {one_line(answer.err)}"
-        raise UsageError(why + "; `schedule` alone prints a line for cron")
+        raise UsageError(why + "; to use cron, run schedule without --install")
 
 
 def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]:
-    do("daemon-reload")  # where there is no systemd, nothing is written
+    do("daemon-reload")  # without systemd, fail before writing anything
     trial = run_tool([*run, "--dry-run"])
     if trial.status != 0:
-        raise UsageError("the timer would fail: %s" % one_line(trial.err))
+        raise UsageError("a test run failed: %s" % one_line(trial.err))
     try:
         os.makedirs(folder, exist_ok=True)
         for path, text in units.items():
             write_file(path, text)
     except OSError as error:
-        raise UsageError("%s cannot be written: %s" % (folder, error.strerror))
+        raise UsageError("cannot write to %s: %s" % (folder, error.strerror))
     do("daemon-reload")
     do("enable", "--now", TIMER_NAME)
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
-    lines = ["installed in %s; next run: %s" % (folder, next_run)]
-    linger = ["it runs while you are signed in; `loginctl enable-linger`: always"]
+    lines = ["Timer installed in %s. To see the next run: %s" % (folder, next_run)]
+    linger = ["It runs only while you are signed in. To run always: loginctl enable-linger"]
     return lines + (linger if os.getuid() != 0 else [])

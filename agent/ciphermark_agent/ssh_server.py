@@ -1,4 +1,4 @@
-"""The server side of ssh: a private sshd on the loopback address, or a remote host."""
+"""Manage the server side of ssh: a private sshd on the loopback address, or a remote host."""
 
 import contextlib
 import fcntl
@@ -21,30 +21,30 @@ from ciphermark_agent.ssh_connection import Channel, Negotiated, Transfer, Usage
 
 WORK_PREFIX = "ciphermark-agent-"
 HOST_ALIAS = "ciphermark"
-DEFAULT_MAC = "default"  # in --macs: what the client chooses
+DEFAULT_MAC = "default"  # in --macs: the client's choice
 SSH_BASELINES = ("arcfour", "blowfish-cbc", "3des-cbc")
-# Removed from OpenSSH, or about to be: --ciphers may name them on every host.
+# Ciphers that OpenSSH has removed or may remove; --ciphers accepts them on every host.
 SSH_OLD_CIPHERS = (*SSH_BASELINES, "arcfour128", "arcfour256", "cast128-cbc")
 CIPHER_NAME = re.compile(r"[a-z0-9][a-z0-9@._/+-]{0,99}$")
-CIPHERS_LIMIT = 200  # of one ssh; each is measured twice
+CIPHERS_LIMIT = 200  # per ssh; each is measured twice
 FAILURES = (
-    ("no matching cipher", "this sshd refuses it"),
-    ("Unknown cipher type", "this ssh does not know it"),
-    ("cipher spec", "this sshd does not know it"),
-    ("mac spec", "this sshd does not know its MAC"),
-    ("account is locked", "the account is locked, and this sshd lets no locked account in"),
+    ("no matching cipher", "refused by this sshd"),
+    ("Unknown cipher type", "unknown to this ssh"),
+    ("cipher spec", "unknown to this sshd"),
+    ("mac spec", "MAC unknown to this sshd"),
+    ("account is locked", "the account is locked, and this sshd rejects locked accounts"),
     ("account is currently not available", "the account has no login shell"),
     ("This account is not available", "the account has no login shell"),
-    ("setgroups: Operation not permitted", "sshd needs a real user, not this container's root"),
-    ("No user exists for uid", "this user id has no account in the passwd file"),
-    ("Privilege separation user", "root needs an account named sshd: install openssh-server"),
+    ("setgroups: Operation not permitted", "sshd requires a real user, not this container's root"),
+    ("No user exists for uid", "this user ID has no account in the passwd file"),
+    ("Privilege separation user", "sshd requires an account named sshd; install openssh-server"),
 )
 REMOTE_FAILURES = (
-    ("Permission denied", "the login was refused: set up a key that needs no password"),
-    ("Host key verif", "its host key is not known: connect once by hand and accept it"),
+    ("Permission denied", "login refused; set up a key without a passphrase"),
+    ("Host key verif", "unknown host key; connect once with ssh and accept it"),
     *FAILURES,
 )
-# ssh itself takes no IPv6 address in such a URL, and before 7.7 no URL.
+# Parsed here because ssh rejects IPv6 addresses in URLs, and before 7.7 all URLs.
 SSH_ADDRESS = re.compile(
     r"ssh://(?:([^\s@/-][^\s@/]*)@)?(\[[0-9a-fA-F:.]+\]|[^\s@:/[\]-][^\s@:/[\]]*)(?::([0-9]{1,5}))?/?$"
 )
@@ -135,12 +135,11 @@ class SshEnd:
         return read_text(self.path(name)) or ""
 
     def client_words(self, port: str) -> Tuple[List[str], str, List[str]]:
-        """Return first options, -o options and address of the ssh command."""
         raise NotImplementedError
 
     def command(self, channel: Channel, port: str) -> List[str]:
-        # The remote command reports that it can receive and that it has received everything; the
-        # marker distinguishes that from what a login shell prints.
+        # The remote command reports when it can receive and when it has received everything. The
+        # marker distinguishes these reports from a login shell's output.
         first, options, address = self.client_words(port)
         words = [self.ssh, *first, "-v", "-T", "-a", "-x"]
         for option in options.split():
@@ -150,7 +149,7 @@ class SshEnd:
 
     def first_connection(self) -> None:
         self.connection_cpu = self.empty_connection().client_cpu
-        if self.version is None:  # the banner leaves the patch level out
+        if self.version is None:  # the banner lacks the patch level
             banners = re.findall(r"remote software version (\S.*)", self.read("ssh.log"))
             self.version = cut(banners[-1]) if banners else None
 
@@ -164,7 +163,7 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
     lines = [
         "HostKey %s/host_key" % folder,
         "AuthorizedKeysFile %s/authorized_keys" % folder,
-        "StrictModes no",  # the folder may lie below a group-writable one
+        "StrictModes no",  # a parent folder may be group-writable
         "UsePAM %s" % ("yes" if use_pam else "no"),
         "PidFile none",
         "PasswordAuthentication no",
@@ -174,9 +173,9 @@ def sshd_configuration(folder: str, version: Tuple[int, int], use_pam: bool) -> 
         "LogLevel INFO",  # reports locked accounts
         "UseDNS no",
     ]
-    # Required by a server that is not root.
+    # Required for an sshd that does not run as root.
     lines += ["UsePrivilegeSeparation no"] if version < (7, 5) else []
-    # bash reads ~/.bashrc when it is started by sshd at shell level 0; this is level 1.
+    # Started by sshd at shell level 0, bash would read ~/.bashrc; this sets level 1.
     lines += ["SetEnv SHLVL=1"] if version >= (7, 8) else []
     return "\n".join(lines) + "\n"
 
@@ -211,7 +210,7 @@ class PrivateServer(SshEnd):
         try:
             self.user = pwd.getpwuid(os.getuid()).pw_name
         except KeyError:
-            raise TryFailed("user id %d has no account in the passwd file" % os.getuid())
+            raise TryFailed("user ID %d has no account in the passwd file" % os.getuid())
         self.version, self.library = parse_ssh_version(run_tool([self.sshd, "-?"]).err)
         self.make_key("host_key")
         self.make_key("user_key")
@@ -221,7 +220,7 @@ class PrivateServer(SshEnd):
         self.configure()
 
     def make_key(self, name: str) -> None:
-        """Make an ed25519 key, or RSA where that is not allowed (FIPS)."""
+        """Create an Ed25519 key, or an RSA key if FIPS mode forbids Ed25519."""
         beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
         keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
         command = [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t"]
@@ -238,7 +237,7 @@ class PrivateServer(SshEnd):
         answer = run_tool(check)
         missing = re.search(r"Missing privilege separation directory: (\S+)", answer.err)
         if missing:
-            with contextlib.suppress(OSError):  # then sshd still reports it
+            with contextlib.suppress(OSError):  # sshd then reports it again
                 os.mkdir(missing.group(1), 0o755)
             answer = run_tool(check)
         if answer.status != 0:
@@ -250,20 +249,20 @@ class PrivateServer(SshEnd):
         except TryFailed:
             if self.use_pam or "account is locked" not in self.read("sshd.log"):
                 raise
-        self.use_pam = True  # PAM lets a locked account in
+        self.use_pam = True  # PAM accepts a locked account
         self.configure()
         return super().empty_connection()
 
 
 class RemoteHost(SshEnd):
-    warm_up_seconds = 2.0  # the window of a long line opens slowly
-    pilots = 1  # the client's CPU seconds hardly scatter
+    warm_up_seconds = 2.0  # the TCP window opens slowly over a network
+    pilots = 1  # the client's CPU seconds hardly vary
 
     def __init__(self, ssh: str, address: str, label: str) -> None:
         super().__init__(ssh)
         self.address, self.label = address, label
         self.client_version = version_number(None)
-        self.inherits_orphans = False  # its CPU time cannot be measured from here
+        self.inherits_orphans = False  # the remote CPU time cannot be measured
         if "SSH_AUTH_SOCK" in os.environ:
             self.client_env["SSH_AUTH_SOCK"] = os.environ["SSH_AUTH_SOCK"]
         self.target = {"kind": "remote", "name": label}
@@ -272,19 +271,20 @@ class RemoteHost(SshEnd):
         self.client_version = version_number(run_tool([self.ssh, "-V"]).err)
 
     def client_words(self, port: str) -> Tuple[List[str], str, List[str]]:
-        # The user's configuration, except for what would spoil a measurement.
+        # Override only the parts of the user's configuration that would affect the results.
         options = "BatchMode=yes ControlMaster=no ControlPath=none ClearAllForwardings=yes"
         options += " PermitLocalCommand=no"
         options += " RemoteCommand=none" if self.client_version >= (7, 6) else ""
         return [], options, address_words(self.address)
 
     def explain(self, received: str) -> str:
-        """Return why a connection failed; an anonymous run gets no line of the log."""
+        """Return why a connection failed; an anonymous run omits the log line."""
         log = self.read("ssh.log")
         if os.path.getsize(self.path("ssh.log")) >= children.LOG_BYTES:
-            return "the far end made ssh write a log of %d MiB" % (children.LOG_BYTES // MIB)
+            return "the remote host made ssh log more than %d MiB" % (children.LOG_BYTES // MIB)
         offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
         if offer:
-            return "the remote sshd refuses this %s (it offers %.500s)" % offer.groups()
+            return "the remote sshd rejects this %s (it offers %.500s)" % offer.groups()
         named = self.label == self.address
-        return explain(log, REMOTE_FAILURES, one_line(log) if named else "the connection failed")
+        line = one_line(log).replace("ssh: connect to host", "cannot connect to")
+        return explain(log, REMOTE_FAILURES, line if named else "the connection failed")

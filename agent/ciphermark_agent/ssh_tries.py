@@ -1,4 +1,4 @@
-"""Measures ciphers by ssh: warm-ups, tries by either method, rounds over all channels."""
+"""Measure ciphers with ssh: warm-ups, pipeline and steady tries, rounds over all channels."""
 
 import collections
 import os
@@ -26,24 +26,24 @@ from ciphermark_agent.tries import NOT_REACHED, Plan, Series, failure_of
 
 METHODS = ("steady", "pipeline")
 Server = Union[PrivateServer, RemoteHost]
-# Pilots warm up a cipher. The first sizes the tries; the CPU seconds of all are the cost of a try
-# before its stream runs: connection, key exchange, and in sshd a buffer that grows over the first
-# 8 to 32 MiB (0.1 to 0.2 s). Samples exclude them, with the pilots' bytes.
+# Pilots warm up a cipher. The first determines the size of the tries. The CPU seconds of all are
+# the cost of starting a stream: connection, key exchange, and the buffer in sshd that grows over
+# the first 8 to 32 MiB (0.1 to 0.2 s). Samples exclude these seconds and the pilots' bytes.
 PILOT_MIB = 32
 SLOW_PILOT_MIB = 8
 SLOW_CIPHERS = ("3des", "blowfish", "cast128")  # 30 to 130 MB/s on any CPU
 PIPELINE_MAX_MIB = 64 * 1024
-# The pilots' median is known to about 0.01 s: with less CPU time the error exceeds 5 %.
+# The pilots' median has an error of about 0.01 s: below this CPU time, that exceeds 5 %.
 LEAST_CPU_SECONDS = 0.2
-# After a pilot of 8 MiB the rest of the buffer's growth costs a try up to a tenth of the pilot's
-# CPU time (3DES: 0.08 of 0.84 s): 5 % of a try that costs twice the pilot.
+# After an 8 MiB pilot, the buffer still grows during a try. This costs up to a tenth of the
+# pilot's CPU time (3DES: 0.08 of 0.84 s), or 5 % of a try that costs twice the pilot.
 SHORT_PILOT_TIMES = 2.0
-# Tries last longer where their CPU seconds would be too uncertain. A byte costs at least what the
-# fastest AES-GCM takes.
+# Tries last longer if their CPU seconds would be too uncertain. The least cost of a byte is that
+# of the fastest AES-GCM.
 WANTED_TIMES = 1.5
 LEAST_CPU_SECONDS_A_BYTE = 0.5e-9
-LONGEST_TIMES = 2.0  # ... or twice as many after a short pilot, for 3DES on slow boards
-# Typical seconds of a connection, the first one (with its keys) and a warm-up, for the estimate.
+LONGEST_TIMES = 2.0  # doubled after a short pilot, for 3DES on slow boards
+# Typical seconds for a connection, the first connection (with its keys) and a warm-up.
 CONNECT_SECONDS, FIRST_SECONDS, PILOT_SECONDS = 0.25, 0.55, 0.4
 
 
@@ -57,30 +57,26 @@ def sized_mib(bytes_per_second: float, seconds: float) -> int:
 
 
 def dd_command(mib: str) -> List[str]:
-    """Return the dd command, with bs in bytes: BSD and GNU spell a mebibyte differently."""
+    """Return the dd command, with bs in bytes because BSD and GNU differ in their units."""
     return ["dd", "if=/dev/zero", "bs=%d" % MIB, "count=" + mib]
 
 
 def parse_dd(text: str) -> int:
-    """Return the bytes that dd wrote in whole blocks; 0 if it does not say."""
+    """Return the bytes that dd wrote in whole blocks, or 0 if unknown."""
     records = re.search(r"^([0-9]{1,12})\+0 records out", text, re.M)
     return int(records.group(1)) * MIB if records else 0
 
 
 class Tried(NamedTuple):
-    """Hold one transfer: `moved` bytes in `seconds`; `total` bytes at the cost of `usage`."""
-
-    moved: int
+    moved: int  # bytes in `seconds`
     seconds: float
-    total: int
+    total: int  # bytes that cost `usage`
     usage: Usage
     foreign: Optional[float]
 
 
 class Reference(NamedTuple):
-    """Hold the median CPU seconds of a channel's pilots, each of so many bytes."""
-
-    total: int
+    total: int  # bytes of each pilot
     client_cpu: float
     server_cpu: Optional[float]
 
@@ -88,7 +84,7 @@ class Reference(NamedTuple):
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """Return the CPU seconds per end that are needed for an error below 5 %."""
+        """Return the CPU seconds per end that limit the error to 5 %."""
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2
@@ -103,7 +99,7 @@ def reference_of(pilots: Sequence[Tried]) -> Reference:
 
 
 def ssh_sample(tried: Tried, reference: Reference) -> Json:
-    # CPU seconds are the slope between the reference and this transfer, if it is known to 5 %.
+    # CPU seconds are the slope between the reference and this transfer, if accurate to 5 %.
     beyond = tried.total - reference.total
     ends = [tried.usage.client_cpu - reference.client_cpu]
     if tried.usage.server_cpu is not None and reference.server_cpu is not None:
@@ -121,7 +117,7 @@ def ssh_sample(tried: Tried, reference: Reference) -> Json:
 
 
 def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
-    """Time dd | ssh ... 'cat >/dev/null' from the start of dd to the remote command's end."""
+    """Time dd | ssh ... 'cat >/dev/null' from the start of dd to the end of the remote cat."""
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:
@@ -151,9 +147,9 @@ def steady_try(server: SshEnd, channel: Channel, seconds: float, cpus: Cpus) -> 
             usage = transfer.finish()
             total = source.tell()
     if moved <= 0:
-        raise TryFailed("the stream stood still")
+        raise TryFailed("no data was transferred")
     if total >= ssh_connection.SPARSE_BYTES:
-        raise TryFailed("ssh read all of the source before the try was over")
+        raise TryFailed("ssh reached the end of its input during the try")
     return Tried(moved, elapsed, total, usage, watch.cores())
 
 
@@ -187,7 +183,7 @@ class SshPlan(Plan):
     def run(self) -> None:
         reason = failure_of(self.measure)
         if reason:
-            self.progress.note("%s is not measured: %s" % (self.where, reason))
+            self.progress.note("Skipping %s: %s" % (self.where, reason))
             steps, seconds = self.cost()
             self.progress.plan(1 - steps, FIRST_SECONDS - seconds)
             self.reasons.update(((channel, "warm-up"), reason) for channel in self.channels)
@@ -201,7 +197,7 @@ class SshPlan(Plan):
         self.server.first_connection()
 
     def pilot(self, channel: Channel) -> None:
-        """Warm up with one connection; the first one's rate sizes the first try."""
+        """Warm up with one connection; the rate of the first determines the size of a try."""
         mib = pilot_mib(channel, bool(self.server.label))
         pilot = pipeline_try(self.server, channel, mib)
         self.pilots[channel].append(pilot)
@@ -212,7 +208,7 @@ class SshPlan(Plan):
             facts = self.series[channel, method].facts
             facts["negotiated"] = dict(self.server.negotiated._asdict())
             facts["pinned"] = method == "steady" and self.cpus is not None
-            facts["reference_bytes"] = pilot.total  # CPU seconds of so much are off each sample's
+            facts["reference_bytes"] = pilot.total  # each sample excludes their CPU seconds
             if self.server.label:
                 facts["server"] = self.server.version
 
@@ -228,8 +224,8 @@ class SshPlan(Plan):
             seconds = self.try_seconds(channel, self.depth.steady_seconds)
             sample = ssh_sample(steady_try(self.server, channel, seconds, self.cpus), pilots)
             if not self.series[channel, "pipeline"].samples:
-                # The pilot is too short to show a fast cipher's rate: a pipeline reaches about 3/4
-                # of the steady rate, so the first try lasts about as long as the others.
+                # The pilot is too short to show a fast cipher's rate. A pipeline reaches about 3/4
+                # of the steady rate; with it, the first try lasts about as long as the others.
                 self.rates[channel] = max(self.rates[channel], 0.75 * rate(sample))
             return sample
         seconds = self.try_seconds(channel, self.depth.pipeline_seconds)
@@ -240,8 +236,8 @@ class SshPlan(Plan):
         return sample
 
     def try_seconds(self, channel: Channel, seconds: float) -> float:
-        """Return these seconds, or more if the CPU seconds would be too uncertain."""
-        if self.server.label:  # a line is slow whatever the CPU does
+        """Return the seconds, extended if the CPU seconds would be too uncertain."""
+        if self.server.label:  # the network limits the rate
             return seconds
         pilot = reference_of(self.pilots[channel])
         cost = (pilot.client_cpu - self.server.connection_cpu) / pilot.total
@@ -251,7 +247,7 @@ class SshPlan(Plan):
 
     def show(self, lines: List[str]) -> None:
         facts = self.where, *self.depth[1:4]
-        lines += ["", "# %s, %d tries: pipeline for %g s, steady for %g s" % facts]
+        lines += ["", "# %s, %d tries (pipeline: %g s each, steady: %g s each)" % facts]
         failure_of(self.server.prepare)
         for channel in self.channels:
             if isinstance(self.server, PrivateServer):

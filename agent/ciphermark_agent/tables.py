@@ -1,22 +1,22 @@
-"""Prints a run: one table, the recommended Ciphers line, cautions, skipped ciphers."""
+"""Format a run: the table, the recommended Ciphers line, cautions and skipped ciphers."""
 
 import statistics
-from typing import Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from ciphermark_agent.common import Json, printable, rate
 from ciphermark_agent.openssl import SpeedCall
 from ciphermark_agent.ssh_connection import Channel
 
-# openssl's names for ciphers of ssh, where more than a dash differs.
+# openssl's names for ssh ciphers, if they differ by more than a dash.
 OPENSSL_NAMES = {
     "arcfour": "rc4",
     "blowfish-cbc": "bf-cbc",
     "3des-cbc": "des-ede3-cbc",
     "cast128-cbc": "cast5-cbc",
 }
-# Authenticated encryption, as in the server's policy `modern`.
+# Authenticated encryption, as in the server's `modern` policy.
 SOUND = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
-LEAST_GAIN = 1.05  # tries scatter as much
+LEAST_GAIN = 1.05  # the variation between tries
 
 
 def megabytes(bytes_per_second: float) -> str:
@@ -68,7 +68,7 @@ def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
 
 
 def table(measurements: Sequence[Json]) -> List[str]:
-    """Return ssh's ciphers with openssl's beside them, and other ciphers of openssl below."""
+    """Return a line per ssh cipher with openssl's result, then the other openssl ciphers."""
     openssl = openssl_rows(measurements)
     lines = [["MB/s: median (range)", "ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]]
     for name, methods in ssh_rows(measurements).items():
@@ -91,15 +91,15 @@ def recommendation(document: Json) -> List[str]:
         if "pipeline" in methods
     }
     order = sorted(filter(rates.__contains__, SOUND), key=lambda name: -rates[name])
-    if len(order) < 2:  # nothing to choose from
+    if len(order) < 2:  # no choice
         return []
     lines = ["Recommended for ssh_config: Ciphers %s" % ",".join(order)]
     default = (document["environment"].get("openssh") or {}).get("default_cipher")
     if default in rates:
         best, current, gain = order[0], printable(default), rates[order[0]] / rates[default]
-        text = f"{best} moves {gain:.2f} times what today's default does, {current}"
+        text = f"{best} is {100 * gain - 100:.0f} % faster than the default, {current}."
         if gain < LEAST_GAIN:
-            text = f"{best} is as fast as today's default here, {current}: no change is needed"
+            text = f"The default, {current}, is as fast as {best}. No change is needed."
         lines.append("  " + text)
     return lines
 
@@ -112,10 +112,10 @@ def result_lines(document: Json) -> List[str]:
     for entry in document.get("conditions", []):
         words = (entry["code"], str(entry.get("detail")))
         lines.append("Caution (%s): %s" % tuple(map(printable, words)))
-    reasons: Dict[str, List[str]] = {}
+    skipped: Dict[Any, List[str]] = {}
     for entry in document.get("skipped", []):
-        reason = "%s: %s" % (entry["tool"], entry["reason"])
-        reasons.setdefault(reason, []).append(str(entry["cipher"] or "all"))
-    for reason, ciphers in reasons.items():
-        lines.append("not measured: %s (%s)" % (printable(", ".join(ciphers)), printable(reason)))
+        names = skipped.setdefault((str(entry["tool"]), str(entry["reason"])), [])
+        names.append(str(entry["cipher"] or "all"))
+    for (tool, reason), names in skipped.items():
+        lines.append(printable("Skipped %s ciphers: %s (%s)" % (tool, ", ".join(names), reason)))
     return lines

@@ -1,4 +1,4 @@
-"""What ssh and openssl share: depths, series of tries, skipped ciphers, the plan of a run."""
+"""Define depths, series of tries, skipped ciphers and plans for ssh and openssl."""
 
 import collections
 import statistics
@@ -9,22 +9,22 @@ from ciphermark_agent import common
 from ciphermark_agent.children import end_children
 from ciphermark_agent.common import FOREIGN_LIMIT, Json, Progress, TryFailed, rate
 
-STABLE_MIN_TRIES = 5  # fewer do not show how well the median is known
-MAX_SAMPLES = 100  # of a measurement in the run document
-MAX_REPEATS = 2  # of a disturbed try
-MOST_FAILURES = 2  # in a row, then no more tries of that kind
+STABLE_MIN_TRIES = 5  # fewer do not determine the median's uncertainty
+MAX_SAMPLES = 100  # per measurement in the run document
+MAX_REPEATS = 2  # per disturbed try
+MOST_FAILURES = 2  # consecutive failures that end the tries of a kind
 NOT_REACHED = "not tried: interrupted"
 
 
 class Depth(NamedTuple):
     name: str
     tries: int
-    pipeline_seconds: float  # its first 0.1 s are slow, so a longer try has a higher rate
+    pipeline_seconds: float  # the first 0.1 s are slow, so a longer try has a higher rate
     steady_seconds: float  # after the warm-up; a slope needs less time than a whole transfer
-    openssl_seconds: int  # a block size; 3 s give the same median as 1 s
-    repeat_seconds: float  # that the run may spend on repeating disturbed tries
-    wait_seconds: float  # for other processes to become quiet before the start
-    stable: Optional[float] = None  # a series ends once its median is known within this share
+    openssl_seconds: int  # per block size; 3 s give the same median as 1 s
+    repeat_seconds: float  # time limit for all repeats of disturbed tries
+    wait_seconds: float  # maximum wait for an idle CPU before the start
+    stable: Optional[float] = None  # a series ends at this uncertainty, a share of the median
 
 
 QUICK = Depth("quick", 3, 0.8, 0.5, 1, 4.0, 5.0)
@@ -42,12 +42,12 @@ class Series:
         return statistics.median(map(rate, self.samples))
 
     def complete(self, wanted: Optional[float]) -> bool:
-        """Return True if the median is known well enough, or no more tries fit the document."""
+        """Return whether the median is stable, or the document has no room for more tries."""
         room = MAX_SAMPLES - len(self.samples) > MAX_REPEATS
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
-        """Return the standard error of the median as a share of it; infinite for few tries."""
+        """Return the median's standard error as a share of the median; infinite for few tries."""
         if len(self.samples) < STABLE_MIN_TRIES:
             return float("inf")
         middle = self.median()
@@ -61,7 +61,7 @@ class Skipped:
         self.entries: Dict[Any, Json] = {}
 
     def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
-        """Add a reason; `part` names the part of the cipher, no cipher means the whole tool."""
+        """Add a reason; `part` is a part of the cipher's series, no cipher is the whole tool."""
         text = "%s: %s" % (part, reason) if part else reason
         entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
         self.entries.setdefault((tool, cipher, part), entry)
@@ -85,7 +85,7 @@ def disturbed(sample: Json) -> bool:
 class Plan:
     def __init__(self, depth: Depth, skipped: Skipped, progress: Progress) -> None:
         self.depth, self.skipped, self.progress = depth, skipped, progress
-        # Label, expected seconds and function of each.
+        # Label, expected seconds and function of each step.
         self.steps: List[Tuple[str, float, Callable[[], Any]]] = []
         self.series: Dict[Any, Series] = {}
         self.repeat_seconds = depth.repeat_seconds  # left for repeats
@@ -101,7 +101,7 @@ class Plan:
             step()
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
-        """Make a try, unless two of its kind have failed in a row; return why it failed."""
+        """Make a try unless the last two of its kind failed; return why it failed."""
         if self.failures[kind] >= MOST_FAILURES:
             return None
         reason = failure_of(attempt)
@@ -112,7 +112,7 @@ class Plan:
         return reason
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
-        """Add the sample of a try, and of its repeats while other programs disturb it."""
+        """Add the samples of a try and its repeats; repeat while other programs disturb it."""
         for number in range(1 + MAX_REPEATS):
             began = time.monotonic()
             samples.append(attempt())

@@ -1,4 +1,4 @@
-"""Results of plain ssh: loopback, default MAC, AES unmasked."""
+"""Select results of plain ssh: on the loopback, with the default MAC and unmasked AES."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -16,8 +16,8 @@ from runs.models import Measurement, Run
 MOST_CONDITIONS = 3
 """Maximum number of conditions listed per run."""
 
-NOT_OFFERED = "this OpenSSH does not offer it"
-"""The agent's reason for skipping a cipher that `ssh -Q cipher` does not list."""
+NOT_OFFERED = ("not supported by this OpenSSH", "this OpenSSH does not offer it")
+"""Agents' reasons for skipping a cipher that `ssh -Q cipher` does not list."""
 
 _VOTES = """
 SELECT v.host AS host, v.run AS run, v.series AS series, r.environment AS environment,
@@ -29,7 +29,7 @@ _LATEST_FIRST = """
 SELECT host, run, series, environment, fits FROM ({votes}) ORDER BY undated,
     CASE WHEN undated THEN count(*) OVER (PARTITION BY run) ELSE 0 END DESC, moment DESC
 """
-"""Same order as votes: of undated runs the one with more ciphers comes first."""
+"""Same order as votes: of undated runs, the one with more ciphers comes first."""
 
 _DOCUMENT = "ltrim(convert_from(%(expressions)s, 'UTF8'), U&'\\FEFF')::json"
 _OPENSSH = Func(
@@ -37,11 +37,11 @@ _OPENSSH = Func(
     template=f"{_DOCUMENT} #>> '{{environment,openssh}}'",
     output_field=JSONField(),
 )
-"""Member of the document, extracted by the database because documents can be large."""
+"""Member of the document, extracted in the database because documents can be large."""
 
 
 def measured_hosts(question: Question) -> list[MeasuredHost]:
-    """Return the hosts with results, by key; for a pair the client first."""
+    """Return the hosts with results, by key; for a pair, the client comes first."""
     rates = _rates(question)
     facts = (
         Run.objects.filter(pk__in=rates)
@@ -60,7 +60,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
             rates=tuple(rates[run]),
             **{name: openssh.get(name) for name in ("client", "server", "default_cipher")},
             not_offered=frozenset(
-                cipher["cipher"] for cipher in skipped if cipher["reason"] == NOT_OFFERED
+                cipher["cipher"] for cipher in skipped if cipher["reason"] in NOT_OFFERED
             ),
             acceleration=acceleration,
             advice=advice,
@@ -71,7 +71,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
 
 
 def _rates(question: Question) -> dict[int, list[Rate]]:
-    """Return latest voting run of each host -> rates in its environment."""
+    """Return, for the latest voting run of each host, the rates in its environment."""
     filters = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
     form = ComparisonForm(MultiValueDict(filters))
     form.full_clean()
@@ -93,9 +93,9 @@ def _rates(question: Question) -> dict[int, list[Rate]]:
 
 
 def _voting(query: ComparisonQuery) -> dict[tuple[int, int], int]:
-    """Return run and series of each vote -> latest run of the host that passes the filters.
+    """Return, for the run and series of each vote, the host's latest run that passes the filters.
 
-    Votes count from all runs of the period in the environment of that run.
+    Votes are included from all runs of the period in the environment of that run.
     """
     period = {name: keys for name, keys in query.filters.items() if name in ("host", *OF_PERIOD)}
     tables = []

@@ -1,4 +1,4 @@
-"""A server that gives every connection the same bytes, at once, late or one at a time."""
+"""Server with the same response for every connection: immediate, late or byte by byte."""
 
 import contextlib
 import gzip
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 TLS_HANDSHAKE = b"\x16"
 NAMED = b"RUN_ID"
-"""Stands in an answer for the run_id of the document that was sent."""
+"""Placeholder in a response for the run_id of the uploaded document."""
 ACCEPTED = b'HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n{"run_id": "RUN_ID"}'
 
 
@@ -29,9 +29,9 @@ def http_answer(status: int, body: object, headers: Mapping[str, str] | None = N
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Answer after so many seconds, with a byte every `drip` seconds, then close.
+    """Respond after a delay, with a byte every `drip` seconds, then close the connection.
 
-    Each run takes the next of several answers; the last one repeats.
+    Each run gets the next of several responses; the last one repeats.
     """
 
     daemon_threads = True
@@ -85,7 +85,7 @@ class Handler(socketserver.StreamRequestHandler):
 
     def give(self, answer: bytes) -> None:
         step = 1 if self.server.drip else len(answer)
-        with contextlib.suppress(OSError):  # the agent has had enough
+        with contextlib.suppress(OSError):  # the agent has closed the connection
             for at in range(0, len(answer), step or 1):
                 self.wfile.write(answer[at : at + step])
                 if self.server.over.wait(self.server.drip):

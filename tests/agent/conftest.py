@@ -1,4 +1,4 @@
-"""What the tests of the agent share: the programs it measures and runs of it."""
+"""Fixtures for tests of the agent: the programs that it measures, and runs."""
 
 import json
 import threading
@@ -22,13 +22,13 @@ from tests.agent.running import (
 
 @pytest.fixture(scope="session")
 def sshd_option(sshd: str) -> tuple[str, str]:
-    """Return the option that makes the agent use that sshd."""
+    """Return the option that makes the agent use the tests' sshd."""
     return ("--sshd", sshd)
 
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
-    """Start the process that all runs are forked from."""
+    """Start the process from which all runs are forked."""
     forks = Forks(AGENT)
     yield forks
     forks.close()
@@ -36,7 +36,7 @@ def forks() -> Iterator[Forks]:
 
 @pytest.fixture
 def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
-    """Run the agent to its end with a home of its own."""
+    """Run the agent with its own home folder, and wait until it exits."""
 
     def run(
         *arguments: str,
@@ -53,7 +53,7 @@ def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start servers that answer with these bytes, one after the other."""
+    """Start servers that send these bytes, one after the other."""
     servers: list[Server] = []
 
     def start(*answers: bytes, delay: float = 0.0, drip: float = 0.0) -> Server:
@@ -83,7 +83,8 @@ def by_amount(server, channel, mib):
 agent.STEADY_MAX_SECONDS = agent.TRY_SECONDS
 agent.pipeline_try, agent.steady_try = by_amount, sized
 """
-"""What a busy machine moves in 0.2 s costs too little CPU to tell what a byte costs."""
+"""Number of MiB per try. The transfer of a busy machine in 0.2 s is too small to determine the CPU
+time of a byte."""
 
 
 @pytest.fixture(scope="session")

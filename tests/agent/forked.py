@@ -1,6 +1,6 @@
-"""Runs of the agent without the start of a Python: forks of one that has read the agent's file.
+"""Run the agent in forks of a process that has loaded it, instead of starting Python each time.
 
-Started as a program, with the file and the number of a socket, it is that Python.
+As a program, with the agent's file and a socket number as arguments, it is that process.
 """
 
 import json
@@ -68,7 +68,7 @@ def _whole(end: int) -> str:
 
 
 def _line(connection: socket.socket) -> Any:
-    """Read the JSON of one line and no byte of the next one; None at the end."""
+    """Read one line of JSON and no byte of the next line; return None at the end."""
     text = b""
     while not text.endswith(b"\n"):
         more = connection.recv(1)
@@ -79,7 +79,7 @@ def _line(connection: socket.socket) -> Any:
 
 
 def _serve(agent: str, connection: socket.socket) -> None:
-    """Fork for each line received; return in the forks, ready to be the agent."""
+    """Fork for each received line; return in the forks, which then become the agent."""
     sys.path[:0] = [agent, str(PROJECT)]
     from tests.agent import whole
 

@@ -18,12 +18,12 @@ PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "agent" / "ciphermark_agent"
 _folder = tempfile.TemporaryDirectory(prefix="agent-under-test-")
 AGENT = Path(_folder.name) / "agent.py"
-"""The one file, as `/agent.py` serves it."""
+"""The agent as one file, as `/agent.py` serves it."""
 AGENT.write_bytes(build_agent(PACKAGE))
-# One fast and one slow cipher, one try of a fraction of a second.
+# Measure a fast and a slow cipher, with one try of a fraction of a second.
 TINY = ("--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds", "0.2")
 ONCE = "agent.MAX_REPEATS = 0\n"
-"""Tests run beside each other: without this each of their tries is disturbed, and made thrice."""
+"""Accept disturbed tries: tests run in parallel, and the agent would make each try three times."""
 
 
 RunAgent = Callable[..., Finished]
@@ -40,7 +40,7 @@ def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
 
 
 def waiting_for_nothing(arguments: Sequence[str]) -> Sequence[str]:
-    """Skip the wait for a quiet machine: tests run in parallel."""
+    """Skip the wait for an idle CPU, because tests run in parallel."""
     if arguments and arguments[0] == "run" and "--wait" not in arguments:
         return [*arguments, "--wait", "0"]
     return arguments
@@ -59,7 +59,7 @@ def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
     return [sys.executable, "-W", "error", "-c", code, *arguments]
 
 
-# Stands in for `openssl` of version 3 where the tries of a real one would take minutes.
+# Replaces `openssl` 3 in tests for which real tries would take minutes.
 FAST_OPENSSL = """\
 import sys
 words = sys.argv[1:]
@@ -77,8 +77,8 @@ print('+F:25:%s:' % name + ':'.join('%d.00' % (count * int(size)) for size in si
 
 
 def write_program(path: Path, code: str) -> str:
-    """Write an executable Python program that replaces another one."""
-    path.write_text(f"#!{sys.executable} -IS\n{code}\n")  # starts in half the time
+    """Write an executable Python program that replaces another program."""
+    path.write_text(f"#!{sys.executable} -IS\n{code}\n")  # options that halve the startup time
     path.chmod(0o755)
     return str(path)
 
@@ -93,13 +93,13 @@ def of_openssl(program: str, ciphers: str = "rc4", tries: int = 1) -> tuple[str,
 
 
 QUICK_RUN = of_openssl(STAND_IN)
-"""Words of a run that measures next to nothing."""
+"""Arguments of a run that measures almost nothing."""
 TOKEN = {"CIPHERMARK_TOKEN": "cmk_secret_0123456789"}
 ONE_CIPHER = ("run", *QUICK_RUN, "--progress", "none")
 
 
 def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
-    """Run a program to its end and return its output."""
+    """Run a program until it exits, and return its output."""
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, env=env
     )
@@ -110,7 +110,7 @@ def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
 def started(
     home: Path, words: Sequence[str], before: str = "", **streams: Any
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Run an agent during the context and end it at exit."""
+    """Run an agent during the context, and stop it at exit."""
     command, env = agent_command(words, before), agent_environment(home)
     with subprocess.Popen(command, env=env, text=True, **streams) as child:
         try:
@@ -124,7 +124,7 @@ def no_json(text: str) -> None:
 
 
 def sound(done: Finished) -> dict[str, Any]:
-    """Return the document of a successful run: valid, without NaN and Infinity."""
+    """Return the document of a successful run, which must be valid and without NaN and Infinity."""
     assert done.code == 0, done.err
     document: dict[str, Any] = json.loads(done.out, parse_constant=no_json)
     assert validate_run_document(document) == []
@@ -137,7 +137,7 @@ def reasons(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def spool(home: Path) -> Path:
-    """Return the folder in which an agent with this home keeps unsent runs."""
+    """Return the spool of an agent with this home folder."""
     return home / ".local/state/ciphermark/spool"
 
 

@@ -1,4 +1,4 @@
-"""A `systemctl` that remembers what it enabled, for machines and accounts without systemd."""
+"""A fake `systemctl` that records its commands, for machines without systemd."""
 
 from pathlib import Path
 
@@ -20,14 +20,14 @@ elif verb.startswith('is-'):
 
 
 class Systemctl:
-    """Install a fake systemctl alone in a folder for PATH, and record its commands."""
+    """Install a fake systemctl in a folder for PATH, and record its commands."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "systemctl"
         self.folder.mkdir()
         self._log = home / "systemctl.log"
         write_program(self.folder / "systemctl", PROGRAM.format(log=str(self._log)))
-        (self.folder / "openssl").symlink_to(STAND_IN)  # so that there is something to measure
+        (self.folder / "openssl").symlink_to(STAND_IN)  # a program to measure
 
     def changes(self) -> list[str]:
         """Return the commands since the last call, without queries."""

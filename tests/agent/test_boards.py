@@ -1,4 +1,4 @@
-"""Machines that are not here: what the agent reads of them, from trees and outputs like theirs."""
+"""Properties that the agent reads on other machines, from copies of their files and output."""
 
 from pathlib import Path
 

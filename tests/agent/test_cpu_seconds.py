@@ -1,4 +1,4 @@
-"""CPU seconds of a byte are those of the cipher, however long a try lasts (docs/method.md, 1)."""
+"""CPU seconds per byte do not depend on the duration of a try (docs/method.md, section 1)."""
 
 import multiprocessing
 import os
@@ -9,19 +9,19 @@ from typing import Any
 from tests.agent import whole as agent
 
 CIPHER, SHORT, LONG = "chacha20-poly1305@openssh.com", 256, 768
-"""MiB of a short try, which costs little more than the least that states a figure, and of a long
-one. What a slow cipher needs for that: `test_ssh_readings.py`."""
+"""Cipher, and MiB of a short and a long try. The short one costs little more than the minimum for a
+result. See `test_ssh_readings.py` for slow ciphers."""
 
 PAIRS = 12
-"""Of tries that take turns, at most. A try's CPU seconds scatter by 5 to 20 % on a shared machine:
-that the two kinds differ by more than 5 % is shown where all pairs differ by more, in one
-direction. However much they scatter, that happens by chance once in 4,096 times."""
+"""Maximum number of alternating pairs of tries. A try's CPU seconds vary by 5 to 20 % on a shared
+machine. The two kinds differ by more than 5 % if all pairs differ by more in one direction; with
+any noise, that happens by chance once in 4,096 times."""
 
 
 def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
-    """Return CPU seconds per 10^9 bytes, of both ends together and of the busier one.
+    """Return CPU seconds per 10^9 bytes, of both ends together and of the busier end.
 
-    None if a busy machine moved too few bytes.
+    None if a busy machine transferred too few bytes.
     """
     ends = [sample["client_cpu_seconds"], sample["server_cpu_seconds"]]
     if None in ends:
@@ -30,7 +30,7 @@ def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
-    """Return the ratios by either measure, of enough pairs to see them agree within 5 %."""
+    """Return both ratios for enough pairs to show whether they agree within 5 %."""
     channel = agent.Channel(CIPHER)
     ratios: tuple[list[float], list[float]] = ([], [])
     with agent.PrivateServer(agent.find_program("ssh", None) or "", sshd) as server:
@@ -39,7 +39,7 @@ def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
         for number in range(PAIRS):
             pilot = agent.pipeline_try(server, channel, agent.pilot_mib(channel))
             made = {}
-            for mib in (SHORT, LONG)[:: (1, -1)[number % 2]]:  # alternately one or the other first
+            for mib in (SHORT, LONG)[:: (1, -1)[number % 2]]:  # alternate the order
                 tried = agent.pipeline_try(server, channel, mib)
                 made[mib] = costs(agent.ssh_sample(tried, agent.reference_of([pilot])))
             short, long = made[SHORT], made[LONG]
@@ -52,7 +52,7 @@ def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
 
 
 def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(sshd: str) -> None:
-    """Exclude the fixed cost of a stream (0.1 to 0.2 s) from both.
+    """Exclude the fixed cost of a stream (0.1 to 0.2 s) from both tries.
 
     Runs in a process without other children, because the agent reaps every child.
     """

@@ -1,4 +1,4 @@
-"""A run counts as uploaded only when Ciphermark says so; until then it is kept and can be sent."""
+"""Runs remain in the spool until Ciphermark confirms the upload."""
 
 import json
 import re
@@ -18,7 +18,7 @@ OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 
 @pytest.fixture
 def spooled(tmp_path: Path) -> Path:
-    """Return a run that waits in the spool."""
+    """Create a run in the spool and return its path."""
     path = spool(tmp_path) / "run-0b8f3c1e.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"schema": "ciphermark/run/1", "run_id": "0b8f3c1e"}')
@@ -36,7 +36,7 @@ def spooled(tmp_path: Path) -> Path:
         b'{"run_id": null}',
         b'{"run_id": "6f0e7a0c-8f0d-4b8a-9d27-3a6c5b1e2f3d"}',
         b'{"run_id": "RUN_I',
-        b"[" * 200_000,  # nested too deeply to be read
+        b"[" * 200_000,  # nested too deeply to parse
     ),
 )
 def test_an_answer_that_does_not_name_this_run_is_no_receipt(
@@ -45,7 +45,7 @@ def test_an_answer_that_does_not_name_this_run_is_no_receipt(
     server = serve((ACCEPTED_STATUS if b"RUN_ID" in body else OK) + body)
     done = run_agent("upload", "--server", server.url, before=ONCE, env=TOKEN)
     assert done.code == 1
-    assert "is there a proxy or a sign-in page in between?" in done.err
+    assert "check for a proxy or sign-in page" in done.err
     assert spooled.exists()
 
 
@@ -58,7 +58,7 @@ def test_the_printed_command_sends_the_file_that_was_kept(
     before = f"{ONCE}; sys.argv[0] = {str(AGENT)!r}"
     done = run_agent(*words, before=before, env=env)
     assert done.code == 1
-    found = re.search(r"kept in (.+)\nsend it later: (.+)\n", done.err)
+    found = re.search(r"saved in (.+)\nTo upload it, run: (.+)\n", done.err)
     assert found is not None, done.err
     kept, command = Path(found[1]), found[2]
     run_id = json.loads(kept.read_text())["run_id"]
@@ -94,18 +94,20 @@ def test_a_refused_run_waits_no_longer(
     assert moved.name == f"{spooled.name}.rejected"
     assert moved.read_text() == text
     assert str(moved) in done.err
-    assert run_agent("upload", "--server", server.url, env=TOKEN).out.startswith("nothing to send")
+    assert run_agent("upload", "--server", server.url, env=TOKEN).out.startswith(
+        "Nothing to upload"
+    )
 
 
 @pytest.mark.parametrize(
     ("status", "words"),
     (
-        (401, "does not know this token"),
-        (403, "may not upload"),
-        (404, "no Ciphermark at this address"),
+        (401, "token is unknown, expired or revoked"),
+        (403, "does not permit uploads"),
+        (404, "no Ciphermark server found at"),
         (409, "another run with the same run_id"),
-        (413, "too large"),
-        (500, "answered 500"),
+        (413, "exceeds the server's size limit"),
+        (500, "status 500"),
     ),
 )
 def test_a_run_that_may_be_taken_later_stays_in_the_spool(

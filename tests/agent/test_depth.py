@@ -1,4 +1,4 @@
-"""The three depths: how long they take, what they measure, when a series ends."""
+"""The three depths: duration, measurements, and the end of a series."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def series_of(rates: list[float]) -> agent.Series:
 
 
 def test_a_series_ends_when_its_median_is_known_within_the_share() -> None:
-    """Compare 1.2533 * 1.4826 * MAD / sqrt(n) with the median: here 1.8581 * 2 / 3 / 100."""
+    """Compare 1.2533 * 1.4826 * MAD / sqrt(n) with the median, here 1.8581 * 2 / 3 / 100."""
     rates = [96e6, 97e6, 98e6, 98e6, 100e6, 102e6, 102e6, 103e6, 104e6]
     assert series_of(rates).uncertainty() == pytest.approx(1.2533 * 1.4826 * 0.02 / 3)
     assert series_of(rates).complete(0.02)

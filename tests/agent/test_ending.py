@@ -1,4 +1,4 @@
-"""Whatever ends the agent, nothing that it started stays."""
+"""All processes that the agent started end with it."""
 
 import json
 import signal
@@ -24,28 +24,28 @@ agent.pilot_mib = lambda channel, *words: (
 )
 agent.TRY_SECONDS = 3600.0
 """
-"""The first transfer of 3des-cbc does not end by itself, however late a test looks."""
+"""Keep the first 3des-cbc transfer running until the test stops it."""
 
 
 @contextmanager
 def running_agent(
     home: Path, *arguments: str, before: str = ENDLESS
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Yield an agent that stays in the first transfer of 3des-cbc."""
+    """Yield an agent that remains in the first transfer of 3des-cbc."""
     with started(
         home,
         ("run", *arguments),
         before,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        # Also where the tests themselves run under nohup.
+        # Also test SIGHUP if the tests run under nohup.
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     ) as child:
         yield child
 
 
 def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """Return all processes below the agent, once a stream is running."""
+    """Return all processes below the agent once a stream is running."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         found = psutil.Process(child.pid).children(recursive=True)
@@ -96,13 +96,13 @@ def interrupted(*words):
     return window(*words)
 agent.Progress.step, agent.steady_window = said, interrupted
 """
-"""Ctrl-C while the stream of the second round runs: no sooner and no later on any machine."""
+"""Press Ctrl-C during the stream of the second round, independent of the machine's speed."""
 
 
 def test_an_interrupted_run_keeps_what_it_has_measured(
     run_agent: RunAgent, tmp_path: Path, sshd: str
 ) -> None:
-    """Interrupt in the second round: each method has a try, openssl has none."""
+    """Interrupt in the second round, when each ssh method has a try and openssl has none."""
     words = ("run", "--sshd", sshd, "--ciphers", "aes128-ctr,rc4", "--seconds", "0.2")
     done = run_agent(*words, before=ONCE + INTERRUPTED)
     assert done.code == 1, done.err

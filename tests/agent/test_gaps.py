@@ -1,4 +1,4 @@
-"""What is missing in a run, or cannot be true, is said with its reason."""
+"""Missing or implausible results are reported with a reason."""
 
 from pathlib import Path
 
@@ -51,5 +51,5 @@ def test_every_ssh_cipher_that_was_asked_for_and_is_not_offered_is_named(
     words = ("run", "--ssh", ssh, "--openssl", STAND_IN, "--ciphers", asked, "--tries", "1")
     document = sound(run_agent(*words))
     named = {(entry["cipher"], entry["reason"]) for entry in document["skipped"]}
-    words_of = "this OpenSSH does not offer it"
+    words_of = "not supported by this OpenSSH"
     assert named == {(name, words_of) for name in ("cast128-cbc", "arcfour", "arcfour256")}

@@ -1,4 +1,4 @@
-"""Whatever a tool or the kernel answers, what is measured is kept, and the document is sound."""
+"""With any output of tools or the kernel, the agent keeps results and writes a valid document."""
 
 import re
 from pathlib import Path
@@ -18,11 +18,11 @@ from tests.agent.running import (
 )
 
 DIGITS = "9" * 400
-MANY = "9" * 5000  # more than Python turns into a number
+MANY = "9" * 5000  # more digits than Python converts to a number
 
 
 def answering(line: str, out: str = "+H:16384\\n+F:25:RC4:1000.00") -> str:
-    """Write an openssl that prints this for rc4, and a valid result for any other cipher."""
+    """Write an openssl that prints this for rc4, and valid output for any other cipher."""
     return (
         f"import sys\nif 'rc4' in sys.argv:\n"
         f"    print({line!r}.replace('~', chr(10)), file=sys.stderr)\n"
@@ -57,7 +57,7 @@ DT = "+DT:RC4:1:16384~"
 )
 def test_an_answer_that_is_no_number_is_no_try(line: str, tmp_path: Path) -> None:
     fake = write_program(tmp_path / "openssl", answering(line.replace("\udcff", "\u00ff")))
-    with pytest.raises(agent.TryFailed, match="answered no rate"):
+    with pytest.raises(agent.TryFailed, match="reported no rate"):
         agent.openssl_try(agent.Openssl(fake), agent.SpeedCall("rc4"), 1)
 
 
@@ -125,7 +125,7 @@ agent.{0} = failing
     (
         ("cpu_environment", "virtualization", "os_environment",
          "wait_until_quiet", "machine_state"),
-        ("conditions_of_run",),  # alone: it takes what machine_state returns
+        ("conditions_of_run",),  # alone, because it uses the result of machine_state
     ),
 )  # fmt: skip
 def test_readings_that_fail_are_unknown_and_lose_no_figure(

@@ -1,4 +1,4 @@
-"""Escape sequences in files and answers never reach the terminal."""
+"""Escape sequences in files and responses never reach the terminal."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.sample_documents import openssl_measurement, run_document, ssh_measur
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e\u2066"
 
 KEPT = {"schema", "tool", "method", "acceleration", "operation"}
-"""Members whose values `show` goes by."""
+"""Members whose values control the output of `show`."""
 
 
 def hostile(value: Any, name: str = "") -> Any:

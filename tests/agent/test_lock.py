@@ -1,4 +1,4 @@
-"""Agents of one account measure one after the other, and no other account can hold them up."""
+"""Agents of one account measure one after the other; other accounts cannot block them."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ from tests.agent.running import QUICK_RUN, RunAgent, started
 from tests.launch.tools import within
 
 LOCK = f".local/state/ciphermark/lock-{os.uname().nodename}"
-WAITS = "Another agent measures on this machine; waiting up to 60 min for it."
+WAITS = "Another agent is measuring this machine; waiting up to 60 min for it."
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def lock(tmp_path: Path) -> Path:
 
 @contextmanager
 def held(lock: Path, how: int = 0) -> Iterator[None]:
-    """Hold the lock as a measuring agent does."""
+    """Hold the lock like a measuring agent."""
     descriptor = os.open(lock, os.O_RDWR if lock.is_file() else os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -41,7 +41,7 @@ def held(lock: Path, how: int = 0) -> Iterator[None]:
 
 @contextmanager
 def waiting_agent(home: Path, output: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Yield a run that has reported that it waits for another agent."""
+    """Yield a run that has reported that it is waiting for another agent."""
     words = ("run", *QUICK_RUN, "--output", str(output))
     with started(home, words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
         assert child.stderr is not None
@@ -72,7 +72,7 @@ def test_a_wait_without_end_is_given_up(run_agent: RunAgent, lock: Path) -> None
         done = run_agent("run", *QUICK_RUN, before="agent.LOCK_SECONDS = 0.3")
     assert done.code == 3
     assert done.err.endswith(
-        "another agent has measured here for 0.005 min; nothing was measured\n"
+        "another agent has been measuring for 0.005 min; nothing was measured\n"
     )
     assert done.out == ""
 
@@ -98,7 +98,7 @@ def test_a_killed_agent_holds_nobody_up(tmp_path: Path, lock: Path) -> None:
 
 def test_no_other_account_can_open_the_lock(run_agent: RunAgent, tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
-    with held(tmp_path / "temporary"):  # as every account can hold /tmp
+    with held(tmp_path / "temporary"):  # any account can lock /tmp
         assert run_agent("run", *QUICK_RUN).code == 0
     lock = tmp_path / LOCK
     assert (lock.parent.stat().st_mode & 0o777, lock.stat().st_mode & 0o777) == (0o700, 0o600)

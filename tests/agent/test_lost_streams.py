@@ -1,4 +1,4 @@
-"""A terminal, pipe or device that takes nothing any more costs no run that has been measured."""
+"""A closed terminal, pipe or device does not lose a measured run."""
 
 import fcntl
 import json
@@ -46,7 +46,7 @@ def endless_words(tmp_path: Path) -> list[str]:
 
 
 def by_shell(home: Path, line: str, words: Words) -> Finished:
-    """Run the agent by this shell line, in which "$@" is the command."""
+    """Run the agent with this shell line, in which "$@" is the command."""
     command = ["bash", "-c", line, "bash", *agent_command(words)]
     return finished(command, agent_environment(home, TOKEN))
 
@@ -66,7 +66,7 @@ def tried_thrice(home: Path) -> bool:
 
 
 def hang_up(home: Path, words: Words, at_hang_up: Any = signal.SIG_DFL) -> int:
-    """Run at a terminal that is closed during the third try; the exit code."""
+    """Run at a terminal that closes during the third try; return the exit code."""
     master, slave = os.openpty()
 
     def own_terminal() -> None:
@@ -133,7 +133,7 @@ def test_a_standard_output_that_takes_no_document_keeps_it(
     assert done.code == 1, done.err
     kept = only_kept(tmp_path)
     assert is_whole(kept)
-    assert "standard output cannot be written: " in done.err
-    assert f"the run is kept in {kept}\n" in done.err
+    assert "cannot write standard output: " in done.err
+    assert f"run saved in {kept}\n" in done.err
     assert "Traceback" not in done.err
     assert "Exception" not in done.err

@@ -1,4 +1,4 @@
-"""--output names a file, a link, a device or a FIFO: each is written as a shell would write it."""
+"""`--output` writes files, links, devices and FIFOs like a shell."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def test_a_fifo_is_written_to_and_stays_one(run_agent: RunAgent, tmp_path: Path)
     reader = threading.Thread(target=lambda: read.append(fifo.read_text()))
     reader.start()
     done = run_agent(*ONE_CIPHER, "--output", str(fifo))
-    if not fifo.is_fifo():  # the reader would wait for ever
+    if not fifo.is_fifo():  # the reader would wait forever
         os.close(os.open(fifo, os.O_WRONLY))
     reader.join(30)
     assert done.code == 0, done.err

@@ -1,4 +1,4 @@
-"""The agent on the oldest Python from 3.6 on and the newest, where things are lacking."""
+"""The agent on the oldest supported and the newest Python, with modules missing."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from tests.agent.test_ending import ENDLESS, name_of, running_agent, stragglers,
 
 
 def versions_found() -> list[str]:
-    """Return the Pythons installed by pyenv, the oldest first, and the current one."""
+    """Return the Python versions installed by pyenv, oldest first, and the current one."""
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found = {}
     for path in root.glob("versions/3.*/bin/python3"):
@@ -91,7 +91,7 @@ def test_a_container_without_proc_gives_nulls_and_figures(
 
 
 GIVEN_UP = "agent.MOST_FAILURES = 1"
-"""The second transfer would end by its time limit, a minute later."""
+"""Limit for the second transfer, which would otherwise time out a minute later."""
 
 
 def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd: str) -> None:
@@ -102,7 +102,7 @@ def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd
         processes = transfer_of(child)
         for process in processes:
             if name_of(process) == "sshd":
-                with suppress(psutil.NoSuchProcess):  # it went with the one before
+                with suppress(psutil.NoSuchProcess):  # it ended with its parent
                     process.send_signal(signal.SIGKILL)
         assert child.wait(timeout=120) == 0
         assert stragglers(processes) == []

@@ -1,4 +1,4 @@
-"""What the agent reads of a machine: known facts exactly, unknown ones as None."""
+"""The agent reads a machine's properties exactly, and unknown ones as None."""
 
 import hashlib
 import time
@@ -164,7 +164,7 @@ def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare with the readings that it took, whatever other processes do."""
+    """Compare with the agent's own readings, whatever other processes do."""
     times: list[agent.CpuTimes] = []
     own: list[float] = []
 
@@ -199,7 +199,7 @@ def test_the_machine_id_cannot_be_read_from_the_document() -> None:
 
 
 def quiet_after(monkeypatch: pytest.MonkeyPatch, readings: list[float | None]) -> list[str]:
-    """Return the messages of the wait for these foreign CPU readings, each within 0.01 s."""
+    """Return the messages printed while waiting, given these foreign CPU readings."""
     left, now = iter(readings), [0.0]
 
     class Watch:

@@ -1,4 +1,4 @@
-"""`schedule` prints what systemd and cron understand, installs the timer and removes it."""
+"""`schedule` prints units for systemd and lines for cron, and installs and removes the timer."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) 
     )
     assert shlex.split(line) == shlex.split(cron)
     assert shlex.split(later) == shlex.split(cron_later)
-    assert shlex.split(later)[-1] == "upload"  # what waits in the spool
+    assert shlex.split(later)[-1] == "upload"  # uploads the spool
     words = shlex.split(line)
     assert words == [sys.executable, str(AGENT), "run", "--standard", "--progress", "none"]
     for text in ("[Timer]", "OnCalendar=", "WantedBy=timers.target", "SuccessExitStatus=1"):
@@ -44,7 +44,7 @@ def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
     units = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert sorted(units) == UNITS
     for name, text in units.items():
-        (tmp_path / name).write_text(text.split("# then:")[0])
+        (tmp_path / name).write_text(text.split("# Then run:")[0])
     verify = shutil.which("systemd-analyze")
     if verify:
         paths = [str(tmp_path / name) for name in units]
@@ -98,7 +98,10 @@ def test_the_units_are_installed_as_printed(account: Account) -> None:
         f"{account.typed}daemon-reload",
         f"{account.typed}enable --now ciphermark_agent.timer",
     ]
-    assert f"installed in {account.units}; next run: systemctl {account.typed}list-timers" in said
+    assert (
+        f"installed in {account.units}. To see the next run: systemctl {account.typed}list-timers"
+        in said
+    )
     assert ("loginctl enable-linger" in said) is bool(account.typed)
 
 
@@ -106,7 +109,7 @@ def test_without_systemd_nothing_is_written(root: Account) -> None:
     write_program(root.systemctl.folder / "systemctl", "import sys; sys.exit('no bus')")
     done = root.run("--install")
     assert done.code == 2
-    assert "daemon-reload failed: no bus; `schedule` alone prints a line for cron" in done.err
+    assert "daemon-reload failed: no bus; to use cron, run schedule" in done.err
     assert not root.units.exists()
 
 

@@ -1,4 +1,4 @@
-"""`openssl speed -mr` of every version: counts and seconds of the cipher asked for."""
+"""Output of `openssl speed -mr` of every version."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ RUNS = sorted(path.name[: -len(".mr.err")] for path in CAPTURES.glob("*-evp-*.mr
 
 
 def printed_rates(out: str) -> list[float]:
-    """Return the bytes per second that openssl itself computed, from its +F line."""
+    """Return the bytes per second that openssl computed, from its +F line."""
     match = re.search(r"^\+F:\d+:[^:]+:(.+)$", out, re.M)
     return [float(word) for word in match.group(1).split(":")] if match else []
 
@@ -43,11 +43,11 @@ def test_block_sizes_are_those_of_the_lines() -> None:
     (
         (
             "speed: unable to load provider legacy\nHint: use -provider-path option",
-            "the legacy provider of this OpenSSL is not installed",
+            "OpenSSL's legacy provider is not installed",
         ),
-        ("Error setting cipher\nunsupported:crypto/evp", "this OpenSSL does not offer it"),
-        ("rc4 is an unknown cipher or digest", "this OpenSSL does not know it"),
-        ("speed: Unknown algorithm rc4", "this OpenSSL does not know it"),
+        ("Error setting cipher\nunsupported:crypto/evp", "not supported by this OpenSSL"),
+        ("rc4 is an unknown cipher or digest", "unknown to this OpenSSL"),
+        ("speed: Unknown algorithm rc4", "unknown to this OpenSSL"),
         ("out of memory", "openssl speed failed: out of memory"),
     ),
 )
@@ -108,7 +108,7 @@ def test_a_mask_counts_from_a_tenth_of_effect(masked: float, worked: bool) -> No
 
 
 def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> None:
-    """Interrupt after the masked try of GCM, before the plain one: the mask is not judged."""
+    """Interrupt after the masked try of GCM and before the plain one, so the mask is not judged."""
     skipped = agent.Skipped()
     ciphers = ("aes-128-cbc", "aes-128-gcm")
     context = (agent.QUICK, skipped, agent.Progress("none"))
@@ -118,7 +118,7 @@ def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> No
     assert plan.results() == []
     assert sorted((entry["cipher"], entry["reason"]) for entry in skipped.entries.values()) == [
         ("aes-128-cbc", "not tried: interrupted"),
-        ("aes-128-cbc", "without AES hardware: not tried: interrupted"),
+        ("aes-128-cbc", "with AES hardware disabled: not tried: interrupted"),
         ("aes-128-gcm", "not tried: interrupted"),
     ]
 

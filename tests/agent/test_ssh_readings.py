@@ -5,7 +5,7 @@ import pytest
 from tests.agent import whole as agent
 
 CONTEXT = (agent.STANDARD, agent.Skipped(), agent.Progress("none"))
-"""What a plan of a run is made with."""
+"""Arguments of a plan of a run."""
 
 LOG_92_CTR = """\
 debug1: kex: algorithm: sntrup761x25519-sha512@openssh.com
@@ -44,8 +44,8 @@ def test_negotiated_algorithms_are_those_of_the_upload_direction(
 @pytest.mark.parametrize(
     ("ssh_log", "sshd_log", "received", "words"),
     (
-        ("Unable to negotiate: no matching cipher found.", "", "", "this sshd refuses it"),
-        ("Unknown cipher type 'foo'", "", "", "this ssh does not know it"),
+        ("Unable to negotiate: no matching cipher found.", "", "", "refused by this sshd"),
+        ("Unknown cipher type 'foo'", "", "", "unknown to this ssh"),
         ("", "User x not allowed because account is locked", "", "the account is locked"),
         ("", "", "This account is currently not available.", "no login shell"),
         ("debug1: x\nsomething odd\ndebug1: y", "why", "", "something odd (sshd: why)"),
@@ -90,18 +90,18 @@ def cpu_seconds(tried: agent.Tried, *pilots: agent.Tried) -> tuple[object, objec
 
 
 PILOTS = (transfer(100, 0.07, 0.20), transfer(100, 0.09, 0.24))
-"""In the middle 0.08 and 0.22 s for 100 bytes."""
+"""Pilots with median CPU seconds of 0.08 and 0.22 for 100 bytes."""
 
 
 def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:
-    """Use 900 bytes more that cost 1.8 and 3.6 s more, with 250 bytes timed."""
+    """Use 900 more bytes that cost 1.8 and 3.6 s more, with 250 bytes timed."""
     assert cpu_seconds(transfer(1000, 1.88, 3.82), *PILOTS) == (0.5, 1.0)
 
 
 @pytest.mark.parametrize(
     "tried",
     (
-        transfer(1000, 0.20, 0.40),  # too little CPU time to tell within 5 %
+        transfer(1000, 0.20, 0.40),  # too little CPU time for an error below 5 %
         transfer(1000, 0.05, 3.82),
         transfer(100, 5.0, 5.0),  # no more bytes than the pilots
         transfer(50, 5.0, 5.0),
@@ -133,7 +133,7 @@ def test_old_servers_get_what_they_need_and_nothing_unknown() -> None:
         ([0.0], 4.0, 1),
         ([0.5, 0.0], 4.0, 2),
         ([0.5, 0.4, 0.3, 0.0], 4.0, 3),
-        ([0.9, 0.0], 0.0, 1),  # the time for repeats is used up
+        ([0.9, 0.0], 0.0, 1),  # no time left for repeats
     ),
 )
 def test_disturbed_tries_are_repeated_and_all_kept(

@@ -1,4 +1,4 @@
-"""A remote end: a second private sshd on the loopback address that only an ssh config knows."""
+"""A remote host: a second private sshd on the loopback address, known only to an ssh config."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ SSH = shutil.which("ssh") or "ssh"
 
 
 class Remote:
-    """Run an sshd with one cipher for every connection to a port, like a remote host."""
+    """Run an sshd with one cipher for each connection to a port, like a remote host."""
 
     def __init__(self, server: agent.PrivateServer) -> None:
         self.server = server
@@ -61,7 +61,7 @@ def remote(sshd: str) -> Iterator[Remote]:
 
 @pytest.fixture
 def configured_ssh(remote: Remote, tmp_path: Path) -> str:
-    """Write an ssh whose configuration knows the host `far`."""
+    """Write an ssh whose configuration defines the host `far`."""
     folder = remote.server.folder
     config = tmp_path / "config"
     config.write_text(
@@ -87,7 +87,7 @@ def words(ssh: str, *targets: str) -> list[str]:
 
 
 MUCH = ONCE + "agent.sized_mib = lambda *_: 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
-"""So that a transfer's CPU time can be told, however little a busy machine moves."""
+"""Number of MiB, so that even on a busy machine, a transfer's CPU time is measurable."""
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
@@ -105,11 +105,11 @@ def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
         assert one["samples"][0]["client_cpu_seconds"] > 0
         assert one["samples"][0]["server_cpu_seconds"] is None
     reasons = [(entry["cipher"], entry["reason"]) for entry in document["skipped"]]
-    refused = "far: the remote sshd refuses this cipher (it offers aes128-ctr)"
+    refused = "far: the remote sshd rejects this cipher (it offers aes128-ctr)"
     assert ("3des-cbc", refused) in reasons
-    unknown = "its host key is not known: connect once by hand and accept it"
+    unknown = "unknown host key; connect once with ssh and accept it"
     assert ("aes128-ctr", "stranger: " + unknown) in reasons
-    assert "ssh to stranger is not measured: " + unknown in done.err
+    assert "Skipping ssh to stranger: " + unknown in done.err
 
 
 def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
@@ -119,7 +119,7 @@ def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
     )  # fmt: skip
     document = sound(done)
     assert {one["tool"] for one in document["measurements"]} == {"openssl"}
-    assert "ssh to nobody@127.0.0.1:9 is not measured" in done.err
+    assert "Skipping ssh to nobody@127.0.0.1:9" in done.err
     assert "resolve" in done.err
 
 
@@ -132,14 +132,14 @@ def told(folder, remove=agent.shutil.rmtree, **options):
 agent.shutil.rmtree = told
 """
 HASTY = "agent.Transfer.wait_for.__defaults__ = (3.0,)"
-"""Nothing but the time limit of 20 s ends an endless output."""
+"""Shorten the time limit of 20 s, which alone ends an endless output."""
 
 
 @pytest.mark.parametrize("stream", (">&2", ""), ids=("its errors", "its output"))
 def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
     run_agent: RunAgent, remote: Remote, configured_ssh: str, stream: str
 ) -> None:
-    """Flood the file of ssh's log with errors of the remote end."""
+    """Flood ssh's log file with errors from the remote host."""
     config = Path(remote.server.path("sshd_config"))
     before = config.read_text()
     config.write_text(f"{before}ForceCommand yes 'kex: algorithm: {'x' * 5000}' {stream}\n")
@@ -151,7 +151,7 @@ def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
     assert int(said["VmHWM"]) < 60_000
     assert max(map(len, done.err.splitlines())) < 1000
     if stream:
-        assert "ssh to far is not measured: the far end made ssh write a log of 8 MiB" in done.err
+        assert "Skipping ssh to far: the remote host made ssh log more than 8 MiB" in done.err
 
 
 def test_a_jump_hosts_own_algorithms_are_not_taken_for_those_of_the_target() -> None:
@@ -166,4 +166,4 @@ def test_a_jump_hosts_own_algorithms_are_not_taken_for_those_of_the_target() -> 
 def test_what_ssh_would_take_for_an_option_is_no_target(run_agent: RunAgent, target: str) -> None:
     done = run_agent("run", f"--target={target}")
     assert done.code == 2
-    assert "give USER@HOST" in done.err
+    assert "must be USER@HOST" in done.err

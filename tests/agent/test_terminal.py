@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: tables, one sentence for each mistake, the host's name."""
+"""Terminal output: tables, one sentence per error, the host's name."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_a_run_at_a_terminal_prints_tables_and_no_json(tmp_path: Path) -> None:
     assert "{" not in said
     assert len(said.splitlines()) < 20
     (path,) = tmp_path.glob("ciphermark-*.json")
-    assert f"The run is in {path.name};" in said
+    assert f"Run saved in {path.name}." in said
     assert json.loads(path.read_text())["measurements"]
     read_only = (
         "import os\nknown = os.access\n"
@@ -60,7 +60,7 @@ def test_a_run_at_a_terminal_prints_tables_and_no_json(tmp_path: Path) -> None:
     )
     said = at_a_terminal(tmp_path, read_only)
     (path,) = (tmp_path / ".local/state/ciphermark").glob("ciphermark-*.json")
-    assert f"The run is in {path};" in said
+    assert f"Run saved in {path}." in said
 
 
 def measured(tool: str, cipher: str, rates: tuple[float, ...], **facts: Any) -> dict[str, Any]:
@@ -74,8 +74,8 @@ GCM, CHACHA = "aes128-gcm@openssh.com", "chacha20-poly1305@openssh.com"
 @pytest.mark.parametrize(
     ("fast", "words"),
     (
-        (900e6, f"{GCM} moves 3.00 times what today's default does, {CHACHA}"),
-        (301e6, f"{GCM} is as fast as today's default here, {CHACHA}: no change is needed"),
+        (900e6, f"{GCM} is 200 % faster than the default, {CHACHA}."),
+        (301e6, f"The default, {CHACHA}, is as fast as {GCM}. No change is needed."),
     ),
 )
 def test_show_has_ssh_beside_openssl_and_the_recommended_line(
@@ -126,12 +126,12 @@ def test_show_of_a_broken_file_is_one_sentence(
     path.write_text(json.dumps({**whole, **change}))
     done = run_agent("show", str(path))
     if done.code == 0:
-        assert change == BROKEN[0]  # no measurement is a table without rows
+        assert change == BROKEN[0]  # without measurements, the table has no rows
         return
     assert done.code == 2
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
-    assert f"{path} is broken" in done.err
+    assert f"{path} is not a valid run" in done.err
 
 
 def old_pythons() -> list[str]:
@@ -141,7 +141,7 @@ def old_pythons() -> list[str]:
 
 @pytest.mark.parametrize("start", (AGENT, PACKAGE), ids=("one file", "folder"))
 def test_an_old_python_says_what_is_needed(start: Path) -> None:
-    sentence = r"Ciphermark's agent needs Python 3\.6 or newer; this is 2\.\d\.\n"
+    sentence = r"The Ciphermark agent requires Python 3\.6 or later; this is Python 2\.\d\.\n"
     for python in old_pythons():
         done = subprocess.run((python, str(start)), capture_output=True, text=True, check=False)
         assert done.returncode == 2

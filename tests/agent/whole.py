@@ -1,4 +1,4 @@
-"""Every name of the agent's modules at one place, for tests that read and replace them.
+"""Combine all names of the agent's modules, for tests that read and replace them.
 
 A name that is set here is set in each module that uses it.
 """
