@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Django's commands, with `backend/` on the import path."""
+"""Run Django's commands with `backend/` on the import path."""
 
 import os
 import signal
@@ -9,7 +9,6 @@ from types import FrameType
 
 
 def main() -> None:
-    """Run the command named on the command line."""
     sys.path.insert(0, str(Path(__file__).resolve().parent / "backend"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -19,7 +18,9 @@ def main() -> None:
         from django.core.management import execute_from_command_line
         from django.db import OperationalError
     except ModuleNotFoundError:
-        sys.exit("No Django here: use .venv/bin/python manage.py (`make run` makes .venv).")
+        sys.exit(
+            "Django is not installed. Use .venv/bin/python manage.py (`make run` creates .venv)."
+        )
     try:
         execute_from_command_line(sys.argv)
     except KeyboardInterrupt:
@@ -32,11 +33,11 @@ def main() -> None:
         if "--traceback" in sys.argv:
             raise
         reason = str(fault).partition("\n")[0]
-        sys.exit(f"PostgreSQL cannot be used: {reason}. Start it, or correct DATABASE_URL.")
+        sys.exit(f"Cannot connect to PostgreSQL ({reason}). Start it, or correct DATABASE_URL.")
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """End as after Ctrl-C: in order, with whatever was started."""
+    """Stop the started processes in order, as after Ctrl-C."""
     raise KeyboardInterrupt
 
 

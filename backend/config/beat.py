@@ -1,4 +1,4 @@
-"""Celery beat with its schedule in memory."""
+"""Run Celery beat with its schedule in memory."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from core.signs_of_life import BEAT, leave_sign
 
 
 class MemoryScheduler(Scheduler):
-    """Keep the schedule in memory; intervals begin at its start."""
+    """Keep the schedule in memory; intervals begin when beat starts."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Send due tasks and record a heartbeat."""

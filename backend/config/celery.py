@@ -1,4 +1,4 @@
-"""The Celery application, `celery -A config.celery worker`."""
+"""Define the Celery application: `celery -A config.celery worker`."""
 
 import os
 from logging.config import dictConfig
@@ -18,7 +18,7 @@ from core.log_lines import start_context
 from core.signs_of_life import WORKER, count_failed_task, leave_sign
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Skip system checks, which `manage.py migrate` has run; they would import all views (1 s).
+# Skip system checks, which `manage.py migrate` has run. They would import all views (1 s).
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("ciphermark")
@@ -44,12 +44,12 @@ def _count_failure(**_: Any) -> None:
 
 
 NICENESS = 5
-"""Gives web processes three times the CPU share of background tasks."""
+"""Niceness that gives web processes three times the CPU share of background tasks."""
 
 
 @worker_init.connect
 def _give_way_to_pages(**_: Any) -> None:
-    """Lower the priority of the worker and its pool in favour of web processes."""
+    """Lower the priority of the worker and its pool."""
     os.nice(NICENESS)
 
 

@@ -14,13 +14,13 @@ PREFIX = "CIPHERMARK_"
 
 READ_ELSEWHERE = frozenset(
     {
-        "CIPHERMARK_LISTEN",  # docker-compose.yml, as are the next two
+        "CIPHERMARK_LISTEN",  # this and the next two: docker-compose.yml
         "CIPHERMARK_WEB_MEMORY",
         "CIPHERMARK_BACKUPS_KEEP",
         "CIPHERMARK_VENV",  # `make`
-        "CIPHERMARK_LAUNCHED_FOR",  # marks processes of `make run`
+        "CIPHERMARK_LAUNCHED_FOR",  # environment of processes of `make run`
         "CIPHERMARK_TEST_SSHD",  # the tests
-        "CIPHERMARK_SERVER",  # used by the agent, as is the next
+        "CIPHERMARK_SERVER",  # this and the next: used by the agent
         "CIPHERMARK_TOKEN",
     }
 )
@@ -28,7 +28,7 @@ READ_ELSEWHERE = frozenset(
 
 
 def refuse(faults: Iterable[str]) -> None:
-    """Raise `ImproperlyConfigured` with all faults, if there are any."""
+    """Raise `ImproperlyConfigured` with all errors, if there are any."""
     if said := "; ".join(faults):
         raise ImproperlyConfigured(f"The site refuses to start: {said}")
 
@@ -47,7 +47,7 @@ class Env(FileAwareEnv):
         return (value.strip() or default) if isinstance(value, str) else value
 
     def refuse_faults(self) -> None:
-        """Raise `ImproperlyConfigured` with all faults found so far."""
+        """Raise `ImproperlyConfigured` with all errors found so far."""
         try:
             self.seal()
         except EnvValidationError as error:
@@ -69,10 +69,10 @@ class Env(FileAwareEnv):
 
 
 def address(value: str) -> SplitResult:
-    """Validate a URL without quoting it in errors, as it may contain a password."""
+    """Validate a URL. Errors do not quote it, because it may contain a password."""
     try:
         parts = urlsplit(value)
-        # Text after an unescaped / or # in a password becomes path or fragment.
+        # After an unescaped / or # in a password, the rest is parsed as path or fragment.
         is_cut_wrongly = parts.fragment or "@" in parts.path or parts.port == 0
     except ValueError:  # invalid port
         is_cut_wrongly = True

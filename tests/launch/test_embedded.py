@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL and Redis: real servers, in folders of their own."""
+"""The embedded PostgreSQL and Redis: real servers in separate folders."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def made() -> Iterator[Path]:
 
 @contextmanager
 def copied(made: Path) -> Iterator[Path]:
-    """Copy the folder: creating a database takes longer than most of these tests."""
+    """Copy the folder, because creating a database takes longer than most of these tests."""
     with private_folder() as folder:
         subprocess.run(["cp", "-a", f"{made}/.", folder], check=True)
         yield folder
@@ -183,7 +183,7 @@ def test_a_stale_pid_file_with_the_number_of_another_process_is_not_a_server(
     lines = pid_file.read_text().splitlines()
     release_services(data_dir)
     owner = pid_file.parent.stat()
-    # This very process: alive, and surely no PostgreSQL.
+    # This process is running and is not PostgreSQL.
     pid_file.write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
     os.chown(pid_file, owner.st_uid, owner.st_gid)
     services = start_services(data_dir)

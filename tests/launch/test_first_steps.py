@@ -1,4 +1,4 @@
-"""The steps before anything runs: finding Python, the environment, Node and the frontend."""
+"""The first steps of make targets: find Python, create the environment, find Node, build."""
 
 import hashlib
 import os
@@ -20,8 +20,10 @@ def found_python(**variables: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_first_python_that_suits_is_taken_or_the_named_one(programs: MakeProgram) -> None:
-    programs("python3.13", "exit 127")  # a shim without the version behind it
-    programs("python3.12", 'case "$2" in *venv*) exit 1;; esac')  # Debian's without python3-venv
+    programs("python3.13", "exit 127")  # a shim of a missing version
+    programs(
+        "python3.12", 'case "$2" in *venv*) exit 1;; esac'
+    )  # Debian's Python without python3-venv
     programs("python3.11", f'exec {sys.executable} "$@"')
     programs("python3", "exit 0")
     assert found_python().stdout.strip().endswith("/python3.11")
@@ -35,7 +37,7 @@ def test_the_first_python_that_suits_is_taken_or_the_named_one(programs: MakePro
         ("exit 1", "", "needs Python 3.11.2 to 3.14, and none is on PATH: install one"),
         ("exit 1", "python3", "and PYTHON=python3 is not one: install one"),
         ("exit 0", "nopython", "and PYTHON=nopython is not one: install one"),
-        ('case "$2" in *venv*) exit 1;; esac', "", "python3 cannot make virtual environments: "),
+        ('case "$2" in *venv*) exit 1;; esac', "", "python3 cannot create virtual environments. "),
     ),
 )
 def test_without_one_that_suits_one_sentence_says_what_to_do(

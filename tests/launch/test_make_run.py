@@ -1,6 +1,6 @@
-"""`make run`, with every real part: what it tells, and that nothing outlives it.
+"""`make run` with all real processes: its messages, and that no process remains.
 
-Started in the environment that `make` has made.
+Uses the environment that `make` has created.
 """
 
 import fcntl
@@ -76,7 +76,7 @@ class RunningSite:
         return status
 
     def part(self, *words: str) -> psutil.Process:
-        """Find our child process whose command line has these words."""
+        """Find the site's child process whose command line contains these words."""
         children = psutil.Process(self.process.pid).children()
         return next(child for child in children if set(words) <= set(child.cmdline()))
 
@@ -96,7 +96,7 @@ class RunningSite:
 
 @pytest.fixture(scope="module")
 def lasting_folder() -> Iterator[Path]:
-    """Return one data folder for all starts of this module: each must cope with the last end."""
+    """Return one data folder for all starts; each start must work after the previous one."""
     with private_folder() as folder:
         yield folder
 
@@ -105,7 +105,7 @@ def lasting_folder() -> Iterator[Path]:
 def site(lasting_folder: Path) -> Iterator[RunningSite]:
     running = RunningSite(lasting_folder)
     try:
-        assert running.says("Ctrl-C stops everything."), running.output
+        assert running.says("Press Ctrl-C to stop."), running.output
         yield running
     finally:
         running.close()
@@ -123,13 +123,13 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
     Killing the agent does not end the site.
     """
     url = f"http://127.0.0.1:{site.port}/"
-    assert f"Ciphermark runs at {url}" in site.output
+    assert f"Ciphermark is running at {url}" in site.output
     for part in ("gunicorn", "celery"):
         assert Path(site.part(part).cmdline()[0]).parent == Path(sys.executable).parent
     with urllib.request.urlopen(f"{url}api/v1/runs/", timeout=60) as answer:
         assert json.load(answer)["results"], "the published runs are readable without signing in"
     password = site.data_dir / "admin-password"
-    assert f"accounts/login/ as admin; the password is in {password}" in site.output
+    assert f"accounts/login/ as admin. The password is in {password}" in site.output
     assert stat.S_IMODE(password.stat().st_mode) == 0o600
     assert password.read_text().strip() not in site.output
 
@@ -142,7 +142,7 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
     try:
         assert second.says("this takes"), second.output
         url = f"http://127.0.0.1:{second.port}/bench/"
-        assert f"Ciphermark runs at {url}\n" in second.output
+        assert f"Ciphermark is running at {url}\n" in second.output
         assert f"Sign in at {url}accounts/login/ as admin" in second.output
         with urllib.request.urlopen(url, timeout=60) as answer:
             assert answer.status == 200
@@ -150,8 +150,8 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
         assert "did you mean CIPHERMARK_PROXIES?" in second.output
         assert password.read_text() == made
         second.part("run", "--quick").kill()
-        assert second.says("The benchmark did not finish (exit code -9)"), second.output
-        assert second.says("Ctrl-C stops everything.")
+        assert second.says("The benchmark failed (exit code -9)"), second.output
+        assert second.says("Press Ctrl-C to stop.")
         assert {child.name() for child in second.remains()}.isdisjoint({"ssh", "sshd", "openssl"})
         assert not (lasting_folder / "upload-token").exists()
         os.killpg(second.process.pid, signal.SIGINT)
@@ -167,8 +167,8 @@ def test_a_killed_server_is_named_with_its_last_words_and_takes_the_rest_with_it
     pid_file = site.data_dir / "postgres" / "postmaster.pid"
     os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
     assert site.ended() == 1
-    assert re.search(r"PostgreSQL has stopped, .*\.log\):\n {2,}\S", site.output)
-    # What a killed PostgreSQL has started notices that by itself.
+    assert re.search(r"PostgreSQL exited; .*\.log\):\n {2,}\S", site.output)
+    # Child processes of a killed PostgreSQL detect this and exit.
     assert within(60, lambda: nothing_is_left(site)), site.remains()
 
 
@@ -201,7 +201,7 @@ def test_a_second_start_and_a_taken_or_impossible_port_are_one_sentence(data_dir
         other.listen()
         port = str(other.getsockname()[1])
         expected = {
-            port: f"Port {port} cannot be used (Address already in use): stop the program",
+            port: f"Port {port} is not available (Address already in use). Stop the program",
             "http": "PORT=http is not a port number",
             "70000": "PORT=70000 is not a port number",
         }
@@ -216,15 +216,15 @@ def test_a_second_start_and_a_taken_or_impossible_port_are_one_sentence(data_dir
         fcntl.flock(lock, fcntl.LOCK_EX)
         start = RunningSite(data_dir, *BOOTSTRAP)
         assert start.ended() == 1
-    assert "`make run` already runs in this folder (process 1, port 8000)" in start.output
+    assert "`make run` is already running in this folder (process 1, port 8000)" in start.output
     assert start.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("setting", "value", "sentence"),
     (
-        ("MEASURE", "often", "MEASURE must be 0 (skips the benchmark), 1 (repeats it) or unset."),
-        ("REDIS_URL", "redis://:word@127.0.0.1:9/0", "Redis cannot be used: "),
+        ("MEASURE", "often", "MEASURE must be 0 (skip the benchmark), 1 (repeat it) or unset."),
+        ("REDIS_URL", "redis://:word@127.0.0.1:9/0", "Cannot connect to Redis ("),
     ),
 )
 def test_a_setting_that_makes_no_sense_is_one_sentence(

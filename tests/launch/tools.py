@@ -1,4 +1,4 @@
-"""What the launch tests ask about processes."""
+"""Helpers of the launch tests for processes."""
 
 import os
 import shutil
@@ -16,17 +16,18 @@ from config.embedded import release_services, stop_services
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
 UseServices = Callable[[Path], "subprocess.Popen[str]"]
-"""Starts another process that uses a folder's servers until its input is closed."""
+"""Function that starts another process that uses a folder's servers until its input is closed."""
 
 MakeProgram = Callable[[str, str], Path]
-"""Puts a shell script of this name and content on PATH."""
+"""Function that puts a shell script with this name and content on PATH."""
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Create a folder with a short path; no server outlives it.
+    """Create a folder with a short path; stop its servers at the end.
 
-    pytest's folders are too long for a socket, and root's are closed to PostgreSQL's user.
+    pytest's folders are too long for a socket, and root's are not accessible to PostgreSQL's
+    user.
     """
     folder = Path("/tmp") / f"cm-{os.getpid()}-{time.monotonic_ns() % 10**9}"
     folder.mkdir()
@@ -54,7 +55,7 @@ def servers_of(folder: Path) -> set[str]:
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> bool:
-    """Whether it comes true in time."""
+    """Return whether a condition becomes true in time."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
@@ -71,6 +72,6 @@ def free_port() -> int:
 
 
 def is_listening(port: int) -> bool:
-    """Whether something on 127.0.0.1 takes connections there."""
+    """Return whether a process on 127.0.0.1 accepts connections on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,6 +1,6 @@
-"""PostgreSQL and Redis of a data folder, started on demand and stopped by their last user.
+"""Start PostgreSQL and Redis in a data folder on demand; their last user stops them.
 
-The programs come with `requirements.txt`. They need no root and no free port.
+`requirements.txt` installs the programs. They require neither root nor a free port.
 """
 
 import os
@@ -18,7 +18,7 @@ _shares: dict[Path, Share] = {}
 
 @dataclass(frozen=True)
 class Services:
-    """Hold the URLs of the servers; empty for a server that was not requested."""
+    """Describe the running servers; the URL of a server that was not requested is empty."""
 
     database_url: str
     redis_url: str
@@ -35,7 +35,7 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
         (data_dir / "services.lock").touch(mode=0o600)
     except OSError as error:
         raise EmbeddedServiceError(
-            f"{data_dir} cannot be written to ({error.strerror}): become its owner, or set "
+            f"{data_dir} is not writable ({error.strerror}). Change its owner, or set "
             "CIPHERMARK_DATA_DIR to another folder."
         ) from error
     data_dir = data_dir.resolve()
@@ -50,7 +50,7 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
 
 
 def release_services(data_dir: Path) -> None:
-    """Stop using the servers before this process ends. The last user stops them."""
+    """Stop using the servers before this process ends; the last user stops them."""
     share = _shares.pop(data_dir.resolve(), None)
     if share is not None:
         share.release()

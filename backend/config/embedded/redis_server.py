@@ -1,4 +1,4 @@
-"""Embedded Redis with its data and append-only file in the data folder."""
+"""Run Redis with its data and append-only file in the data folder."""
 
 import contextlib
 import signal
@@ -19,7 +19,7 @@ OPTIONS = {
     "databases": "64",
     "unixsocketperm": "700",
     "daemonize": "yes",
-    # Queued tasks survive a stop, and all but the last second of a crash.
+    # Queued tasks survive a shutdown. A crash loses at most the last second.
     "appendonly": "yes",
     "save": "",
     # When memory is full, evict cached data but never queued tasks.
@@ -35,7 +35,7 @@ class RedisServer(Server):
     stop_signal = signal.SIGTERM
 
     def ensure_running(self) -> str:
-        """Start the server unless it is running; return its URL once it answers."""
+        """Start the server unless it is running; wait until it is ready and return its URL."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if not self.processes() or not self._socket().exists():
@@ -49,7 +49,7 @@ class RedisServer(Server):
                     return f"unix://{quote(str(self._socket()))}?db=0"
                 time.sleep(0.02)
         raise EmbeddedServiceError(
-            f"The embedded Redis in {self.folder} does not answer: {last_line(self.log)} "
+            f"The embedded Redis in {self.folder} did not start: {last_line(self.log)} "
             f"(log: {self.log})"
         )
 
@@ -61,7 +61,7 @@ class RedisServer(Server):
         command = [str(provide(self.log.with_name("redis-program.log")))]
         for option, value in {**OPTIONS, **places}.items():
             command += [f"--{option}", str(value)]
-        # The log says why it stopped.
+        # If Redis fails, its log contains the reason.
         subprocess.run(
             command,
             cwd=self.folder,

@@ -1,7 +1,7 @@
-"""Base class of the embedded PostgreSQL and Redis.
+"""Manage the processes of the embedded PostgreSQL and Redis.
 
-A server is recognised by its program and working folder instead of a process id from a file, which
-may have been reused.
+A server is identified by its program and working folder, because a process ID in a file may have
+been reused.
 """
 
 import contextlib
@@ -20,22 +20,22 @@ STOP_SECONDS = 30.0
 KILL_SECONDS = 5.0
 
 LONGEST_DIRECTORY = 80
-"""Maximum length in bytes. The kernel allows 107 (103 on macOS) for the path of a socket."""
+"""Maximum length in bytes. The kernel limits the path of a socket to 107 (103 on macOS)."""
 
 PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
-"""Paths that need no escaping in URLs, shells and comma-separated lists."""
+"""Pattern of paths that require no escaping in URLs, shells and comma-separated lists."""
 
 
 class EmbeddedServiceError(ImproperlyConfigured):
-    """Report that an embedded server cannot be started or used."""
+    """Raised when an embedded server cannot be started or used."""
 
 
 class Server:
-    """Manage the server of a data folder, running or not."""
+    """Manage a server of a data folder, whether it is running or not."""
 
     name: ClassVar[str]
     place: ClassVar[str]
-    """Name of its folder and log."""
+    """Name of the server's folder and log."""
     program_names: ClassVar[tuple[str, ...]]
     stop_signal: ClassVar[signal.Signals]
 
@@ -71,9 +71,9 @@ class Server:
                 self.sockets().rmdir()
 
     def sockets(self) -> Path:
-        """Return the data folder if its path is short enough for a socket, else one in /tmp.
+        """Return the data folder if its path is short enough for a socket, or a folder in /tmp.
 
-        TMPDIR is ignored so that every process computes the same path.
+        TMPDIR is ignored so that every process uses the same path.
         """
         if len(os.fsencode(self.folder)) <= LONGEST_DIRECTORY and PLAIN_PATH.fullmatch(
             str(self.folder)
@@ -88,8 +88,8 @@ class Server:
         status = folder.lstat()
         if status.st_mode != 0o40700 or status.st_uid != owner:
             raise EmbeddedServiceError(
-                f"{folder} is not a private folder of this user, so no socket can lie there: "
-                "remove it and start again."
+                f"{folder} is not a private folder of this user, so it cannot contain a socket. "
+                "Remove it and start again."
             )
         return folder
 
@@ -110,7 +110,7 @@ class Server:
 
 
 def last_line(log: Path) -> str:
-    """Return the last error in the server's log, or else its last line."""
+    """Return the last error in the server's log, or its last line if there is no error."""
     text = log.read_text(errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     faults = [line for line in lines if "FATAL" in line or "error" in line.lower()]

@@ -1,7 +1,8 @@
 """Determine which process stops the servers of a data folder.
 
-Each process holds a shared lock on a file. A process that ends and can make its lock exclusive is
-the last one and stops the servers. The kernel releases the lock of a killed process.
+Each process holds a shared lock on a file. When a process ends, it requests an exclusive lock. The
+process that gets it is the last one and stops the servers. The kernel releases the lock of a
+killed process.
 """
 
 import atexit
@@ -13,7 +14,7 @@ from pathlib import Path
 
 
 class Share:
-    """Use of the servers of a data folder by this process."""
+    """Represent this process's use of a data folder's servers."""
 
     def __init__(self, data_dir: Path, stop: Callable[[], None]) -> None:
         # Not inherited through exec. A fork shares the lock, which keeps the servers running.
@@ -25,7 +26,7 @@ class Share:
         atexit.register(self.release)
 
     def release(self) -> None:
-        """Release the lock and stop the servers if no other process uses them. Forks do nothing."""
+        """Release the lock; stop the servers if no other process uses them. Ignore forks."""
         if self.process_id != os.getpid() or self._descriptor < 0:
             return
         atexit.unregister(self.release)

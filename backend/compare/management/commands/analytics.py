@@ -11,12 +11,10 @@ from core.site_command import SiteCommand
 
 
 class Command(SiteCommand):
-    """Rebuild ClickHouse, or the copies of all web processes."""
-
-    help = "Rebuild the copies of all processes, or the tables of ClickHouse, from PostgreSQL."
+    help = "Rebuild the analytics copies of all processes, or the ClickHouse tables."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Require the option, because a rebuild takes minutes on a large site."""
+        # The option is required because a rebuild takes minutes on a large site.
         parser.add_argument("--rebuild", action="store_true", required=True)
 
     def handle(self, *_: Any, **__: Any) -> None:

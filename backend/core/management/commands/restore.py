@@ -14,8 +14,6 @@ from runs.models import Run
 
 
 class Command(SiteCommand):
-    """Restore the database from a backup."""
-
     help = "Restore the database from FILE in one transaction."
     requires_migrations_checks = False
 
@@ -27,14 +25,14 @@ class Command(SiteCommand):
 
     def handle(self, *, file: str, replace: bool, **_: Any) -> None:
         if not replace and _has_runs():
-            raise CommandError("This database has runs. Use --replace to overwrite them.")
+            raise CommandError("The database contains runs. To overwrite them, use --replace.")
         path = None if file == "-" else Path(file)
         if path and not path.is_file():
             raise CommandError(f"{file} does not exist.")
         try:
             restore(path)
         except BackupRefused as reason:
-            raise CommandError(f"Nothing was changed: {reason}") from None
+            raise CommandError(f"The database was not changed: {reason}") from None
         call_command("migrate", interactive=False, verbosity=0)
         call_command("renew_runs")
         self.stdout.write(f"Restored from {file}. All users must sign in again.")

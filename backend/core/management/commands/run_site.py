@@ -25,10 +25,10 @@ from config.launch import frontend, processes, this_machine
 from core.site_command import SiteCommand
 
 READY_SECONDS = 90.0
-"""Start timeout for a small machine under load; normally two or three seconds."""
+"""Startup timeout for a small machine under load; startup normally takes 2 or 3 seconds."""
 
 SERVER_SECONDS = 5.0
-"""Socket timeout of Redis in seconds."""
+"""Timeout of Redis connections."""
 
 CELERY = ("-m", "celery", "-A", "config.celery")
 # Skip the search for other workers, which takes a second.
@@ -43,35 +43,32 @@ PARTS: dict[str, tuple[str, ...]] = {
         *("--bind", "127.0.0.1:{port}", "--workers", "2", "--graceful-timeout", "5"),
     ),
 }
-"""Processes of the site -> Python arguments that start them."""
+"""Python arguments that start each process of the site."""
 
 
 class Command(SiteCommand):
-    """Start everything, measure this machine, and stay until Ctrl-C."""
-
     help = "Start the whole site on 127.0.0.1:PORT and measure this machine once."
 
     def handle(self, **_: Any) -> None:
-        """Run until a process ends or a signal arrives."""
         self.parts: dict[str, processes.Program] = {}
-        # The settings start the embedded servers unless they name others.
+        # The settings have started the embedded servers unless other servers are configured.
         embedded = {server.name: server.process() for server in servers(settings.DATA_DIR)}
         self.servers = {name: process for name, process in embedded.items() if process}
         port = os.environ.get("PORT") or "8000"
         path = os.environ.get("CIPHERMARK_PATH", "").strip().rstrip("/")
         url = f"http://127.0.0.1:{port}{path}/"
-        # Environment of the processes: charts are public, and there is no proxy.
+        # For the processes: charts are public, and there is no proxy.
         os.environ.setdefault("CIPHERMARK_PUBLIC", "1")
         os.environ.setdefault("CIPHERMARK_SITE_URL", url)
         os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1"
         if os.environ.get("MEASURE", "") not in ("", "0", "1"):
-            sys.exit("MEASURE must be 0 (skips the benchmark), 1 (repeats it) or unset.")
+            sys.exit("MEASURE must be 0 (skip the benchmark), 1 (repeat it) or unset.")
         try:
             self._prepare()
             self._start(port, url)
             this_machine.measure_if_wanted(url, self._watch)
             connections.close_all()
-            print("Ctrl-C stops everything.", flush=True)
+            print("Press Ctrl-C to stop.", flush=True)
             while True:
                 self._watch()
                 time.sleep(0.5)
@@ -89,8 +86,8 @@ class Command(SiteCommand):
             redis.ping()
         except RedisError as fault:
             reason = str(fault).rstrip(".")
-            sys.exit(f"Redis cannot be used: {reason}. Start it, or correct REDIS_URL.")
-        print("Preparing the database and the static files ...", flush=True)
+            sys.exit(f"Cannot connect to Redis ({reason}). Start it, or correct REDIS_URL.")
+        print("Preparing the database and static files ...", flush=True)
         call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
         call_command("renew_runs")
         call_command("load_published", verbosity=0)
@@ -127,24 +124,24 @@ class Command(SiteCommand):
             if time.monotonic() > deadline:
                 sys.exit(f"The site is not ready after {READY_SECONDS:.0f} s: {reason}")
             time.sleep(0.1)
-        print(f"\nCiphermark runs at {url}")
+        print(f"\nCiphermark is running at {url}")
         if _password_file().exists():
-            where = f"the password is in {_password_file()}"
-            print(f"Sign in at {url}accounts/login/ as admin; {where}\n", flush=True)
+            where = f"The password is in {_password_file()}"
+            print(f"Sign in at {url}accounts/login/ as admin. {where}\n", flush=True)
 
     def _watch(self) -> None:
         """Raise if a process or embedded server has ended."""
         for name, part in self.parts.items():
             if part.poll() is not None:
                 sys.exit(
-                    f"{name} exited with code {part.returncode}, so the site stops. Last lines of "
+                    f"{name} exited (code {part.returncode}); stopping the site. Last lines of "
                     f"{_log(name)}:\n{processes.last_lines(_log(name))}"
                 )
         for name, process in self.servers.items():
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
                 log = _log("postgres" if name == "PostgreSQL" else "redis")
                 sys.exit(
-                    f"{name} has stopped, so the site stops. Last lines of {log}:\n"
+                    f"{name} exited; stopping the site. Last lines of {log}:\n"
                     f"{processes.last_lines(log)}"
                 )
 

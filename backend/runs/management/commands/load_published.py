@@ -9,14 +9,12 @@ from runs.published import load_published
 
 
 class Command(SiteCommand):
-    """Store the published data set; safe to repeat."""
-
     help = "Load the published results (five public pages of 2013 to 2015). Safe to repeat."
 
     def handle(self, **_: Any) -> None:
         done = load_published()
         self.stdout.write(
             f"Published results: {done.loaded} run{pluralize(done.loaded)} loaded,"
-            f" {done.unchanged} unchanged; {done.nameless} result{pluralize(done.nameless)}"
-            " skipped because their page names no cipher."
+            f" {done.unchanged} unchanged, {done.nameless} result{pluralize(done.nameless)}"
+            " skipped (no cipher in the source)."
         )

@@ -23,7 +23,7 @@ FAULTS_NAMED = 3
 
 
 class Refused(Exception):
-    """Report a line that cannot be stored; the message says why."""
+    """Raised for a line that cannot be stored."""
 
 
 class Command(SiteCommand):
@@ -50,7 +50,7 @@ class Command(SiteCommand):
                         self.stderr.write(f"{name}: {number} lines")
             except (OSError, EOFError) as error:
                 raise CommandError(
-                    f"{name}:{number + 1}: Cannot continue reading: {error}"
+                    f"{name}, line {number + 1}: cannot read the file ({error})."
                 ) from None
         self.stdout.write(
             f"{done['stored']} runs stored, {done['known']} already stored,"
@@ -63,7 +63,7 @@ class Command(SiteCommand):
         try:
             return "stored" if load_run(line) else "known"
         except Refused as refusal:
-            # Prevent terminal escape sequences.
+            # Escape terminal control sequences.
             self.stderr.write(f"{place}: {ascii(str(refusal))[1:-1]}")
             return "refused"
 
@@ -86,7 +86,7 @@ def load_run(line: bytes) -> bool:
     """Store and process a document; return False if it is already stored."""
     body = line.rstrip(b"\r\n")
     if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
-        raise Refused(f"the document is larger than {settings.RUN_DOCUMENT_MAX_BYTES} bytes")
+        raise Refused(f"the document exceeds {settings.RUN_DOCUMENT_MAX_BYTES} bytes")
     try:
         document = checked_document(body, timezone.now())
         run, created = create_run(body, document, source=Run.Source.AGENT)

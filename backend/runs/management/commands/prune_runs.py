@@ -25,16 +25,18 @@ class Command(SiteCommand):
             type=int,
             metavar="DAYS",
             default=settings.CIPHERMARK_KEEP_DAYS,
-            help="Minimum age in days. Default: CIPHERMARK_KEEP_DAYS.",
+            help="Minimum age in days (default: CIPHERMARK_KEEP_DAYS).",
         )
-        parser.add_argument("--dry-run", action="store_true", help="Only count the runs.")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="Count the runs without deleting them."
+        )
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
         days: int | None = options["older_than"]
         if days is None:
             raise CommandError("Use --older-than DAYS, or set CIPHERMARK_KEEP_DAYS.")
         if not 0 < days <= MOST_DAYS:
-            raise CommandError(f"--older-than must be 1 to {MOST_DAYS} days.")
+            raise CommandError(f"--older-than must be between 1 and {MOST_DAYS}.")
         if dry_run:
             count = old_runs(days).count()
             self.stdout.write(f"{count} run{pluralize(count)} would be deleted.")

@@ -26,7 +26,7 @@ class Command(SiteCommand):
             except UNREACHABLE:
                 raise
             except Exception as error:  # noqa: BLE001 - a failed run must not block the others
-                self.stderr.write(f"Run {key} keeps its rows of an older version: {error!r}")
+                self.stderr.write(f"Cannot process run {key}; its rows are unchanged: {error!r}")
                 failed += 1
         if keys:
             HostWatch.objects.mark_due(Host.objects.values_list("pk", flat=True))
