@@ -1,4 +1,4 @@
-"""Tables of cases that are one test: the frame around a test costs more than most cases do."""
+"""Tables of cases as one test, because the overhead of a test exceeds that of most cases."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -9,9 +9,9 @@ Test = Callable[..., None]
 
 
 def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Parametrize a test whose cases leave nothing behind; a failure names its case.
+    """Parametrize a test whose cases leave no traces; a failure shows its case.
 
-    Several of them above one test make every combination.
+    Several decorators on one test create every combination.
     """
     known = tuple(names.split(", ")) if isinstance(names, str) else names
     every = tuple(cases)

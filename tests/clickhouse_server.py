@@ -1,4 +1,4 @@
-"""ClickHouse's HTTP interface over the engine that PyPI has (chdb): a server for tests.
+"""Serve ClickHouse's HTTP interface for tests, with the engine from PyPI (chdb).
 
 python -m tests.clickhouse_server PORT FOLDER
 """
@@ -14,7 +14,8 @@ from werkzeug import Request, Response
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 MOST = 131_072
-"""Bytes in a field of a form: `http_max_field_value_size`, which the engine alone does not hold."""
+"""Maximum bytes in a form field, `http_max_field_value_size`, which the engine alone does not
+enforce."""
 
 OWN = {
     "query",
@@ -26,20 +27,18 @@ OWN = {
     "default_format",
     "wait_end_of_query",
 }
-"""Parameters of an address that are no settings."""
+"""URL parameters that are not settings."""
 
 FORMAT = "TabSeparated"
 
 
 class Quiet(WSGIRequestHandler):
-    """Log no requests."""
-
     def log_request(self, *_: Any) -> None:
         """Log nothing."""
 
 
 class Session:
-    """Hold a connection with its own settings and temporary tables."""
+    """Represent a connection with its own settings and temporary tables."""
 
     def __init__(self, folder: str) -> None:
         connect: Any = chdb.connect
@@ -76,7 +75,7 @@ class Session:
 
 
 def serve(port: int, folder: str) -> None:
-    """Answer requests until the process is ended."""
+    """Respond to requests until the process is ended."""
     sessions: defaultdict[str, Session] = defaultdict(lambda: Session(folder))
     making = threading.Lock()
 

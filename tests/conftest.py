@@ -1,4 +1,4 @@
-"""What tests of every part share: people, tokens, stored runs."""
+"""Fixtures for all tests: users, tokens, stored runs."""
 
 import csv
 import io
@@ -36,27 +36,28 @@ if TYPE_CHECKING:
 
 StoreRun = Callable[..., Run]
 
-# The same examples on every machine, and no time within which one must end: what a busy machine
-# draws or how long it takes is no finding. `pytest --hypothesis-profile=default` draws others, and
-# a hundred of them instead of forty.
+# Use the same examples on every machine, without a deadline, so that failures do not depend on
+# chance or load. `pytest --hypothesis-profile=default` draws random examples,
+# a hundred instead of forty.
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("ci"), max_examples=40)
 hypothesis.settings.load_profile("few")
 
 
 LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
-"""Folders whose tests wait much; begun last, they would end last, on one worker alone."""
+"""Folders whose tests wait long. If they began last, one worker would finish long after the
+others."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Begin with the longest, and keep drawn examples out of the coverage.
+    """Run the longest tests first, and exclude generated examples from the coverage.
 
-    They take the same lines over and over: counting those doubles their time.
+    They execute the same lines repeatedly; measuring the coverage doubles their time.
     """
     for item in items:
         if item.get_closest_marker("hypothesis"):
             item.add_marker("no_cover")
-    yield  # pytest-django has an order of its own
+    yield  # pytest-django reorders tests before
     items.sort(key=lambda item: _place(item.path.parent.name))
 
 
@@ -66,7 +67,7 @@ def _place(folder: str) -> int:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail a skipped test: whatever it waits for is to be installed."""
+    """Fail skipped tests, because everything that they require must be installed."""
     report = yield
     if report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -89,14 +90,15 @@ class ApiClient(Client):
 
 
 def csv_rows(answer: Any) -> list[dict[str, str]]:
-    """Return the rows of a CSV response by their column names."""
+    """Return the rows of a CSV response by column name."""
     assert answer.status_code == 200, answer.getvalue()
     text = answer.getvalue().decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 LONG = 9.0
-"""Seconds that no answer of a few runs takes: a test of a slow one says that it took more."""
+"""Number of seconds that exceeds every response about a few runs. Tests of slow responses use
+it."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -115,7 +117,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 
 def let_audit_log_be_emptied() -> None:
-    """Let tests with real transactions empty every table at their end."""
+    """Let tests with real transactions empty every table at the end."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_auditentry DISABLE TRIGGER audit_is_never_emptied")
 
@@ -168,7 +170,7 @@ def accepted(document: dict[str, Any], source: str = "agent") -> Run:
 
 @pytest.fixture
 def store_run(db: None) -> StoreRun:
-    """Store a document and turn it into rows, as upload and worker do together."""
+    """Store and process a document, like an upload and the worker."""
 
     def store(document: dict[str, Any], source: str = "agent") -> Run:
         run = accepted(document, source)
@@ -193,7 +195,7 @@ def published_rows(
 
 
 def _rows_by_table() -> dict[str, set[bytes]]:
-    """Return the rows of each model's table, as COPY has them."""
+    """Return the rows of each model's table, as COPY prints them."""
     found = {}
     with connection.cursor() as cursor:
         for model in apps.get_app_config("runs").get_models():
@@ -243,7 +245,7 @@ def ssh() -> str:
 
 @pytest.fixture
 def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateServer]:
-    """Prepare a host key, account and directory so that this sshd can read a configuration."""
+    """Create a host key, account and directory so that this sshd can read a configuration."""
     monkeypatch.setattr(ssh_server, "become_subreaper", lambda: False)
     with PrivateServer(ssh, sshd) as private:
         private.prepare()
@@ -277,14 +279,14 @@ def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 PATIENCE_MS = 60_000
-"""Until something is taken for missing: the machines that run the tests are shared and slow at
-times, and Playwright's own 5 s are for quiet ones."""
+"""Timeout for an element to appear. The test machines are shared and sometimes slow; Playwright's
+default of 5 s is for idle machines."""
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator["Browser"]:
-    """Start this worker's browser: Debian's Chromium, or that which CHROMIUM_PATH names."""
-    from playwright.sync_api import expect, sync_playwright  # a while, for few tests
+    """Start this worker's browser: Debian's Chromium, or the one at CHROMIUM_PATH."""
+    from playwright.sync_api import expect, sync_playwright  # a slow import that few tests need
 
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
     assert Path(path).exists(), f"There is no Chromium at {path}: install it, or set CHROMIUM_PATH."

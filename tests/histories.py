@@ -1,4 +1,4 @@
-"""Histories for tests: runs of one host day after day."""
+"""Histories for tests: daily runs of one host."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ def with_openssl(version: str) -> dict[str, Any]:
 
 
 def run_of_day(day: int, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a run document of the host "nas", so many days after the first."""
+    """Return a run document of the host "nas", a number of days after the first."""
     started = FIRST_DAY + timedelta(days=day)
     return run_document(
         *measurements,

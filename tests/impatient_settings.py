@@ -1,4 +1,4 @@
-"""The real settings of a site that waits no minute before it queues a run again."""
+"""The real settings, but without the minute that passes before a run is queued again."""
 
 from datetime import timedelta
 

@@ -1,11 +1,11 @@
-"""A fleet of known truth: a year of runs of 60 hosts, and what happened to them.
+"""Generate a fleet of known truth: a year of runs of 60 hosts, and the changes on them.
 
-In the middle of the year every host goes from OpenSSL 1.1.1w to 3.0.11, within a few days. On half
-of the CPUs that costs 7 % of every rate that the library makes. Three hosts lose their AES
-instructions, kernels change every month and mean nothing. All of it is noisy:
-a host's rates scatter by 1 to 3 %, of which a third moves all series of a run together; one run in
-twenty is disturbed and says so, one in a hundred is slow and does not. The same seed, the same
-fleet, run ids too.
+In the middle of the year, every host upgrades from OpenSSL 1.1.1w to 3.0.11, within a few days. On
+half of the CPUs, the upgrade costs 7 % of every rate of the library. Three hosts lose their AES
+instructions. Kernels change every month without effect. All results are noisy: a host's rates vary
+by 1 to 3 %, of which a third affects all series of a run together. One run in twenty is disturbed
+and reports this; one in a hundred is slow and does not. The same seed gives the same fleet,
+including run IDs.
 """
 
 from collections.abc import Iterator
@@ -21,25 +21,25 @@ YEAR_BEGINS = datetime(2025, 1, 6, 3, 0, tzinfo=UTC)
 DAYS = 364
 UPGRADE = YEAR_BEGINS + timedelta(days=182)
 ROLL_OUT_DAYS = 10
-"""Days within which the upgrade reaches every host."""
+"""Number of days in which the upgrade reaches every host."""
 
 OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 COST = 0.93
-"""What is left of a rate by the upgrade on the CPUs that it costs something."""
+"""Rate after the upgrade relative to that before, on affected CPUs."""
 
 AES_LOST = 4.0
-"""Times that AES is slower without its instructions."""
+"""Factor by which AES is slower without its instructions."""
 
 WEEK, MONTH = 7, 28
 SEED = 19
 
 DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
-"""Shares of runs: some tell that the host was busy, some are slow and tell nothing."""
+"""Shares of runs that report a busy host, and of runs that are slow without a report."""
 
 
 @dataclass(frozen=True)
 class KnownCpu:
-    """Define a model with AES instructions; `speed`: relative; `costs`: the upgrade's 7 %."""
+    """Define a model with AES instructions: `speed` is relative, `costs` is the upgrade's 7 %."""
 
     model: str
     vendor: str
@@ -50,7 +50,7 @@ class KnownCpu:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the facts that a document states."""
+        """Return the values for a document."""
         return {
             "model": self.model,
             "vendor": self.vendor,
@@ -87,17 +87,17 @@ _SSH = {
     "3des-cbc": 22e6,
 }
 _BLOCK_SIZES = {1024: 0.6, 8192: 1.0}
-"""Bytes, and the share of the full rate that is reached with them."""
+"""Block sizes in bytes, and the share of the full rate that they reach."""
 
 _FLAGS = (
     "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse"
     " sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl cpuid pni ssse3 fma cx16"
     " sse4_1 sse4_2 x2apic movbe popcnt pclmulqdq avx avx2 bmi1 bmi2"
 )
-"""The whole list: an excerpt does not say which flags are missing."""
+"""The complete list, because an excerpt does not show which flags are missing."""
 
 _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
-"""What OpenSSH brings itself: no release of OpenSSL changes it."""
+"""Ciphers in OpenSSH's own code, which no OpenSSL release affects."""
 
 
 @dataclass(frozen=True)
@@ -121,17 +121,17 @@ class KnownHost:
 
     @property
     def costs(self) -> bool:
-        """Whether the upgrade costs it 7 %."""
+        """Return whether the upgrade costs it 7 %."""
         return self.cpu.costs
 
     def has_aes(self, at: datetime) -> bool:
-        """Whether it has AES instructions at a time."""
+        """Return whether it has AES instructions at a time."""
         return self.aes_lost_at is None or at < self.aes_lost_at
 
 
 @dataclass(frozen=True)
 class KnownFleet:
-    """Hold the hosts, and the documents of all their runs, the oldest first."""
+    """Generate the hosts, and the documents of all their runs, oldest first."""
 
     seed: int
     hosts: tuple[KnownHost, ...]
@@ -146,13 +146,13 @@ class KnownFleet:
         slow = dict.fromkeys(noise, False)
         for at, host in planned:
             random = noise[host.number]
-            # Twice in a row would be a change.
+            # Two slow runs in a row would be a change.
             slow[host.number] = random.random() < SLOW_FOR_ONCE and not slow[host.number]
             yield _document(host, at, slow[host.number], random)
 
 
 def known_fleet() -> KnownFleet:
-    """Return the fleet: half of the hosts are measured every week, half every four weeks."""
+    """Return the fleet: half of the hosts are measured weekly, half every four weeks."""
     random = Random(SEED)
     lost = {7: 100, 4: 230, 41: 300}
     return KnownFleet(SEED, tuple(_host(random, number, lost) for number in range(60)))

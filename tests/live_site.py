@@ -1,4 +1,4 @@
-"""The real site as processes: gunicorn and a Celery worker on servers and a database of its own."""
+"""Run the real site: gunicorn and a Celery worker with their own servers and database."""
 
 import fcntl
 import json
@@ -29,10 +29,10 @@ from tests.sign_in import SIGN_IN
 
 PROJECT = Path(__file__).parent.parent
 _free_redis_databases = list(range(7, 0, -1))
-"""Each site has one, so that no other worker takes its tasks."""
+"""Redis databases, one per site, so that no other worker takes its tasks."""
 
 READY_WITHIN = 120
-"""Seconds; the machines that run the tests are shared and slow at times."""
+"""Startup timeout in seconds. The test machines are shared and sometimes slow."""
 
 SHARE = """
 from accounts.audit import COMMAND
@@ -46,7 +46,7 @@ NEW_TOKEN = """
 INSERT INTO accounts_apitoken (name, scope, digest, host_name, created_at)
 VALUES (%s, %s, %s, '', now())
 """
-"""As `create_token` does it, which takes seconds to start."""
+"""Program that creates a token like `create_token`, which takes seconds to start."""
 
 PREPARE = """
 import django
@@ -60,7 +60,7 @@ call_command("collectstatic", interactive=False, verbosity=0)
 
 @dataclass(frozen=True, eq=False)
 class LiveSite:
-    """Hold a running site: its URL, its processes' environment, and the worker's process."""
+    """Control a running site: its URL, its processes' environment, and the worker's process."""
 
     url: str
     environment: dict[str, str]
@@ -89,12 +89,12 @@ class LiveSite:
         return f"/shares/{secret}/"
 
     def get(self, path: str) -> Any:
-        """Return the JSON at a path of the site, which is public."""
+        """Return the JSON at a path of the public site."""
         with urllib.request.urlopen(self.url + path, timeout=READY_WITHIN) as answer:
             return json.load(answer)
 
     def wait_until_ready(self, run_id: str) -> dict[str, Any]:
-        """Return the run once the worker has processed it."""
+        """Wait until the worker has processed the run, and return it."""
         deadline = time.monotonic() + READY_WITHIN
         while time.monotonic() < deadline:
             run: dict[str, Any] = self.get(f"/api/v1/runs/{run_id}/")
@@ -118,7 +118,7 @@ def _manage(environment: dict[str, str], *arguments: str) -> str:
 
 
 def _on_the_server(statement: str, **names: str) -> None:
-    """Execute a statement about whole databases."""
+    """Execute a statement that affects whole databases."""
     composed = sql.SQL(statement).format(**{key: sql.Identifier(one) for key, one in names.items()})
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
         connection.execute(composed)
@@ -142,16 +142,16 @@ def environment_of(name: str, folder: Path) -> dict[str, str]:
         "DATABASE_URL": url_of(name),
         "CIPHERMARK_DATA_DIR": str(folder),
         "CIPHERMARK_PUBLIC": "1",
-        # Tests ask faster than people.
+        # Tests send more requests per minute than users.
         "CIPHERMARK_ADDRESS_RATE": "0",
     }
 
 
 @cache
 def _prepared() -> tuple[str, Path]:
-    """Return a database with the published figures, and the static files: every site has a copy.
+    """Return a database with the published results, and the static files; every site has a copy.
 
-    The first worker of a run makes them, the others wait for it.
+    The first worker of a test run creates them; the others wait for it.
     """
     name, folder = "live_prepared", SHARED_DIR / "live-prepared"
     environment = environment_of(name, folder)
@@ -206,7 +206,7 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 def web_server(name: str, environment: dict[str, str], *options: str) -> Iterator[str]:
     """Start gunicorn with this environment; yield its URL once it responds."""
     port = free_port()
-    # Several share a data folder here.
+    # Several web servers share a data folder here.
     environment = {
         **environment,
         "PROMETHEUS_MULTIPROC_DIR": f"{environment['CIPHERMARK_DATA_DIR']}/{name}-metrics",
@@ -219,7 +219,7 @@ def web_server(name: str, environment: dict[str, str], *options: str) -> Iterato
 
 
 def wait_for_answer(url: str) -> None:
-    """Return once the address is answered with 200."""
+    """Wait until the URL returns 200."""
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
@@ -233,7 +233,7 @@ def wait_for_answer(url: str) -> None:
 
 @contextmanager
 def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
-    """Start a public site with the published figures; everything ends with the context.
+    """Start a public site with the published results; all processes end with the context.
 
     `variables` of the environment change its settings.
     """

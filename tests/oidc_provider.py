@@ -1,6 +1,6 @@
-"""A real OpenID Connect provider on 127.0.0.1, which can be made to answer wrongly.
+"""Run a real OpenID Connect provider on 127.0.0.1, which can send invalid responses.
 
-It runs in a process of its own: tests/oidc_provider_program.py.
+It runs in a separate process: tests/oidc_provider_program.py.
 """
 
 import json
@@ -65,10 +65,10 @@ class Provider:
 
 @contextmanager
 def oidc_provider() -> Iterator[Provider]:
-    """Start one; it ends with the context."""
+    """Start a provider; it ends with the context."""
     port = free_port()
     command = [sys.executable, str(PROJECT / "tests/oidc_provider_program.py"), str(port)]
-    # Its library wants HTTPS otherwise.
+    # Otherwise, its library requires HTTPS.
     environment = {**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"}
     with (settings.DATA_DIR / "oidc-provider.log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)

@@ -1,7 +1,7 @@
-"""The program behind tests/oidc_provider.py; its argument is the port.
+"""Run the provider of tests/oidc_provider.py; the argument is the port.
 
-oidc-provider-mock, held to PKCE, with ID tokens that name their key, as those of real providers do,
-and are spoilt on demand: signed with its own key, so that nothing else about them is wrong.
+It is oidc-provider-mock with PKCE. Like real providers, its ID tokens contain the ID of their key.
+On demand it adds faults, and signs the response with its own key, so that only the fault is wrong.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""The production shape as the repository has it: docker-compose.yml and Dockerfile as data."""
+"""Load docker-compose.yml and Dockerfile as data."""
 
 import re
 from functools import cache
@@ -27,7 +27,7 @@ def dockerfile() -> str:
 
 
 def command_of(service: str, folder: Path) -> list[str]:
-    """Return a service's command line, with our folder instead of the container's."""
+    """Return a service's command line, with this folder instead of the container's."""
     command = services()[service].get("command")
     if command is None:
         found = re.findall(r"^CMD (\[.*\])$", dockerfile(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Programs that the tests need and pip cannot bring: found, else installed, else asked for."""
+"""Find or install programs that the tests require and pip cannot provide."""
 
 import os
 import shutil
@@ -13,11 +13,11 @@ USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin",
 
 
 class MissingProgram(Exception):
-    """Report a program that cannot be installed; the message says how to get it."""
+    """Raised when a program cannot be installed; the message is the remedy."""
 
 
 def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
-    """Return the environment that leads to all of them; `with_pages` builds the frontend."""
+    """Return an environment with all programs on PATH; `with_pages` builds the frontend."""
     openssl = find_or_install(("openssl",), "openssl")
     ssh = find_or_install(("ssh",), "openssh-client")
     sshd = find_or_install(("sshd",), "openssh-server")
@@ -32,13 +32,13 @@ def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
 
 
 def chromium() -> Path:
-    """Return `CHROMIUM`, or an installed one, or the distribution's."""
+    """Return `CHROMIUM`, an installed Chromium, or the distribution's."""
     named = (os.environ.get("CHROMIUM") or MAC_CHROME, *CHROMIUM)
     return find_or_install(named, "chromium")
 
 
 def find_or_install(names: tuple[str, ...], package: str) -> Path:
-    """Return the program; where there is none, apt-get installs its package if it may."""
+    """Return the program; if it is missing, install its package with apt-get if permitted."""
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), *USUAL_FOLDERS))
     found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)
     if found is None:
@@ -50,7 +50,7 @@ def find_or_install(names: tuple[str, ...], package: str) -> Path:
 
 
 def install(package: str) -> None:
-    """Try to install it; whether it worked shows in what is there afterwards."""
+    """Try to install a package; the caller checks for the program afterwards."""
     prefix = () if os.geteuid() == 0 else ("sudo", "-n")
     if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
         return

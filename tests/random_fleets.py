@@ -1,4 +1,4 @@
-"""Random runs of few hosts, and random questions about them, for property tests."""
+"""Generate random runs of few hosts, and random queries about them, for property tests."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,7 +30,7 @@ TAGS: tuple[dict[str, str], ...] = (
 )
 
 LIBRARIES = ("OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.0.2zl  1 Aug 2024")
-"""Of the openssl program and of ssh, which may use another one, or not report it."""
+"""Libraries of the openssl program and of ssh, which may use another one, or not report it."""
 
 BASELINES = ("openssl-3.0.19", "3.0", "1", "2", "amd-epyc-9r14", "intel", "x86_64")
 """Keys of groups, of which a grouping has one or none."""
@@ -42,7 +42,7 @@ rates = st.integers(1, 40).map(lambda number: number * 2.5e7 / 3)
 
 @st.composite
 def ssh_series(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a series of ssh: mostly plain ones, with CPU time or without."""
+    """Draw an ssh series, mostly a plain one, with or without CPU time."""
     made = ssh_measurement(
         draw(st.sampled_from(SSH)),
         draw(rates),
@@ -89,7 +89,7 @@ fleets = st.lists(st.tuples(documents(), sources), min_size=1, max_size=7)
 
 @st.composite
 def queries(draw: st.DrawFn) -> ComparisonQuery:
-    """Draw a query of either tool, any metric, grouping and subset of ciphers, filtered or not."""
+    """Draw a query with any tool, metric, grouping and subset of ciphers, filtered or not."""
     tool = draw(st.sampled_from(("ssh", "openssl")))
     filters = {
         "source": ("agent",),

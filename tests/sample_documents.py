@@ -1,4 +1,4 @@
-"""Run documents for tests: one complete and valid, changed by each test as it needs."""
+"""Run documents for tests: a complete and valid one that tests modify."""
 
 from typing import Any
 from uuid import uuid4

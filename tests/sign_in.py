@@ -1,4 +1,4 @@
-"""How a test signs in to a site of its own."""
+"""Sign in to a test's own site."""
 
 SIGN_IN = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -12,4 +12,4 @@ session[HASH_SESSION_KEY] = user.get_session_auth_hash()
 session.create()
 print(session.session_key)
 """
-"""A program for `manage.py shell`: prints the session key of an administrator."""
+"""Program for `manage.py shell` that prints the session key of an administrator."""

@@ -1,7 +1,6 @@
-"""`python -m tests.suite NAME`: what `make test`, `check`, `lint`, `types` and `portable` run.
+"""Run `python -m tests.suite NAME` for `make test`, `check`, `lint`, `types` and `portable`.
 
-All parts run, even after a failed one. One table closes the output, and below it stands again what
-the failed ones said.
+All parts run even if one fails. The output ends with a table and the output of the failed parts.
 """
 
 import os
@@ -22,14 +21,14 @@ FOLDER = Path(os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT / ".data" / "test
 FAILURE_LINES = 150
 
 OF_THE_DEVELOPER = ("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_", "PYTHONDONTWRITEBYTECODE")
-"""Settings of the shell: the tests bring their own, and touch no other database."""
+"""Settings of the shell to ignore, because tests have their own and use no other database."""
 
 PURE = ("tests/cipherspeed", "tests/texts")
 COSTS = ("tests/agent/test_cpu_seconds.py", "tests/texts/test_cost.py")
-"""What ssh and parsing cost: nothing else may run meanwhile."""
+"""Tests of the cost of ssh and parsing, which must run alone."""
 WITHOUT_COSTS = tuple(f"--ignore={cost}" for cost in COSTS)
 QUICK = ("accounts", "api", "changes", "compare", "config", "core", "hosts", "pages", "runs")
-"""Folders of tests that `make check` runs when they, or what they test, have changed."""
+"""Folders of tests that `make check` runs if they, or the code that they test, have changed."""
 FIRST_START = "tests/launch/test_make_run.py::" + (
     "test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept"
 )
@@ -37,7 +36,7 @@ FIRST_START = "tests/launch/test_make_run.py::" + (
 
 @dataclass(frozen=True)
 class Part:
-    """Define a command; `is_shown` copies its output to the terminal at once."""
+    """Define a command; `is_shown` copies its output to the terminal immediately."""
 
     name: str
     command: tuple[str, ...]
@@ -81,9 +80,9 @@ EVERYTHING_ELSE = pytest(
     "tests",
     "tests",
     *(f"--ignore={cost}" for cost in (*PURE, *COSTS)),
-    "-n3",  # on two cores: they wait much
+    "-n3",  # three on two cores, because tests often wait
     "--dist=loadfile",
-    "--no-loadscope-reorder",  # the long ones are collected first
+    "--no-loadscope-reorder",  # keep the order, which begins with long tests
     is_shown=True,
 )
 COSTS_ALONE = pytest("costs", *COSTS)
@@ -91,7 +90,7 @@ FULL_SITE = pytest("a start and an upload", FIRST_START, "tests/end_to_end/test_
 
 
 def quick_tests() -> Part:
-    """Run those of the pure packages, and of the folders that differ from main."""
+    """Run the tests of the pure packages, and of folders that differ from main."""
     listed = [
         subprocess.run(("git", *words), cwd=PROJECT, capture_output=True, text=True, check=False)
         for words in (
@@ -107,7 +106,7 @@ def quick_tests() -> Part:
 
 
 def steps(name: str) -> list[list[list[Part]]]:
-    """Return steps, one after the other; of each, lanes that run beside each other."""
+    """Return consecutive steps, each with lanes that run in parallel."""
     beside = [*LINT, MYPY, TSC, VITEST, PURE_WITH_COVERAGE]
     return {
         "test": [[[EVERYTHING_ELSE], beside], [[COSTS_ALONE]]],
@@ -119,7 +118,7 @@ def steps(name: str) -> list[list[list[Part]]]:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of every part."""
+    """Return environment variables for every command."""
     kept = {
         variable: text
         for variable, text in os.environ.items()
@@ -129,7 +128,7 @@ def environment() -> dict[str, str]:
 
 
 def run(part: Part, variables: dict[str, str]) -> Outcome:
-    """Run a part to its end."""
+    """Run a part until it ends."""
     begun = time.monotonic()
     lines = []
     with subprocess.Popen(
@@ -158,7 +157,7 @@ def run(part: Part, variables: dict[str, str]) -> Outcome:
 
 
 def end_what_runs() -> None:
-    """Interrupt the running commands as Ctrl-C does; pytest ends what its tests have started."""
+    """Interrupt the running commands, as Ctrl-C does; pytest ends the processes of its tests."""
     _interrupted.set()
     for process in _running:
         if process.returncode is None:
@@ -166,12 +165,12 @@ def end_what_runs() -> None:
 
 
 def run_lane(lane: Sequence[Part], variables: dict[str, str]) -> list[Outcome]:
-    """Run one part after the other."""
+    """Run parts one after the other."""
     return [run(part, variables) for part in lane if not _interrupted.is_set()]
 
 
 def report(outcomes: Sequence[Outcome], seconds: float) -> int:
-    """Print the table and what failed; return 0 when nothing did."""
+    """Print the table and the failures; return 0 if there are none."""
     rows = [("part", "result", "seconds", "CPU", "")]
     for outcome in outcomes:
         last = (outcome.output.strip().splitlines() or [""])[-1].strip("= ")
@@ -197,7 +196,6 @@ def report(outcomes: Sequence[Outcome], seconds: float) -> int:
 
 
 def main(name: str) -> int:
-    """Run what the name stands for."""
     begun = time.monotonic()
     variables = environment()
     try:

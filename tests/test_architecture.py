@@ -1,4 +1,4 @@
-"""The house's rules: pure packages stay pure, and imports run one way."""
+"""Architecture rules: what pure packages may import, and the direction of imports."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from tests.cases import each
 BACKEND = Path(__file__).parent.parent / "backend"
 
 PURE = ("cipherspeed", "texts")
-"""Packages that import no Django, and each other at most."""
+"""Packages that import only each other, and no Django."""
 
 FOLLOWS = {
     "runs": (),
@@ -24,7 +24,7 @@ FOLLOWS = {
     "recommend": ("runs", "hosts", "compare"),
     "changes": ("runs", "hosts", "compare"),
 }
-"""Which of these folders each may import; pages (views) are above them and may show all."""
+"""Folders that each folder may import. Views may import all folders."""
 
 AGENT_MODULES = sorted((BACKEND.parent / "agent" / "ciphermark_agent").glob("*.py"))
 AGENT_NAMES = {f"ciphermark_agent.{path.stem}" for path in AGENT_MODULES}
@@ -97,7 +97,9 @@ def test_the_agent_imports_the_standard_library_and_itself_one_way() -> None:
             *sys.stdlib_module_names,
         }
         graph[f"ciphermark_agent.{path.stem}"] = names & AGENT_NAMES
-    assert set(TopologicalSorter(graph).static_order()) == AGENT_NAMES  # CycleError for a circle
+    assert (
+        set(TopologicalSorter(graph).static_order()) == AGENT_NAMES
+    )  # raises CycleError for a cycle
 
 
 def test_no_module_of_the_agent_is_long() -> None:

@@ -1,4 +1,4 @@
-"""The documentation knows what the code has: settings, addresses, parameters, columns."""
+"""The documentation matches the code: settings, URLs, parameters, columns."""
 
 import re
 from pathlib import Path
@@ -93,7 +93,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
 
 
 def test_every_file_that_the_architecture_names_is_there() -> None:
-    """Look for a bare name beside the file named before it."""
+    """Look for a bare file name in the folder of the previous file."""
     beside = PROJECT / "backend"
     for line in (PROJECT / "docs" / "architecture.md").read_text("utf-8").splitlines():
         for name in re.findall(r"`([\w./-]+\.(?:py|json|md|ts))`", line):

@@ -1,4 +1,4 @@
-"""Every dependency is pinned, says why it is there, and is installed by the hash of its file."""
+"""Every dependency is pinned, documented and installed by file hash."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ CHOSEN = ("requirements.in", "requirements-dev.in")
 
 
 def chosen(name: str) -> dict[str, str]:
-    """Map packages to versions in a requirements file and its includes."""
+    """Return versions by package in a requirements file and its includes."""
     found: dict[str, str] = {}
     for line in (PROJECT / name).read_text().splitlines():
         if line.startswith("-r "):
@@ -28,7 +28,7 @@ def normal(name: str) -> str:
 
 
 def made(name: str) -> dict[str, str]:
-    """Map packages to versions in a generated file; each must have a hash."""
+    """Return versions by package in a generated file; each must have a hash."""
     text = (PROJECT / name).read_text().replace("\\\n", " ")
     entries = [line for line in text.splitlines() if line and not line.startswith("#")]
     found = {}
@@ -62,7 +62,7 @@ def test_what_is_installed_is_what_was_chosen_by_the_hashes_of_its_files(name: s
 
 
 def test_nothing_that_a_package_needs_is_missing() -> None:
-    # Packages are installed without asking for what they need: the files have to name all of it.
+    # Packages are installed without their dependencies, so the files must list all of them.
     checked = subprocess.run(
         [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
     )

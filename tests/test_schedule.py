@@ -1,4 +1,4 @@
-"""Beat: several of them send each task several times at one moment."""
+"""Beat: several instances send each task several times at the same time."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -1,4 +1,4 @@
-"""How many files of the project a reader passes on the ways of the data."""
+"""Number of files that implement the main data flows."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,7 @@ BACKEND = Path(__file__).parent.parent / "backend"
 
 
 def files_of(action: Callable[[Any], object], prepare: Callable[[], Any]) -> list[str]:
-    """Return the files of backend/ of which a function runs, imports and caches apart."""
+    """Return the files of backend/ with executed functions, except imports and caches."""
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> None:
@@ -36,7 +36,7 @@ def files_of(action: Callable[[Any], object], prepare: Callable[[], Any]) -> lis
 
 
 def new_document() -> dict[str, Any]:
-    """Return a run as agents send it: AES with its instructions and without."""
+    """Return an agent's run with AES hardware enabled and disabled."""
     cipher, rates = "aes128-gcm@openssh.com", (9e8, 1e8)
     modes = ("default", "masked")
     measured = (

@@ -1,4 +1,4 @@
-"""Hosts of two CPUs before and after an upgrade of OpenSSL that one of them pays for."""
+"""Generate hosts with two CPUs before and after an OpenSSL upgrade that slows one CPU."""
 
 from tests.conftest import StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document
@@ -12,8 +12,8 @@ HOSTS = 8
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
     """Return eight hosts of each CPU before and after an upgrade that costs the Xeons 7 % of AES.
 
-    Add a fast, new EPYC without 3DES. Once stored, `only_new` returns more like it, or one with
-    the name `other`.
+    Add a fast, new EPYC without 3DES. Once stored, `only_new` returns more such hosts, or one
+    with the name `other`.
     """
 
     def run(name: str, model: str, library: str, day: int, **rates: float) -> None:

@@ -33,7 +33,7 @@ class LookOnlyAdmin(ModelAdmin):
 
 @admin.register(User)
 class PeopleAdmin(AuditedAdmin, UserAdmin):
-    """Manage users and their roles. Only a superuser can create or change a superuser."""
+    """Manage users and their roles. Only superusers can create or change a superuser."""
 
     list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
     list_select_related = ("external_identity",)
@@ -49,7 +49,7 @@ class PeopleAdmin(AuditedAdmin, UserAdmin):
 
     @admin.display(description="Signs in")
     def signs_in(self, person: User) -> str:
-        """Return the user's sign-in method. A provider sets the role at each sign-in."""
+        """Return the user's sign-in method."""
         identity = getattr(person, "external_identity", None)
         return (
             f"through {identity.issuer}, with the role of their groups"
@@ -58,7 +58,7 @@ class PeopleAdmin(AuditedAdmin, UserAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Make `is_superuser` read-only for other users than superusers."""
+        """Make `is_superuser` read-only unless the user is a superuser."""
         fields = tuple(super().get_readonly_fields(request, obj))
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 

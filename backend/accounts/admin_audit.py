@@ -38,10 +38,10 @@ def difference(
 
 
 class ModelAdmin(admin.ModelAdmin):
-    """Return 400 for list parameters that the database cannot handle."""
+    """Return 400 for list parameters that the database rejects."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Render the list here, because some filters are evaluated only then."""
+        """Render the list immediately, because some filters are evaluated only then."""
         try:
             with transaction.atomic():
                 answer = super().changelist_view(request, extra_context)
@@ -54,7 +54,7 @@ class AuditedAdmin(ModelAdmin):
     """Write an audit entry for each addition, change and deletion."""
 
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the row and remember its values before the change."""
+        """Return the row and store its values for the audit entry."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None:
             request.audit_before = snapshot(row)  # type: ignore[attr-defined]  # ours, read by log_change
@@ -65,7 +65,7 @@ class AuditedAdmin(ModelAdmin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Record the change, without the value of a password."""
+        """Record the change without the value of a password."""
         now = type(obj)._default_manager.get(pk=obj.pk)
         before, after = difference(getattr(request, "audit_before", {}), snapshot(now))
         if "password" in str(message).lower():

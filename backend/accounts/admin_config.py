@@ -1,4 +1,4 @@
-"""Django's admin with the access rule of `accounts.admin_site`."""
+"""Apply the access rule of `accounts.admin_site` to Django's admin."""
 
 from django.contrib.admin.apps import AdminConfig
 

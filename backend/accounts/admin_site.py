@@ -21,7 +21,7 @@ class CiphermarkAdminSite(AdminSite):
         return bool(request.user.is_active and request.user.has_perm(ADMIN_SITE))
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Redirect to the site's sign-in page, or refuse users who are already signed in."""
+        """Redirect to the site's sign-in page; return 403 to users who are already signed in."""
         if self.has_permission(request):
             return redirect("admin:index")
         if request.user.is_authenticated:

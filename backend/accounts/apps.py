@@ -3,12 +3,12 @@ from django.db.models.signals import post_migrate
 
 
 class AccountsConfig(AppConfig):
-    """Create the roles. Must be the last app, so that all permissions exist by then."""
+    """Configure the app. It must be the last one, because its roles refer to all permissions."""
 
     name = "accounts"
 
     def ready(self) -> None:
-        """Create the roles after `migrate`, and record lock-outs in the audit log."""
+        """Create the roles after `migrate`; record lock-outs in the audit log."""
         from accounts.lock_outs import note_lock_outs
         from accounts.roles import make_roles
 

@@ -1,7 +1,7 @@
 """Write the audit log in the transaction of each change.
 
-This replaces django-auditlog, which follows `save()` of models and therefore misses bulk updates,
-records only users (no tokens or commands), and keeps its rows editable.
+django-auditlog is not used. It follows `save()` of models and therefore misses bulk updates, it
+records only users (no tokens or commands), and its rows are editable.
 """
 
 from collections.abc import Mapping
@@ -32,13 +32,13 @@ ANONYMOUS = Actor(Kind.ANONYMOUS, "not signed in")
 
 
 def by_provider(issuer: str) -> Actor:
-    """Return the actor for changes that an identity provider or proxy causes at sign-in."""
+    """Return the actor of changes that an identity provider or proxy causes at sign-in."""
     return Actor(Kind.PROVIDER, issuer)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Identify the changed object by its name and key at that time."""
+    """Identify a changed object by its name and key at the time of the change."""
 
     kind: str
     key: object

@@ -16,7 +16,7 @@ def note_lock_outs() -> None:
 def _record(
     sender: object, request: HttpRequest, username: str | None, ip_address: str | None, **_: Any
 ) -> None:
-    # The library repeats the signal at every further attempt during the lock-out.
+    # The library repeats the signal for every attempt during a lock-out.
     if getattr(request, "axes_failures_since_start", None) != settings.AXES_FAILURE_LIMIT:
         return
     who = username or "unknown"

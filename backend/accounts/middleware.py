@@ -1,4 +1,4 @@
-"""Sign-in by an authenticating reverse proxy."""
+"""Sign in users of an authenticating reverse proxy."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ class ProxySignInMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return the error page for users whom the proxy signs in but this site refuses."""
+        """Return an error page to users whom the proxy signs in but this site rejects."""
         if isinstance(error, SignInRefused):
             request.user = AnonymousUser()
             return sign_in_failed(request, str(error), status=403)

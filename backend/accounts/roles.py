@@ -1,6 +1,6 @@
-"""Roles as three groups, each including the permissions of the previous one.
+"""Define roles as three groups, each with the permissions of the previous one and more.
 
-Every active account may read. Groups grant the permission to make changes.
+Every active account may read. The groups permit changes.
 """
 
 from typing import Any
@@ -44,13 +44,13 @@ ROLES: dict[str, frozenset[str]] = {
     EDITOR: _VIEWS | _EDITS,
     ADMINISTRATOR: _VIEWS | _EDITS | _ADMINISTERS,
 }
-"""Group -> permissions as `app.codename`, least powerful group first."""
+"""Permissions (`app.codename`) by group, least powerful group first."""
 
 EVERYBODY = "*"
-"""Group name in CIPHERMARK_ROLES that means all users of the provider."""
+"""Group in CIPHERMARK_ROLES that includes all users of the provider."""
 
 ADMIN_SITE = "auth.change_user"
-"""The permission that opens /admin/."""
+"""Permission to open /admin/."""
 
 
 def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
@@ -58,7 +58,7 @@ def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
 
     Members and other groups are kept.
     """
-    # Imported here because the settings read the role names before models are loaded.
+    # The settings read the role names before models are loaded.
     from django.contrib.auth.models import Group, Permission
 
     known = {

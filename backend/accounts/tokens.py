@@ -18,15 +18,15 @@ from accounts.models import ApiToken
 from compare.models import Share
 
 PREFIX = "cmk_"
-"""Lets secret scanners recognise leaked tokens."""
+"""Prefix by which secret scanners recognise leaked tokens."""
 
 
 class OtherHost(Exception):
-    """Report that a token bound to a host was used to upload a run of another host."""
+    """Raised when a token bound to a host uploads a run of another host."""
 
 
 class NameTaken(ValueError):
-    """Report that a valid token already has this name."""
+    """Raised when a valid token already has this name."""
 
 
 def digest_of(secret: str) -> str:
@@ -74,7 +74,7 @@ def revoke_token(token_pk: int, by: Actor) -> None:
 
 
 def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
-    """Revoke a locked row and record it, unless it is already revoked."""
+    """Revoke a locked token and record it, unless it is already revoked."""
     if row.revoked_at is not None:
         return
     row.revoked_at = timezone.now()
@@ -84,14 +84,14 @@ def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
 
 
 def end_read_tokens(person: User, by: Actor) -> None:
-    """Revoke the read tokens of a user whose access ends. Upload tokens stay valid for machines."""
+    """Revoke the read tokens of a user who loses access. Upload tokens remain valid."""
     theirs = ApiToken.objects.filter(made_by=person, scope=ApiToken.Scope.READ, revoked_at=None)
     for key in theirs.values_list("pk", flat=True):
         revoke_token(key, by)
 
 
 def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
-    """Raise `OtherHost` if the token is bound to another host than the document's."""
+    """Raise `OtherHost` if the token is bound to a host other than the document's."""
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(

@@ -9,7 +9,7 @@ END $$;
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE ON accounts_auditentry FOR EACH ROW
     EXECUTE FUNCTION accounts_auditentry_append_only();
 """
-"""Prevent UPDATE and DELETE."""
+"""Trigger that prevents UPDATE and DELETE."""
 
 NEVER_EMPTIED_AUDIT = """
 CREATE FUNCTION accounts_auditentry_never_emptied() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -20,4 +20,4 @@ END $$;
 CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON accounts_auditentry FOR EACH STATEMENT
     EXECUTE FUNCTION accounts_auditentry_never_emptied();
 """
-"""Prevent TRUNCATE, which does not fire row triggers."""
+"""Trigger that prevents TRUNCATE, which does not fire row triggers."""

@@ -1,4 +1,4 @@
-"""API of changes: list, entry, status and note."""
+"""Implement the API of changes: list, entry, status and note."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,11 +19,11 @@ from core.permissions import MayDecideChanges
 from runs.serializers import NULLABLE
 
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
-"""Maximum number of members returned, latest first."""
+"""Maximum number of members in a response, latest first."""
 
 
 class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
-    """Describe a host's part of a change: a mode of a cipher family by a tool, or the verdict."""
+    """Describe one host's part of a change: a tool, cipher family and mode, or the verdict."""
 
     host_id = serializers.IntegerField(source="run.host_id")
     host = serializers.CharField(source="run.host.slug", help_text="Key for filters.")
@@ -85,7 +85,7 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
 
 @transaction.atomic
 def decide(change: FleetChange, sent: Any, by: Actor) -> None:
-    """Set status and note of a change; raise `ValidationError` if they are invalid."""
+    """Set the status and note of a change; raise `ValidationError` if they are invalid."""
     change = FleetChange.objects.select_for_update().get(pk=change.pk)
     before = {"status": change.status, "note": change.note}
     decision = DecisionSerializer(change, data=sent, partial=True)
@@ -120,7 +120,7 @@ class FleetChangeList(ListView):
 
 
 class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
-    """Return a change with its hosts. Signed-in editors set its status and note."""
+    """Return a change with its hosts. Signed-in editors may set its status and note."""
 
     permissions = {"PATCH": MayDecideChanges}
     queryset = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
@@ -129,6 +129,6 @@ class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
 
     @extend_schema(request=DecisionSerializer, responses=FleetChangeSerializer)
     def patch(self, request: Request, **_: Any) -> Response:
-        """Set status or note. Requires a signed-in editor."""
+        """Set the status or note. Requires a signed-in editor."""
         decide(self.get_object(), request.data, actor_of(request))
         return self.get(request)

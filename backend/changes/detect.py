@@ -1,4 +1,4 @@
-"""Detect changes in the latest runs of a host, and join hosts with the same change."""
+"""Detect changes in a host's latest runs, and group hosts with the same change."""
 
 import logging
 from collections import defaultdict
@@ -30,30 +30,31 @@ from runs.models import HostWatch, Measurement, Run, RunDocument
 logger = logging.getLogger(__name__)
 
 LATEST_RUNS = 100
-"""Number of latest runs to examine. Changes detected in earlier runs stay."""
+"""Number of latest runs to examine. Changes detected in earlier runs remain stored."""
 
 TOGETHER = timedelta(days=31)
-"""Maximum time between joined hosts. Some are measured once a month."""
+"""Maximum time between grouped hosts. Some hosts are measured only once a month."""
 
 SILENT_TOGETHER = timedelta(days=1)
 
 SILENT_GAPS, SHORTEST_SILENCE = 3, timedelta(days=3)
 LEAST_RUNS, LATEST_TIMES = 3, 9
-"""A host is silent after max(3 times the median gap between its latest runs, 3 days)."""
+"""A host is silent after 3 times the median gap between its latest runs, but at least 3 days."""
 
 MOST_DIFFERENCES, LONGEST_WORDS = 12, 300
 
 LOCK = 5_901_219
-"""PostgreSQL advisory lock for joining and creating entries."""
+"""PostgreSQL advisory lock for creating entries and grouping hosts."""
 
 Kind, Direction = FleetChange.Kind, FleetChange.Direction
 Member = FleetChangeMember
 
 
 class _Part(NamedTuple):
-    """Describe a host's part of a change; parts that differ only in `member` and `shown_at` merge.
+    """Describe one host's part of a change.
 
-    `begins`: first changed run. `shown_at`: start of the second run that shows the change.
+    Parts that differ only in `member` and `shown_at` are merged. `begins` is the first changed
+    run; `shown_at` is the start of the second run, which confirms the change.
     """
 
     kind: FleetChange.Kind
@@ -71,7 +72,8 @@ def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
 def find_due() -> bool:
     """Detect the changes of one host that is due; return False if none is due.
 
-    Runs are not locked, so that edits need not wait. A host that changes meanwhile stays due.
+    Runs are not locked, so that edits need not wait. A host that changes during the detection
+    remains due.
     """
     watch = HostWatch.objects.filter(due_at__isnull=False).order_by("due_at").first()
     if watch is None:
@@ -82,24 +84,24 @@ def find_due() -> bool:
     except UNREACHABLE:
         raise
     except Exception:
-        logger.exception("cannot compute the changes of host %d", watch.host_id)
+        logger.exception("cannot compute changes of host %d", watch.host_id)
         HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at).update(due_at=None)
     return True
 
 
 def _look(watch: HostWatch) -> None:
-    """Store the changes of a host, and when it becomes silent."""
+    """Store the changes of a host and the time when it becomes silent."""
     counted = Run.objects.counted().filter(host=watch.host_id)
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
     latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")
     runs = list(reversed(latest[:LATEST_RUNS]))
-    # If there are more runs, the first of these lack their predecessors.
+    # If there are more runs, the predecessors of the first ones are missing.
     since = _at(runs[WINDOW]) if len(runs) == LATEST_RUNS else datetime.min.replace(tzinfo=UTC)
     calm = [run for run in runs if not run.conditions]
     parts = [part for part in (*_speeds(calm), *_verdicts(calm)) if part.member.at >= since]
     _lock_entries()
     as_seen = HostWatch.objects.filter(pk=watch.pk, due_at=watch.due_at)
-    if as_seen.exists():  # else another worker was faster
+    if as_seen.exists():  # otherwise another worker was faster
         _store(watch.host_id, list(_joined_with_verdicts(parts)), since)
         silent_after = _silent_after([_at(run) for run in runs if run.source == Run.Source.AGENT])
         if _is_silent(watch.host_id, runs, silent_after):
@@ -113,7 +115,7 @@ def _at(run: Run) -> datetime:
 
 
 Key = tuple[int, ToolState]
-"""A series and the state of its tool's release."""
+"""Series, and state of its tool's release."""
 
 
 def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
@@ -144,9 +146,9 @@ def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
 def _observed(
     runs: Sequence[Run],
 ) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
-    """Return the speeds of a host by tool and family, then by run.
+    """Return a host's speeds by tool and family, and then by run.
 
-    Excludes series with AES instructions disabled and series to another machine.
+    Excludes series with AES instructions disabled and series to another host.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
     observations: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
@@ -188,7 +190,7 @@ _WITH_VERDICT = {Direction.LOST: Direction.SLOWER, Direction.REGAINED: Direction
 
 
 def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the parts, with changes of AES speed joined to the change of the verdict."""
+    """Yield the parts; merge changes of AES speed with the change of the verdict."""
     verdicts = [part for part in parts if part.kind == Kind.VERDICT]
     for part in parts:
         for verdict in verdicts:
@@ -203,9 +205,9 @@ _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "
 
 
 def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
-    """Store the parts of a host. Delete others unless an editor has set their status.
+    """Store a host's changes; delete its others unless an editor has set their status.
 
-    Parts from before `since` and parts of hidden runs stay.
+    Parts from before `since` and parts of hidden runs remain.
     """
     of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change", "run"))
@@ -252,9 +254,10 @@ def _differences(*runs: int | None) -> list[str]:
 
 
 def _entry(part: _Part) -> FleetChange:
-    """Return the open entry of hosts with the same change and difference, or a new one.
+    """Return the open entry of hosts with the same change and difference, or create one.
 
-    Kernels change every few weeks, so the kernel counts only if nothing else differs.
+    Kernels change every few weeks, so a different kernel is considered only if nothing else
+    differs.
     """
     words = part.member.differences
     others = [word for word in words if not word.startswith("kernel:")]
@@ -264,13 +267,13 @@ def _entry(part: _Part) -> FleetChange:
 
 
 def _open_entry(member: Member, within: timedelta, difference: str, **alike: str) -> FleetChange:
-    """Return the entry of a member; an acknowledged or ignored one becomes new again."""
+    """Return a member's entry; mark it as new if it was acknowledged or ignored."""
     at = member.at
     near = FleetChange.objects.filter(
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
     ).exclude(status=FleetChange.Status.FIXED)
     own = Member.stored.filter(run__host=member.run.host_id)
-    # Hosts without an environment difference are not joined.
+    # Hosts without an environment difference are not grouped.
     shared = bool(difference) or alike["kind"] == Kind.SILENT
     hidden = own.filter(change=OuterRef("pk"), run__hidden=True)
     entry = near.filter(Q(fixed_at=None) if shared else Exists(hidden)).first()
@@ -283,7 +286,7 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
 
 
 def _settle(changes: Collection[int]) -> None:
-    """Update the times of these entries from their members; delete entries without members."""
+    """Update the times of these entries from their members; delete empty entries."""
     for change in FleetChange.objects.filter(pk__in=changes):
         times = change.members.aggregate(
             first=Min("at"),
@@ -299,7 +302,7 @@ def _settle(changes: Collection[int]) -> None:
 
 
 def _silent_after(times: Sequence[datetime]) -> datetime | None:
-    """Return when a host with runs at these times becomes silent; None for too few runs."""
+    """Return when a host with runs at these times becomes silent; None if it has too few runs."""
     latest = times[-LATEST_TIMES:]
     if len(latest) < LEAST_RUNS:
         return None
@@ -308,9 +311,10 @@ def _silent_after(times: Sequence[datetime]) -> datetime | None:
 
 
 def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:
-    """Update the entry of a silent host; return whether it is silent.
+    """Update the entry of a silent host; return whether the host is silent.
 
-    Later runs end the silence. If they arrived late or earlier runs are deleted, the entry goes.
+    Later runs end the silence. The entry is deleted if they arrived late or if earlier runs are
+    deleted.
     """
     is_silent = False
     silent = Member.stored.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)

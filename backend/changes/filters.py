@@ -1,4 +1,4 @@
-"""Filters of the list of changes."""
+"""Filter the list of changes."""
 
 from datetime import datetime, time
 from typing import Any
@@ -19,7 +19,7 @@ from runs.models import Run
 
 FIXED = FleetChange.Status.FIXED
 OPEN = ("new", "acknowledged")
-"""Statuses of `status=open`."""
+"""Statuses that `status=open` includes."""
 
 
 def with_member(**wanted: Any) -> Exists:
@@ -29,7 +29,7 @@ def with_member(**wanted: Any) -> Exists:
 
 class OfRuns(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[Any, ...]) -> QuerySet[Any]:
-        """Keep changes whose first changed run matches."""
+        """Select changes whose first changed run matches."""
         if not values:
             return rows
         return rows.filter(with_member(run__in=super().filter(Run.objects.all(), values)))
@@ -64,7 +64,7 @@ class ChangeFilter(ParameterFilterSet):
 
     @property
     def hosts(self) -> int:
-        """Count the hosts that changed within the dates."""
+        """Count the hosts with a change in the selected period."""
         changes = self.qs  # validates the parameters
         bounds = {"since": "at__gte", "until": "at__lte"}
         dates = {bounds[name]: self.given[name] for name in bounds if name in self.given}

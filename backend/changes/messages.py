@@ -1,4 +1,4 @@
-"""Format messages: a subject, and a paragraph of plain text per entry."""
+"""Format messages: a subject, and a paragraph of plain text for each entry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ LONGEST_TEXT = 30_000
 """Maximum length of a message."""
 
 LONGEST_REST = 30
-"""Maximum length of the line that counts omitted entries."""
+"""Maximum length of the line that gives the number of omitted entries."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Describe an entry of a message; each of `facts` is a line, `url` leads to the evidence."""
+    """Describe an entry of a message; each of `facts` is a line, `url` is the page of the entry."""
 
     title: str
     facts: tuple[str, ...]
@@ -24,7 +24,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Message:
-    """Collect entries for a channel; `list_url` leads to the list of changes."""
+    """Collect the entries for a channel; `list_url` is the page with the list of changes."""
 
     notices: Sequence[Notice]
     list_url: str
@@ -36,7 +36,7 @@ class Message:
 
     @property
     def subject(self) -> str:
-        """Return the subject as one line, so that host names cannot break a mail header."""
+        """Return the subject as one line, so that host names cannot inject email headers."""
         if self.daily:
             return f"Ciphermark, the last day: {_count(self.notices)}"
         first = self.notices[0]
@@ -46,7 +46,7 @@ class Message:
 
 
 def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:
-    """Format the message as plain text with a maximum length, one paragraph per entry."""
+    """Format the message as plain text of limited length, with a paragraph for each entry."""
     rest = f"All changes: {message.list_url}\n"
     parts: list[str] = []
     room = min(longest, LONGEST_TEXT) - len(rest) - LONGEST_REST

@@ -1,4 +1,4 @@
-"""Build the content of a notification from the entry at the time of sending."""
+"""Build the text of a notification from the entry at the time of sending."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ def site_url(path: str) -> str:
 
 
 def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
-    """Map the row's key to its notice, without entries that are deleted or closed."""
+    """Return notices by row key, omitting deleted and closed entries."""
     changes = FleetChange.objects.listed().with_members(MOST_MEMBERS)
     entries = changes.in_bulk([row.change_key for row in rows if row.change_key])
     runs = Run.objects.in_bulk([row.run_id for row in rows if row.run_id], field_name="run_id")
@@ -41,7 +41,7 @@ def _notice(
         facts = (run.rejection[:LONGEST_REASON], f"Received {_utc(run.received_at)}")
         return _made(row, facts, reverse("run-page", args=[run.run_id]))
     change = entries.get(row.change_key)
-    # An editor has set a status, or the host is back.
+    # An editor has set a status, or the host has uploaded again.
     looked = change is None or change.status != FleetChange.Status.NEW
     if change is None or looked or (change.kind == FleetChange.Kind.SILENT and change.fixed_at):
         return None

@@ -34,7 +34,7 @@ SEVERITIES = [
 
 
 class TagsField(forms.CharField):
-    """Tags as KEY:VALUE, separated by commas."""
+    """Parse tags given as KEY:VALUE, separated by commas."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value

@@ -20,17 +20,17 @@ from cipherspeed.naming import tags_by_key
 from runs.models import Run
 
 NEWS = timedelta(days=14)
-"""Maximum age of a change at its detection. Older changes are listed but not sent."""
+"""Maximum age of a change when it is detected. Older changes are listed but not sent."""
 
 DIGEST_AT = time(6)
-"""Time of the daily message, in UTC."""
+"""Time of the daily message in UTC."""
 
 SILENCE_WAITS = timedelta(hours=1)
-"""Delay of messages about silent hosts. An agent that was offline sends its old runs one by one,
-and the host appears silent until the last has arrived."""
+"""Delay of messages about silent hosts. An agent that was offline uploads its old runs one by one,
+and the host appears silent until the last one has arrived."""
 
 REPEATED = timedelta(days=1)
-"""Minimum interval between messages about an entry that other hosts join, as in an upgrade of the
+"""Minimum interval between messages about an entry that more hosts join, as in an upgrade of the
 fleet, and between messages about rejected runs of a host, as with a wrong clock."""
 
 LONGEST_TITLE = 300
@@ -41,7 +41,7 @@ def is_news(at: datetime) -> bool:
 
 
 def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
-    """Notify of confirmed changes."""
+    """Send notifications of confirmed changes."""
     parts = {member.change_id: member for member in members}
     channels = _channels() if parts else []
     for member in parts.values() if channels else ():
@@ -52,7 +52,7 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
 
 
 def notify_of_rejection(run: Run, **_: Any) -> None:
-    """Notify of a rejected run. It has no host, so use name and tags of its document."""
+    """Send notifications of a rejected run. It has no host, so use its document's name and tags."""
     channels = _channels()
     if not channels:
         return
@@ -90,13 +90,13 @@ def _write(
 
 
 def _again_at(change_key: int) -> dict[int, datetime]:
-    """Return channel -> earliest time of the next message about the entry."""
+    """Return the earliest time of the next message about the entry, by channel."""
     rows = Notification.objects.filter(change_key=change_key).order_by("id")
     return {key: at + REPEATED for key, at in rows.values_list("channel_id", "created_at")}
 
 
 def _concerns(channel: NotificationChannel, topic: str, kind: str, tags: Mapping[str, str]) -> bool:
-    """Return whether the channel's rule matches; of several tags with the same key any suffices."""
+    """Return whether the channel's rule matches. Of tags with the same key, any may match."""
     if channel.severity > severity_of(topic):
         return False
     if channel.kinds and kind not in channel.kinds:

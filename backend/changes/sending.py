@@ -1,7 +1,7 @@
 """Send due notifications, one message per channel, and retry failed ones.
 
-An attempt is counted before it begins, so that an attempt that kills its worker counts as failed.
-Delivery is at least once: a worker that dies after the receiver's response causes a duplicate.
+An attempt is counted before it begins, so that an attempt that kills its worker counts as failed. A
+message may be sent twice if a worker dies after the receiver's response.
 """
 
 import logging
@@ -33,7 +33,7 @@ PAUSE = timedelta(minutes=1)
 """Minimum interval between messages of a channel."""
 
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
-"""The wait doubles with each failure."""
+"""Wait before the first retry and longest wait; the wait doubles with each failure."""
 
 GIVE_UP = timedelta(days=3)
 KEPT = timedelta(days=90)
@@ -61,7 +61,7 @@ def send_due(channel_pk: int) -> None:
 
 @transaction.atomic
 def _begin_tests(channel_pk: int) -> list[Notification]:
-    """Claim test messages. Each is tried once because a user waits for the result."""
+    """Claim test messages. Each is sent only once because a user waits for the result."""
     now = timezone.now()
     due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
     notifications = list(
@@ -85,7 +85,7 @@ def _send_test(tests: Sequence[Notification]) -> None:
 
 @transaction.atomic
 def _begin(channel_pk: int) -> NotificationChannel | None:
-    """Claim the channel until its next attempt; success shortens the wait."""
+    """Claim the channel until its next attempt. A successful delivery shortens the wait."""
     now = timezone.now()
     ready = NotificationChannel.objects.open(now).select_for_update(skip_locked=True)
     channel = ready.filter(pk=channel_pk).first()
@@ -125,10 +125,12 @@ def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
         error = deliver(channel.address, message)
     except Exception as failed:  # noqa: BLE001 - whatever a service's code raises is a failed attempt
         error = f"It was not sent ({type(failed).__name__})."
-    if error and time.monotonic() - began > DEADLINE - 2:  # Apprise takes the limit for a fault
+    if (
+        error and time.monotonic() - began > DEADLINE - 2
+    ):  # Apprise reports the timeout as a failure
         error = NO_END
     if error:
-        logger.warning("message to the channel %s not sent: %s", channel.pk, error)
+        logger.warning("cannot send a message to channel %s: %s", channel.pk, error)
     return error
 
 

@@ -1,6 +1,6 @@
-"""Deliver messages through Apprise: mail, chat, web hooks and many more services.
+"""Deliver messages by email, chat, webhook and many more services with Apprise.
 
-Apprise needs 40 MB of memory and is therefore imported only when it is used.
+Apprise requires 40 MB of memory and is therefore imported only when it is used.
 """
 
 import re
@@ -20,11 +20,11 @@ NOT_SENT = "It was not sent."
 
 
 class AddressRefused(ValueError):
-    """Reject a channel address; the message is one sentence."""
+    """Raised for an invalid channel URL; the message is one sentence."""
 
 
 def check_address(address: str) -> None:
-    """Raise `AddressRefused` unless the address is complete for its service."""
+    """Raise `AddressRefused` unless the URL is complete for its service."""
     from apprise import Apprise
     from apprise.exception import AppriseException
 
@@ -71,7 +71,7 @@ def _service(address: str) -> "Apprise":
 
 
 def _without_secrets(text: str, address: str) -> str:
-    """Remove all parts of the address from a text, because some are secret."""
+    """Remove all parts of the URL from a text, because some are secret."""
     parts = {*re.split(r"[/:@?&=,]+", address), *re.split(r"[/:@?&=,]+", unquote(address))}
     for part in sorted(parts, key=len, reverse=True):
         if len(part) > 3:

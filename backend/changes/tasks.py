@@ -11,12 +11,12 @@ from changes.detect import find_due, find_silent
 from changes.sending import DEADLINE, due_channels, send_due
 
 TURN = 4.0
-"""Maximum duration of a task in seconds; the next call continues."""
+"""Maximum duration of a task in seconds; the next task continues."""
 
 
 @shared_task
 def find_changes() -> None:
-    """Detect changes of due hosts and silent hosts. Called every few seconds."""
+    """Detect changes of hosts that are due, and silent hosts. Runs every few seconds."""
     end = time.monotonic() + TURN
     while time.monotonic() < end and find_due():
         pass
@@ -25,7 +25,7 @@ def find_changes() -> None:
 
 @shared_task
 def send_notifications() -> None:
-    """Queue a task per channel with due messages, so that slow receivers delay no others."""
+    """Queue a task per channel with due messages, so that slow receivers do not delay others."""
     for channel in due_channels():
         send_to_channel.delay(channel)
 

@@ -1,4 +1,4 @@
-"""Pages of changes: the list, an entry, its status and note."""
+"""Pages of changes: the list, an entry, and its status and note."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class ChangePage(ReaderMixin, DetailView):
 
 
 class DecideChange(EditorMixin, View):
-    """Set status and note of an entry, and return to the page of the form."""
+    """Set the status and note of an entry, and return to the page with the form."""
 
     permission_required = "changes.change_fleetchange"
 

@@ -32,7 +32,8 @@ from cipherspeed.types import Series
 Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 
 CLEAR_EFFECT = 1.5
-"""Speed factor that proves hardware AES, against disabled instructions or software AES."""
+"""Factor between AES speed and its speed with instructions disabled (or software AES) that proves
+the use of AES hardware."""
 
 HYPERVISORS = frozenset(
     (
@@ -40,7 +41,7 @@ HYPERVISORS = frozenset(
         *("parallels", "bhyve", "powervm", "zvm", "qnx", "acrn", "apple", "sre", "google"),
     )
 )
-"""Names of virtual machines by systemd-detect-virt and the agent, without containers."""
+"""Names of virtual machines reported by systemd-detect-virt and the agent, without containers."""
 
 NO_EFFECT = 1.1
 """Speed factor below which masking had no effect."""
@@ -56,10 +57,10 @@ TELLING_CIPHERS = {
 
 @dataclass(frozen=True)
 class AccelerationVerdict:
-    """Hold a verdict, with evidence and advice as text.
+    """Represent a verdict, with evidence and advice as text.
 
-    `factor`: speed of AES relative to disabled instructions, or else to software AES on the
-    reference; None if unknown.
+    `factor`: speed of AES relative to AES with instructions disabled, or to software AES on the
+    reference machine if that is missing; None if unknown.
     """
 
     verdict: Verdict
@@ -70,7 +71,7 @@ class AccelerationVerdict:
 
 @dataclass(frozen=True)
 class _Effect:
-    """Hold the speed of a cipher with and without AES instructions, in bytes per second."""
+    """Compare the speed of a cipher with and without AES instructions, in bytes per second."""
 
     cipher: str
     block_size: int
@@ -91,7 +92,7 @@ class _Effect:
 
 @dataclass(frozen=True)
 class _Speed:
-    """Hold AES-128-CBC in bytes per second, and the rate of software AES by the speed index."""
+    """Compare AES-128-CBC with software AES scaled by the speed index, in bytes per second."""
 
     cipher: str
     measured: float
@@ -100,7 +101,7 @@ class _Speed:
 
     @property
     def factor(self) -> float:
-        """Return normalised AES relative to software AES on the reference machine."""
+        """Return normalised AES speed relative to software AES on the reference machine."""
         return normalised(self.measured, self.speed) / self.reference.software
 
     @property
@@ -115,7 +116,7 @@ class _Speed:
 
 @dataclass(frozen=True)
 class SoftwareAes:
-    """Hold software AES-128-CBC and baseline levels of the same machine, in bytes per second."""
+    """Represent the speed of software AES-128-CBC and baselines on a host, in bytes per second."""
 
     tool: str
     cipher: str
@@ -132,7 +133,7 @@ def software_aes() -> tuple[SoftwareAes, ...]:
 
 @cache
 def first_openssl_with_aes() -> Mapping[str, str]:
-    """Map each architecture to the first OpenSSL release that uses its AES instructions."""
+    """Return the first OpenSSL release that uses AES instructions, by architecture."""
     releases: Mapping[str, str] = _data("aes_in_openssl.json")["first_releases"]
     return releases
 
@@ -146,12 +147,13 @@ def acceleration_verdict(
     environment: Mapping[str, Any] | None = None,
     skipped: Iterable[Mapping[str, Any]] = (),
 ) -> AccelerationVerdict:
-    """Return the verdict on a run, or on several runs of one environment together.
+    """Return the verdict on a run, or on several runs in one environment.
 
-    `environment` and `skipped` are as in the run document. Speed proves `hardware`, by masking or
-    against software AES. Otherwise the flags decide. If they report AES, but masking has no
-    effect and AES runs at software speed, the verdict is `unused`. If they lack AES on a model
-    that has it, the verdict is `hidden`, else `software`. All other cases are `unknown`.
+    `environment` and `skipped` are as in the run document. Speed proves `hardware`, compared
+    with masked or software AES. Otherwise the CPU flags decide. If they include AES, but
+    masking has no effect and AES runs at software speed, the verdict is `unused`. If they lack
+    AES on a CPU model that has it, the verdict is `hidden`; on other models it is `software`.
+    All other cases are `unknown`.
     """
     series, facts = list(measured), environment or {}
     effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")
@@ -170,7 +172,7 @@ def acceleration_verdict(
 
 
 def _times(factor: float) -> str:
-    """Format a factor, near the limit with enough decimals to show its side."""
+    """Format a factor; near the limit, use enough decimals to show which side it is on."""
     return f"{factor:.3f}" if abs(factor - CLEAR_EFFECT) < 0.06 else f"{factor:.1f}"
 
 
@@ -179,9 +181,9 @@ def _mb(rate: float) -> str:
 
 
 def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect]:
-    """Return the test ciphers with and without mask, encrypting at the largest common block.
+    """Return the test ciphers with and without mask, for encryption at the largest common block.
 
-    At small blocks the cost of a call hides that of the cipher.
+    At small block sizes, the cost of a call hides the cost of the cipher.
     """
     medians = {result.series: result.median for result in measured if result.series.tool == tool}
     effects: dict[str, _Effect] = {}
@@ -211,8 +213,8 @@ def _mask_was_idle(
 ) -> bool:
     """Return whether masking had no effect on an openssl test cipher.
 
-    ssh is ignored, because MAC and copying hide the cipher. A skipped masked series counts if the
-    unmasked series was measured.
+    ssh is ignored, because the MAC and copying hide the cost of the cipher. A skipped masked
+    series is included if the unmasked series was measured.
     """
     effects = _mask_effects(measured, "openssl")
     if effects:
@@ -292,7 +294,7 @@ def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> Acceler
 
 
 def _how_to_use(facts: Mapping[str, Any]) -> str:
-    """Return advice: this OpenSSL is too old, or built without AES instructions."""
+    """Return advice for an OpenSSL that is too old, or built without AES instructions."""
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:
@@ -309,7 +311,7 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
 
 
 def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Speed | None) -> str:
-    """Return the evidence, and what is missing for a verdict."""
+    """Return the evidence, and the measurements missing for a verdict."""
     seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
         seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} required.")

@@ -1,4 +1,4 @@
-"""Speed of a run by its baselines arcfour, blowfish and 3des, which no common CPU accelerates."""
+"""Compute the speed of a run from baseline ciphers, which no common CPU accelerates."""
 
 import math
 from collections import defaultdict
@@ -13,11 +13,11 @@ from cipherspeed.types import Series
 FAMILIES = ("arcfour", "blowfish", "3des")
 
 NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des": "3DES"}
-"""Family -> display name."""
+"""Display names by baseline family."""
 
 
 def only(families: Iterable[str]) -> str:
-    """Return "3DES only", or "3DES or arcfour only"; empty for none."""
+    """Return "3DES only" or "3DES or arcfour only"; empty for none."""
     names = " or ".join(NAMES[family] for family in families)
     return f"{names} only" if names else ""
 
@@ -40,7 +40,7 @@ MEMBERS: Mapping[str, Mapping[str, str]] = {
         "des-ede3": "3des",
     },
 }
-"""Tool -> cipher -> family (docs/method.md, section 2)."""
+"""Family by tool and cipher (docs/method.md, section 2)."""
 
 
 class MeasuredSeries(NamedTuple):
@@ -49,7 +49,7 @@ class MeasuredSeries(NamedTuple):
 
 
 def is_plain(series: Series) -> bool:
-    """Return whether it is unmasked, and on the loopback or one encrypting thread."""
+    """Return whether a series is unmasked and local, and for openssl encrypts with one thread."""
     if series.acceleration != "default":
         return False
     if series.tool == "ssh":
@@ -58,10 +58,10 @@ def is_plain(series: Series) -> bool:
 
 
 def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
-    """Select a tool's candidates that may be combined to a level.
+    """Select a tool's candidates that can be combined into a level.
 
-    ssh: the method `pipeline` if it was measured, because the rates of the methods differ and
-    published results use it; unpinned rather than pinned series. openssl: the largest block size.
+    ssh: the pipeline method if it was measured, because published results use it and the
+    methods' rates differ; unpinned series if possible. openssl: the largest block size.
     """
     if not candidates:
         return []
@@ -80,7 +80,7 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
 
 
 def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredSeries]:
-    """Return the series of a run that determine the tool's levels."""
+    """Return the series of a run that determine a tool's levels."""
     return _comparable(
         [
             result
@@ -95,9 +95,9 @@ def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredS
 def rate_beside_baselines(
     tool: str, cipher: str, measured: Iterable[MeasuredSeries]
 ) -> float | None:
-    """Return a cipher's median in bytes per second, measured like the run's baselines, else None.
+    """Return a cipher's median, measured like the run's baselines, in bytes per second.
 
-    ssh: by the same method. openssl: at the largest block.
+    ssh: with the same method. openssl: at the largest block size. None if it was not measured.
     """
     series = list(measured)
     methods = {yardstick.series.method for yardstick in _yardsticks(tool, series)}
@@ -114,10 +114,10 @@ def rate_beside_baselines(
 
 
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
-    """Return the level b(f) of each baseline family in one run, bytes per second.
+    """Return the level b(f) of each baseline family in a run, in bytes per second.
 
-    The level is the geometric mean of the medians of the family's members. Families that the run
-    did not measure are absent.
+    The level is the geometric mean of the medians of the family's members. Families without
+    results are absent.
     """
     medians: defaultdict[str, list[float]] = defaultdict(list)
     for yardstick in _yardsticks(tool, measured):
@@ -129,8 +129,8 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
 class SpeedIndex:
     """Compare the speed of a machine without acceleration with the reference machine.
 
-    A throughput divided by `index` S is the throughput on the reference machine. `families` are
-    those measured; `logs` are their logarithmic ratios.
+    A throughput divided by `index` (S) is the throughput on the reference machine. `families`
+    are the measured ones; `logs` are their logarithmic ratios.
     """
 
     index: float
@@ -159,10 +159,10 @@ def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | 
 
 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:
-    """Return the speed index of a run from levels and reference, in bytes per second by family.
+    """Return the speed index of a run from levels and reference levels, in bytes per second.
 
-    S = geometric mean of b(f) / a(f) over the families that run and reference share,
-    u = exp(stdev(ln(b/a)) / sqrt(number of families)). None if they share no family.
+    S = geometric mean of b(f) / a(f) over the families that run and reference share, u =
+    exp(stdev(ln(b/a)) / sqrt(number of families)). None if they share no family.
     """
     families = tuple(family for family in levels if family in reference)
     if not families:

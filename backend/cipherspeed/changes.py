@@ -22,14 +22,14 @@ LASTS = 2
 """Minimum number of runs per level, before a step and after it."""
 
 TELLING_WINDOW = 3
-"""Minimum number of runs to estimate scatter; with fewer, the spread of the tries is used."""
+"""Minimum number of runs to estimate the variation; with fewer, the spread of the tries is used."""
 
 START_UP_SECONDS = 0.1
-"""Slow start of a stream in seconds, about the same on every machine."""
+"""Duration of a stream's slow start in seconds, about the same on every machine."""
 
 
 class Observation(NamedTuple):
-    """Hold a series of one run: positive median and spread of its tries (a fraction).
+    """Describe a series in one run by its median and the spread of its tries (a fraction).
 
     `seconds`: duration of a try, if the rate depends on it.
     """
@@ -45,7 +45,7 @@ RunOf = Mapping[K, Observation]
 
 @dataclass(frozen=True)
 class Step(Generic[K]):
-    """Describe a change at the run `index` (0 is the oldest), over series with runs on both sides.
+    """Describe a change at the run `index` (0 is the oldest), for series with runs on both sides.
 
     `before` and `after`: median of each series. `threshold`: relative difference that the step
     exceeds. `window`: number of previous runs it is compared with.
@@ -63,12 +63,12 @@ class Step(Generic[K]):
 
     @property
     def ratio(self) -> float:
-        """Return the median of after / before over the series."""
+        """Return the median ratio after / before of the series."""
         return median(self.ratios.values())
 
     @property
     def confidence(self) -> str:
-        """Return high from twice the threshold, low if there are few runs to estimate scatter."""
+        """Return `high` at twice the threshold or more, `low` if there are few runs."""
         if self.window < TELLING_WINDOW:
             return "low"
         return "high" if abs(self.ratio - 1) >= 2 * self.threshold else "medium"
@@ -77,10 +77,10 @@ class Step(Generic[K]):
 def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
     """Return the steps of one or more series, oldest first.
 
-    At a step two consecutive runs differ in the same direction from the previous runs (up to 10,
-    back to the last step) by more than max(5 %, 4 spreads); for several series the median counts.
-    It is dated to the first run from which on all are nearer to the new level. It is discarded if
-    the median of the next 10 runs is within 5 % of the old level.
+    A step begins when two consecutive runs differ in the same direction from the previous runs
+    (up to 10, since the last step) by more than max(5 %, 4 spreads). For several series, the
+    median is used. The step is dated to the first run from which all runs stay nearer to the
+    new level. It is discarded if the median of the next 10 runs is within 5 % of the old level.
     """
     steps: list[Step[K]] = []
     start, at = 0, LASTS
@@ -136,7 +136,7 @@ def _nearer(run: RunOf[K], before: Mapping[K, float], new: float) -> bool:
 
 
 def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]) -> float:
-    """Return the change of rates caused by a different length of tries."""
+    """Return the change of rates that a different duration of tries causes."""
     differences = []
     for key in before:
         lengths = [run[key].seconds for run in window if key in run and run[key].seconds]
@@ -146,9 +146,9 @@ def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, flo
 
 
 def start_up_difference(seconds: float | None, others: float | None) -> float:
-    """Return the difference in rate between tries of these lengths, as a fraction.
+    """Return the difference in rate between tries of these durations, as a fraction.
 
-    0 if a length is unknown.
+    0 if a duration is unknown.
     """
     if not seconds or not others:
         return 0.0
@@ -170,7 +170,7 @@ def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[
 
 
 def taken_back(ratios: Sequence[float]) -> list[int | None]:
-    """Return for each step, oldest first, the later step that brought the level back within 5 %."""
+    """Return, for each step, the later step that restored the level within 5 %, if any."""
     return [
         next(
             (
@@ -185,7 +185,7 @@ def taken_back(ratios: Sequence[float]) -> list[int | None]:
 
 
 def verdict_changes(verdicts: Sequence[str]) -> list[int]:
-    """Return the positions where the verdict changes and the next verdict confirms it."""
+    """Return the positions where the verdict changes, if the next verdict confirms the change."""
     positions = []
     level = verdicts[0] if verdicts else ""
     for at, (verdict, confirming) in enumerate(pairwise(verdicts)):

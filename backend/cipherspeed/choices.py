@@ -1,4 +1,4 @@
-"""Display names of groupings and metrics, with explanations."""
+"""Names and explanations of groupings and metrics."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Facts about ciphers and recommendation policies from data/ciphers.json."""
+"""Load ciphers and recommendation policies from data/ciphers.json."""
 
 import json
 import re
@@ -12,17 +12,17 @@ from cipherspeed.types import Tool
 
 Status = Literal["recommended", "acceptable", "legacy", "broken"]
 STATUSES: tuple[Status, ...] = get_args(Status)
-"""Safest first."""
+"""Security statuses, safest first."""
 
 Version = tuple[int, ...]
-"""OpenSSH release without its portable number: 9.2p1 -> (9, 2)."""
+"""OpenSSH release without its portable number, such as (9, 2) for 9.2p1."""
 
 _OPENSSH = re.compile(r"OpenSSH[ _](?:for_Windows_)?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})")
 _BARE = re.compile(r"(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:p\d{1,2})?")
 
 
 def openssh_version(text: str | None) -> Version | None:
-    """Parse the release from the output of `ssh -V`; None for another program or no text."""
+    """Parse the release from the output of `ssh -V`; None for other programs or empty text."""
     match = _OPENSSH.search(text or "") or _BARE.fullmatch(text or "")
     return _parsed(match["version"]) if match else None
 
@@ -39,7 +39,7 @@ def _parsed(text: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """Select releases from `since` up to, but excluding, `until`; None is open."""
+    """Select releases from `since` up to but excluding `until`; None means open."""
 
     since: str | None
     until: str | None
@@ -51,7 +51,7 @@ class VersionRange:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Rate the security of a cipher, with reason and reference."""
+    """Rate the security of a cipher, with a reason and a reference."""
 
     status: Status
     reason: str
@@ -60,9 +60,9 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Advisory:
-    """Describe a weakness of some releases, and the status of the cipher with it.
+    """Describe a weakness of some releases, and the cipher's status in these releases.
 
-    It applies if `either` end or if the `server` is affected. `fixed_in_packages`: prefix of the
+    It applies if `either` end or the `server` is affected. `fixed_in_packages`: prefix of the
     package version text, and the first following number with the fix.
     """
 
@@ -93,7 +93,7 @@ class Advisory:
 
 @dataclass(frozen=True)
 class OpenSshSupport:
-    """Name the OpenSSH releases that support the cipher, and those that use it by default."""
+    """List the OpenSSH releases that support the cipher, and those that use it by default."""
 
     present: VersionRange
     client_default: VersionRange | None
@@ -102,9 +102,9 @@ class OpenSshSupport:
 
 @dataclass(frozen=True)
 class Cipher:
-    """Describe a cipher of a tool.
+    """Describe a cipher of ssh or openssl.
 
-    `block_bits` is None for stream ciphers, `openssh` is None for ciphers of openssl. `aead`:
+    `block_bits` is None for stream ciphers; `openssh` is None for openssl ciphers. `aead`:
     whether it is authenticated encryption.
     """
 

@@ -1,6 +1,6 @@
 """Identify CPUs: normalised name, microarchitecture and AES instructions.
 
-Unknown facts are None. Placeholders of kernels ("ARMv7 Processor rev 4") and hypervisors ("Common
+Unknown values are None. Placeholders of kernels ("ARMv7 Processor rev 4") and hypervisors ("Common
 KVM processor") are not CPU names.
 """
 
@@ -41,7 +41,7 @@ _NOISE = (
     (r"\b(?:CPU|Processor|SOC|APU)\b", " "),
     (r"^(VIA .*\S)\s+\d+MHz$", r"\1"),
     (r"\s+", " "),
-    (r"\b(Core i[3579]) (\d{3,}\w*)$", r"\1-\2"),  # Intel wrote both; one CPU has one name
+    (r"\b(Core i[3579]) (\d{3,}\w*)$", r"\1-\2"),  # Intel used both spellings
     (r"(?<= )V(\d)$", r"v\1"),  # "E3-1230 V2"
     (r"^(Intel Xeon E\d-\d{4}\w?) 0$", r"\1"),
 )
@@ -75,7 +75,7 @@ _MAKERS = {
         *("SpacemiT", "SiFive"),
     )
 }
-"""First words of a cleaned name -> vendor."""
+"""Vendor by the first words of a cleaned name."""
 
 _ARCHSPEC_FAMILIES = {
     "x86_64": "x86_64",
@@ -85,13 +85,13 @@ _ARCHSPEC_FAMILIES = {
 }
 
 _POWER_WITH_AES = 8
-"""First generation with vcipher (Power ISA 2.07)."""
+"""First POWER generation with vcipher (Power ISA 2.07)."""
 
 
 def clean_cpu_model(model: str | None) -> str | None:
     """Shorten "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz" to "Intel Core i7-3770".
 
-    Placeholders of kernels become None.
+    Kernel placeholders become None.
     """
     if not model or re.match(rf"(?:{_PLACEHOLDERS})(?:\s|$)", model.strip(), re.IGNORECASE):
         return None
@@ -103,7 +103,7 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's name from its model text, or else from its numbers; None if unknown.
+    """Return the CPU's name from its model text, or from its model numbers; None if unknown.
 
     `cpu` is as in a run document. ARM and IBM identify CPUs by numbers.
     """
@@ -118,23 +118,23 @@ def cpu_name(cpu: Mapping[str, Any]) -> str | None:
 
 
 def cpu_vendor(vendor: str | None, model: str | None) -> str | None:
-    """Return the vendor's display name by the vendor string or model name."""
+    """Return the vendor's display name from the vendor string or model name."""
     if vendor:
         return _VENDORS.get(vendor.strip().lower(), vendor.strip())
     return _MAKERS.get((model or "").split(" ", 1)[0].lower())
 
 
 def is_virtual_model(model: str | None) -> bool:
-    """Return whether the model is a hypervisor's generic name, not that of the real CPU."""
+    """Return whether the model is a hypervisor's generic name."""
     return bool(re.search(_VIRTUAL, model or "", re.IGNORECASE))
 
 
 def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's microarchitecture, by archspec's name if there is one; None if unknown.
+    """Return the CPU's microarchitecture, with archspec's name if it has one; None if unknown.
 
-    Use the CPU's numbers, else its name, else the vendor's most specific microarchitecture that
-    matches the flags. Flags come last, because a hypervisor that hides instructions makes a CPU
-    look older. Generic levels (x86_64_v3) are ignored.
+    Use the CPU's numbers, its name, or the vendor's most specific microarchitecture that
+    matches the flags, in this order. The flags are used last, because a hypervisor that hides
+    instructions makes a CPU look older. Generic levels (x86_64_v3) are ignored.
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -148,8 +148,8 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
     """Return whether this CPU model has AES instructions, regardless of its flags.
 
-    None for unknown and generic models, and for those sold with and without AES (Pentiums up to
-    Broadwell, ARM cores with optional AES).
+    None for unknown and generic models, and for models sold with and without AES (Pentiums up
+    to Broadwell, ARM cores with optional AES).
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -204,12 +204,12 @@ def _of_power(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _by_flags(cpu: Mapping[str, Any]) -> str | None:
-    """Return the vendor's most specific microarchitecture that matches the flags, else None."""
+    """Return the vendor's most specific microarchitecture that matches the flags, or None."""
     family = _ARCHSPEC_FAMILIES.get(_architecture(cpu))
     flags = frozenset(cpu.get("flags") or ())
     if family is None or not flags:
         return None
-    # archspec and Linux differ in dots and underscores.
+    # archspec and Linux use different dots and underscores.
     flags |= {flag.replace("_", ".") for flag in flags} | {flag.replace(".", "_") for flag in flags}
     vendor = cpu.get("vendor") or ""
     fitting = [target for target in TARGETS.values() if _fits(target, vendor, flags, family)]
@@ -229,7 +229,7 @@ def _fits(target: Microarchitecture, vendor: str, flags: frozenset[str], family:
 
 @dataclass(frozen=True)
 class AesFlags:
-    """Whether flags report AES (None: unknown); `seen` lists the flags that do."""
+    """Represent whether flags report AES (None: unknown); `seen` lists the flags that do."""
 
     reported: bool | None
     seen: tuple[str, ...]
@@ -237,7 +237,7 @@ class AesFlags:
 
 @dataclass(frozen=True)
 class _Naming:
-    """List an architecture's AES flags, and flags that identify a complete list."""
+    """List an architecture's AES flags, and the flags that identify a complete list."""
 
     architectures: str
     aes: str
@@ -245,16 +245,16 @@ class _Naming:
 
 
 _NAMINGS = (
-    # Linux and macOS say aes, FreeBSD aesni; VIA's PadLock is ace_en. pclmulqdq does no AES. Only
-    # whole lists begin with fpu.
+    # Linux and macOS use aes, FreeBSD aesni, VIA's PadLock ace_en. pclmulqdq is not AES. Only
+    # complete lists begin with fpu.
     _Naming(r"x86_64|amd64|x86|i\d86", r"aes|aesni|vaes|ace2?_en", r"fpu"),
-    # HWCAP names of Linux, arch/arm64/kernel/cpuinfo.c; of a 32-bit kernel on ARMv8 the same.
+    # HWCAP names of Linux (arch/arm64/kernel/cpuinfo.c), also used by 32-bit kernels on ARMv8.
     _Naming(r"aarch64|arm64|armv\d\w*", r"aes", r"fp|asimd|half|neon|vfp\w*|swp"),
     # HWCAP2 of Power ISA 2.07; some tools print the facility as "in_core crypto".
     _Naming(r"ppc64\w*|powerpc\w*", r"vcrypto|in_core", r"altivec|vsx"),
     # Message-security assist (CPACF): "msa" in /proc/cpuinfo, extensions msa1 to msa12.
     _Naming(r"s390x?", r"msa\d*", r"zarch|stfle"),
-    # zkn holds zkne; zknd only decrypts and zknh hashes. Vector: zvkned, held by zvkn*.
+    # zkn includes zkne; zknd only decrypts and zknh hashes. zvkn* includes the vector form, zvkned.
     _Naming(r"riscv\d+", r"zkn|zkne|zvkn|zvknc|zvkned|zvkng", r"rv\d+\w*"),
 )
 
@@ -268,10 +268,10 @@ def _words(flags: Iterable[str]) -> set[str]:
 
 
 def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
-    """Return what the flags in a run document's `cpu` report about AES.
+    """Return whether the flags in a run document's `cpu` report AES.
 
-    An excerpt of the flags proves only the presence of those it contains. POWER has no flags; the
-    kernel's CPU level replaces them.
+    An excerpt of the flags proves only the presence of the flags it contains. POWER has no
+    flags; the kernel's CPU level replaces them.
     """
     flags = _words(cpu.get("flags") or ())
     architecture = (cpu.get("architecture") or "").lower()

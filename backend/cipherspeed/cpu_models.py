@@ -15,8 +15,8 @@ Range = tuple[int, int]
 class X86Entry:
     """Match CPUs of a vendor and family within inclusive ranges of models and steppings.
 
-    `aes`: whether they have AES instructions; None: yes for brands that match `aes_brands`,
-    unknown for others.
+    `aes`: whether they have AES instructions. None means yes for brands that match
+    `aes_brands`, and unknown for others.
     """
 
     vendor: str
@@ -44,7 +44,7 @@ class X86Entry:
 
 @dataclass(frozen=True)
 class CpuTables:
-    """Hold tables of CPU models. `arm_parts`: vendor -> part number -> name of the core."""
+    """Store tables of CPU models. `arm_parts`: core names by vendor and part number."""
 
     x86: tuple[X86Entry, ...]
     names: tuple[tuple[str, str], ...]
@@ -84,7 +84,7 @@ def cpu_tables() -> CpuTables:
 
 
 def x86_entry(cpu: Mapping[str, Any]) -> X86Entry | None:
-    """Return the entry for a CPU's vendor, family, model and stepping; None if it is not listed."""
+    """Return the entry for a CPU's vendor, family, model and stepping, or None."""
     model = cpu.get("model_id")
     if model is None:
         return None

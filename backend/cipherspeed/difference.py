@@ -16,7 +16,7 @@ Verdict = Literal["faster", "slower", "same", "untold"]
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold the median of a series in bytes per second, its spread (a fraction) and number of tries.
+    """Represent a series: median in bytes per second, spread (a fraction), and number of tries.
 
     `try_seconds`: duration of a pipeline's try; None if unknown or irrelevant.
     """
@@ -29,10 +29,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Hold the ratio second / first, and the relative difference that noise can explain.
+    """Represent the ratio second / first, and the relative difference that noise can explain.
 
-    `verdict`: faster or slower if the ratio exceeds the noise, same if it does not, untold if it
-    exceeds 5 % but a side has too few tries (below three) to estimate its scatter.
+    `verdict`: faster or slower if the ratio exceeds the noise; same if it does not; untold if
+    it exceeds 5 % but a side has fewer than three tries, too few to estimate their variation.
     """
 
     ratio: float
@@ -41,17 +41,17 @@ class Ratio:
 
     @property
     def percent(self) -> float:
-        """Return the difference of the second from the first in per cent; negative means slower."""
+        """Return the relative difference of the second result in per cent; negative if slower."""
         return (self.ratio - 1) * 100
 
 
 def ratio_of(first: Figure, second: Figure) -> Ratio:
     """Compare the second result with the first.
 
-    noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)), which is twice the standard error of
+    noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)). This is twice the standard error of
     the difference of two medians, and at least the usual difference between runs of a machine.
-    Pipelines with tries of different lengths get an allowance. The larger of ratio and 1/ratio
-    counts, so that the verdict is symmetric.
+    Pipelines with tries of different durations get an allowance. The larger of ratio and
+    1/ratio is used, so that the verdict is symmetric.
     """
     ratio = second.median / first.median
     known = min(first.n, second.n) >= NOISY_MINIMUM_TRIES

@@ -1,4 +1,4 @@
-"""Dimensions and fingerprint of an environment."""
+"""Compute the dimensions and fingerprint of an environment."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ class Dimensions:
 
 
 def dimensions(environment: Mapping[str, Any]) -> Dimensions:
-    """Return the dimensions of a run document's `environment`; missing facts are unknown."""
+    """Return the dimensions of a run document's `environment`; missing values are unknown."""
     cpu, system = environment["cpu"], environment["os"]
     version_text = environment["openssl"].get("version_text")
     model = cpu_name(cpu)
@@ -48,14 +48,14 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
 
 @dataclass(frozen=True)
 class SshLibrary:
-    """Hold the library of ssh, as values of the dimensions `openssl` and `openssl_series`."""
+    """Represent ssh's library, as values of the dimensions `openssl` and `openssl_series`."""
 
     openssl: Label
     openssl_series: Label
 
 
 def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
-    """Return the library of ssh; None if missing or equal to the openssl program's release."""
+    """Return ssh's library; None if missing or equal to the openssl program's release."""
     text = _other_library(environment)
     if text is None:
         return None
@@ -66,18 +66,18 @@ def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
 
 
 def _other_library(environment: Mapping[str, Any]) -> str | None:
-    """Return the library that `ssh -V` states, if it differs from the openssl program."""
+    """Return the library that `ssh -V` reports, if it differs from the openssl program."""
     stated = environment["openssh"].get("library")
     own = environment["openssl"].get("version_text")
     return None if openssl_release(stated) in (None, openssl_release(own)) else stated
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of the stable, normalised facts, without readings.
+    """Return the SHA-256 (hex) of the stable, normalised values of an environment.
 
-    Runs with equal fingerprints have the same environment. `FINGERPRINT_VERSION` is included, so
-    that a changed algorithm does not look like a changed machine. ssh's library is included only
-    if it differs from openssl's, so that documents of older agents, which do not state it, have
+    Runs with equal fingerprints have the same environment. `FINGERPRINT_VERSION` is included,
+    so that a changed algorithm is not mistaken for a changed machine. ssh's library is included
+    only if it differs from openssl's, so that documents of older agents, which lack it, have
     the same fingerprint.
     """
     openssl = environment["openssl"]
@@ -98,7 +98,8 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 def ssh_environment(environment: Mapping[str, Any]) -> int:
     """Return a 63-bit hash of the environment without the openssl program.
 
-    Runs with different `--openssl` have different environments, but their ssh results share one.
+    Runs with different `--openssl` programs have different environments, but their ssh results
+    share one.
     """
     library = _other_library(environment) or environment["openssl"].get("version_text")
     facts = _shared_facts(environment)
@@ -123,7 +124,7 @@ def _shared_facts(environment: Mapping[str, Any]) -> dict[str, Any]:
             **{name: cpu.get(name) for name in ("cores", "threads", "governor")},
         },
         "os": {name: system.get(name) for name in ("id", "name", "version", "kernel")},
-        # Without the server, because runs without sshd lack it but have the same environment.
+        # Exclude the server, because runs without sshd lack it but have the same environment.
         "openssh": {"client": environment["openssh"].get("client")},
         "virtualization": environment.get("virtualization"),
     }
@@ -193,7 +194,7 @@ _OS_NAMES = {
     )
     for spelling in (name, *others)
 }
-"""Spelling of an operating system -> display name."""
+"""Display names by spelling of an operating system."""
 
 
 def _one_name(text: str) -> str:

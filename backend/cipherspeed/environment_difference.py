@@ -12,12 +12,12 @@ Facts = Mapping[str, Any]
 Part = Literal["openssl", "openssh", "os", "cpu", "virtualization"]
 
 FLAGS_NAMED = 12
-"""Maximum number of flags listed in a sentence; more are counted."""
+"""Maximum number of flags listed in a sentence. The number of the others is shown."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Hold a fact that differs; `before` and `after` are as reported."""
+    """Describe a property that differs; `before` and `after` are as reported."""
 
     what: str
     before: str | None
@@ -30,7 +30,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class FlagsChanged(Difference):
-    """Hold changed CPU flags: `before` has those lost, `after` those gained."""
+    """Describe changed CPU flags: `before` lists the lost ones, `after` the gained ones."""
 
     @property
     def words(self) -> str:
@@ -53,7 +53,7 @@ def _openssl(environment: Facts) -> str | None:
 
 
 def _ssh_library(environment: Facts) -> str | None:
-    """Return the library of ssh, or the openssl program's if it is not stated."""
+    """Return ssh's library, or the openssl program's if it is unknown."""
     stated = (environment.get("openssh") or {}).get("library")
     return openssl_release(stated) or _openssl(environment)
 
@@ -88,15 +88,15 @@ _READINGS: tuple[Reading, ...] = (
     ("frequency governor", "cpu", _of("cpu", "governor")),
     ("virtualisation", "virtualization", _virtualization),
 )
-"""Facts to compare in addition to the libraries, by section."""
+"""Properties to compare in addition to the libraries, by section."""
 
 _BETWEEN_RUNS: tuple[Part, ...] = ("openssl", "openssh", "os", "cpu", "virtualization")
 _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "openssh")
-"""Sections by likelihood to affect speed between hosts."""
+"""Sections, most likely to affect speed between hosts first."""
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return the library of the tool, or of both tools; ssh's only if it differs."""
+    """Return the tool's library, or the libraries of both tools; ssh's only if it differs."""
     alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
@@ -113,8 +113,8 @@ def environment_difference(
 ) -> tuple[Difference, ...]:
     """Return the differences between two environments, most likely causes first.
 
-    With `tool`, include only the library of that tool. Ignore readings (load, memory) and facts
-    that only one side states.
+    With `tool`, include only that tool's library. Ignore readings (load, memory) and properties
+    that only one side has.
     """
     differences = [
         (part, Difference(what, old, new))
@@ -132,10 +132,10 @@ def environment_difference(
 def differing_facts(
     environments: Sequence[Facts], *, hosts: bool = False
 ) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-    """Return the facts that differ between environments, with the value of each.
+    """Return the properties that differ between environments, with the value of each.
 
-    They are in the order of `environment_difference`; missing values are None. For CPU flags the
-    value is the difference from the first environment, or empty.
+    They are in the order of `environment_difference`; missing values are None. For CPU flags,
+    the value is the difference from the first environment, or empty.
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     facts = [
@@ -152,7 +152,7 @@ def differing_facts(
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
-    """Return flags gained and lost; None if a side states none."""
+    """Return the flags gained and lost; None if one side has no flags."""
     old, new = (set((facts.get("cpu") or {}).get("flags") or ()) for facts in (before, after))
     if not old or not new or old == new:
         return None

@@ -14,7 +14,7 @@ from cipherspeed.naming import UNKNOWN_KEY
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
 CIPHER_SORT = "cipher:"
-"""Prefix of a sort order by cipher, best first."""
+"""Prefix of a sort order by cipher, fastest first."""
 
 OneGroup = TypeVar("OneGroup")
 """A group, or its key."""
@@ -22,10 +22,10 @@ OneGroup = TypeVar("OneGroup")
 LOWER_IS_BETTER = frozenset(metric.key for metric in METRICS if metric.lower_is_better)
 
 MOST_GROUPS = 200
-"""Maximum number of groups on a page, which a browser draws without delay."""
+"""Maximum number of groups per page that a browser draws without delay."""
 
 MOST_BARS = 600
-"""Maximum number of bars; a taller canvas exceeds the limits of phones."""
+"""Maximum number of bars. A taller canvas exceeds the limits of phones."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class GroupView:
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison) -> dict[str, str]:
-        """Return the rank of each group by id, for sorted groups with a value of the cipher."""
+        """Return the rank of each group by ID, for sorted groups with a result of the cipher."""
         return ranks(
             (group.id, group.values.get(self.cipher))
             for group in comparison.groups
@@ -82,19 +82,19 @@ class GroupView:
         )
 
     def place(self, best: float | None, metric: str) -> float:
-        """Return the sort key of a group with this best value; None comes last."""
+        """Return the sort key of a group with this best result; None comes last."""
         if best is None:
             return math.inf
         return best if metric in LOWER_IS_BETTER else -best
 
     def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
-        """Return the groups of the page; a page beyond the last is the last."""
+        """Return the groups on the page; if it is beyond the end, return the last page."""
         start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
         return tuple(groups[start : start + self.top])
 
 
 def ranks(summaries: Iterable[tuple[str, GroupSummary | None]]) -> dict[str, str]:
-    """Return key -> rank; `summaries` are sorted, those that are None have no rank.
+    """Return ranks by key; `summaries` are sorted, and those that are None have no rank.
 
     Groups share a rank if their quartiles overlap or their medians hardly differ.
     """
@@ -124,11 +124,11 @@ def page_count(found: int, size: int) -> int:
 
 @dataclass(frozen=True)
 class InView:
-    """Hold the `groups` of a comparison that are on the page.
+    """Represent the `groups` of a comparison that are on the page.
 
-    `comparison` has all groups, or only those of the page if groups are hosts, because there may
-    be ten thousand. `total` counts all groups, `found` those that match the search. `ranks` is by
-    id of a group, over all pages.
+    `comparison` has all groups. If the groups are hosts, it has only those on the page, because
+    there may be ten thousand. `total` counts all groups, `found` those that match the search.
+    `ranks` is by group ID, over all pages.
     """
 
     comparison: Comparison

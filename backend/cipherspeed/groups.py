@@ -1,4 +1,4 @@
-"""Statistics of a comparison (docs/method.md, section 3)."""
+"""Compute the statistics of a comparison (docs/method.md, section 3)."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,8 @@ from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.reference_profile import PROFILE
 
 FEW_VOTES = 5
-"""Maximum number of votes for which doubtful votes are counted, as one can move the median."""
+"""Maximum number of votes for which low-confidence votes are counted, as one can move the
+median."""
 
 
 class GroupSummary(NamedTuple):
@@ -33,7 +34,7 @@ class GroupSummary(NamedTuple):
 
 
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
-    """Interpolate a percentile of n values linearly between the two nearest ranks.
+    """Interpolate a percentile of n results linearly between the two nearest ranks.
 
     Same as PostgreSQL's `percentile_cont`; `fraction` is between 0 and 1.
     """
@@ -44,9 +45,9 @@ def interpolated(n: int, fraction: float, below: float, above: float) -> float:
 class Ratio(NamedTuple):
     """Compare a group with the reference, over `n` hosts.
 
-    The ratio lies between `low` and `high` with a probability of at least 95 %; both are None for
-    too few hosts. `tool_changed`: the tool changed between the two, so the ratio says nothing
-    about the cipher.
+    The ratio lies between `low` and `high` with a probability of at least 95 %; both are None
+    for too few hosts. `tool_changed`: the tool changed between the two, so the ratio does not
+    describe the cipher.
     """
 
     ratio: float
@@ -102,7 +103,7 @@ UNITS: Mapping[str, str] = {
     "vs_3des": "ratio",
     "cpu_seconds_per_gb": "s/GB",
 }
-"""Metric -> unit."""
+"""Unit by metric."""
 
 NEEDS_PROFILE = frozenset({"normalised"})
 NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
@@ -114,15 +115,13 @@ def group_title(label: str, split_label: str) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Hold the values of a group of hosts.
+    """Represent a group of hosts with its results.
 
-    `hosts` is the number of its hosts; `n` of a value is the number that measured the cipher.
-    The mappings are by cipher:
-    `uncertainty`: median of the known factors of normalised values.
-    `families`: baselines that are the only one of some votes.
-    `doubtful`: number of votes that are noisy or from a disturbed run, if there are any and at
-    most `FEW_VOTES` votes.
-    `ratios`: ratio to the reference; empty for the reference itself.
+    `hosts` is the number of hosts; `n` of a result is the number that measured the cipher. The
+    mappings are by cipher: `uncertainty`: median uncertainty factor of normalised results.
+    `families`: baselines that are the only one of some votes. `doubtful`: number of noisy or
+    disturbed votes, if there are any and at most `FEW_VOTES` votes. `ratios`: ratio to the
+    reference; empty for the reference itself.
     """
 
     key: str
@@ -148,7 +147,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Reference:
-    """Name the reference of ratios, a group or a host; `label` is None if it has no value."""
+    """Identify the reference of ratios, a group or host; `label` is None if it has no result."""
 
     key: str
     label: str | None
@@ -157,9 +156,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Hold the result of `GET /api/v1/comparison/` (docs/api.md).
+    """Represent the result of `GET /api/v1/comparison/` (docs/api.md).
 
-    `hosts` counts hosts with a value; a host can be in several groups.
+    `hosts` counts hosts with a result; a host can be in several groups.
     """
 
     tool: str
@@ -187,7 +186,7 @@ _natural_key = natsort_keygen(alg=ns.IGNORECASE)
 
 @lru_cache(maxsize=20_000)
 def natural_key(text: str) -> Any:
-    """Return the natural sort key: `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
+    """Return a natural sort key, which sorts `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
 
     Cached, because every response sorts the same labels.
     """
@@ -220,7 +219,7 @@ def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
 
 
 def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> Group:
-    """Add the ratios of the group's medians to `base`; `exact` as in `ratio_of_medians`."""
+    """Add the ratios of the group's medians to `base`; `exact` is as in `ratio_of_medians`."""
     ratios = {
         cipher: ratio
         for cipher, summary in group.values.items()
@@ -270,7 +269,7 @@ def comparison_of(
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
-    """Return the JSON of the comparison for API and charts.
+    """Return the comparison as JSON for the API and charts.
 
     `compare.serializers` describes it for the OpenAPI document.
     """

@@ -1,4 +1,4 @@
-"""Strict JSON parser, which rejects what `json` accepts but PostgreSQL does not."""
+"""Parse JSON strictly: reject what Python's `json` accepts but PostgreSQL does not."""
 
 import json
 import math
@@ -11,7 +11,7 @@ MAX_DEPTH = 64
 
 
 class JsonError(ValueError):
-    """Report invalid or unsupported JSON; `place` is the dotted path of the error."""
+    """Raised for invalid or unsupported JSON; `place` is the dotted path of the error."""
 
     def __init__(self, message: str, place: str = "") -> None:
         super().__init__(f"{message} (at {place})" if place else message)

@@ -1,4 +1,4 @@
-"""Keys of labels for URLs and filters."""
+"""Create keys of labels for URLs and filters."""
 
 import hashlib
 import re
@@ -13,16 +13,17 @@ DIGEST_LENGTH = 12
 
 @dataclass(frozen=True)
 class Label:
-    """Name a value of a dimension: key for URLs, label for display."""
+    """Identify a value of a dimension by a key for URLs and a label for display."""
 
     key: str
     label: str
 
 
 def slug(text: str) -> str:
-    """Return a lower-case key of letters, digits and dots, with "-" for all else.
+    """Return a lower-case key of letters, digits and dots, with "-" for other characters.
 
-    If letters or digits are lost, a digest is appended to keep keys of different texts distinct.
+    If letters or digits are lost, a digest is appended, so that different texts have different
+    keys.
     """
     folded = unicodedata.normalize("NFKD", text.lower()).replace("+", " plus ")
     key = re.sub(r"[^a-z0-9.]+", "-", folded.encode("ascii", "ignore").decode()).strip("-.")
@@ -34,13 +35,13 @@ def slug(text: str) -> str:
 
 
 def label(text: str | None, unknown: str) -> Label:
-    """Return the label of a fact, with `unknown` if it is missing."""
+    """Return the label of a value, or `unknown` if it is missing."""
     plain = " ".join((text or "").split())
     return Label(slug(plain), plain[:MAX_LABEL]) if plain else Label(UNKNOWN_KEY, unknown)
 
 
 def tags_by_key(tags: Iterable[str]) -> dict[str, list[str]]:
-    """Group tags (KEY:VALUE) by key. Any value of a key must match, and all keys."""
+    """Group tags (KEY:VALUE) by key. All keys must match, each with any of its values."""
     names: dict[str, list[str]] = {}
     for tag in tags:
         key, _, value = tag.partition(":")

@@ -1,7 +1,7 @@
-"""Family, colour and short name of ciphers.
+"""Define the family, colour and short name of ciphers.
 
-The colour of a cipher depends only on its name, so it is the same in every view. The colours are
-in `frontend/src/palette.css`; exports use `COLOURS`.
+A cipher's colour depends only on its name, so it is the same in every view. The colours are in
+`frontend/src/palette.css`; exports use `COLOURS`.
 """
 
 import re
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Group ciphers that share a hue, named `key` in the style sheet."""
+    """Group ciphers that share a hue, which the style sheet names `key`."""
 
     key: str
     label: str
     pattern: str
 
 
-# In display order; the first match counts.
+# In display order; the first match applies.
 FAMILIES = (
     Family("aes-gcm", "AES-GCM", r"^(id-)?aes-?\d+-gcm|^aead_aes"),
     Family("chacha20", "ChaCha20", r"chacha"),
@@ -80,7 +80,7 @@ COLOURS = {
     for key, colours in _OF_FAMILIES.items()
     for step, colour in enumerate(colours, start=1)
 }
-"""Slot -> colour on white, as in the style sheet."""
+"""Colours on white by slot, as in the style sheet."""
 
 
 def colour(cipher: str) -> str:

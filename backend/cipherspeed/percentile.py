@@ -1,11 +1,11 @@
-"""Percentile of a host among other hosts (docs/method.md, section 3)."""
+"""Compute the percentile of a host among other hosts (docs/method.md, section 3)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Rank a host: the percentile is the share of other hosts that it beats, with ties as half.
+    """Rank a host: the percentile is the share of other hosts that are slower, plus half the ties.
 
     percentile = 100 (beaten + tied / 2) / others. `rank` 1 is the best; tied hosts share the
     better rank.
@@ -24,7 +24,7 @@ class Standing:
 
 
 def standing(beaten: int, tied: int, others: int) -> Standing | None:
-    """Return the percentile from the numbers of hosts beaten, tied and compared.
+    """Return the percentile from the numbers of slower, tied and compared hosts.
 
     None if there is no other host.
     """

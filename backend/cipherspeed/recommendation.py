@@ -1,7 +1,8 @@
-"""Which ssh ciphers to prefer on a list of connections, and what that gains (docs/method.md, 8).
+"""Recommend ssh ciphers for connections, and compute the gain (docs/method.md, section 8).
 
-A host is one connection to its like, a pair is one from client to server, a group is one for each
-of its hosts. The numbers are the hosts' own; what is safe comes from the catalogue.
+A single host is a connection to an identical host, a pair is a connection from client to server,
+and a group is one connection for each of its hosts. The results are the hosts' own; the catalogue
+rates security.
 """
 
 import math
@@ -26,35 +27,35 @@ from cipherspeed.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES, NOISY_SPREA
 from cipherspeed.types import Method
 
 SMALLEST_NOISE = 0.01
-"""Two series of one host differ by this much although nothing changed (fraction)."""
+"""Difference between two series of a host when nothing has changed (fraction)."""
 
 LARGEST_NOISE = 0.9
-"""A series whose tries say even less than this says nothing (fraction)."""
+"""Limit of a series' noise. A noisier series is not evidence (fraction)."""
 
 LARGEST_MARGIN = NOISY_SPREAD
-"""However noisy a series is, a tie with it costs no more than this at either end (fraction)."""
+"""Maximum cost of a tie with a noisy series, at either end (fraction)."""
 
 LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "25 GbE": 25e9}
-"""Name -> bits per second."""
+"""Bits per second by name."""
 
 PAYLOAD_OF_FRAME = 1448 / 1538
-"""Share of an Ethernet link that carries TCP's payload.
+"""Share of an Ethernet link that carries TCP payload.
 
-MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps; a frame takes 1538 bytes of the
+MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps. A frame takes 1538 bytes of the
 wire: 14 header, 4 checksum, 8 preamble, 12 gap (IEEE 802.3, RFC 7323).
 """
 
 NOT_MEASURED = "not measured"
-"""The reason of a cipher that could be ranked begins with this."""
+"""Beginning of the reason for a cipher that could be ranked if it were measured."""
 
 
 def link_payload(bits_per_second: float) -> float:
-    """Return the bytes per second of payload that such an Ethernet link moves."""
+    """Return the payload in bytes per second of an Ethernet link with this bit rate."""
     return bits_per_second / 8 * PAYLOAD_OF_FRAME
 
 
 class Speed(NamedTuple):
-    """Hold bytes per second: a median, the bounds that decide ties, and the bounds of all noise."""
+    """Represent a median speed with its tie bounds and full noise bounds, in bytes per second."""
 
     median: float
     low: float
@@ -64,12 +65,12 @@ class Speed(NamedTuple):
 
 
 def slowest(speeds: Iterable[Speed], payload: float = math.inf) -> Speed:
-    """Return the speed of a connection whose parts reach these speeds; `payload`: of its link."""
+    """Return the speed of a connection, limited by its slowest part and its link's `payload`."""
     return Speed(*(min(*column, payload) for column in zip(*speeds, strict=True)))
 
 
 def mean_speed(speeds: Sequence[Speed]) -> Speed:
-    """Return the geometric mean; independent errors, so the bounds add as squares."""
+    """Return the geometric mean; the squares of the bounds add, as errors are independent."""
     if len(speeds) == 1:
         return speeds[0]
     median = geometric_mean([speed.median for speed in speeds])
@@ -83,10 +84,10 @@ def mean_speed(speeds: Sequence[Speed]) -> Speed:
 
 @dataclass(frozen=True)
 class Rate:
-    """Hold the rate of an ssh cipher on a host, which is both client and server, and its run.
+    """Represent the rate of an ssh cipher in a run, on a host that is both client and server.
 
     `median`: bytes per second; `spread`: a fraction; `cpu_seconds_per_gb`: of both ends;
-    `conditions`: what disturbed the run, in words.
+    `conditions`: disturbances of the run, as text.
     """
 
     cipher: str
@@ -101,10 +102,10 @@ class Rate:
 
     @property
     def noise(self) -> float:
-        """Return how far the true rate may be from the median, as a fraction of it.
+        """Return the relative uncertainty of the median, from 1 % to 90 %.
 
-        Twice the standard error of a median, 1.2533 · s / √n, from 1 % to 90 %. Fewer than three
-        tries cannot tell their spread: 5 %.
+        It is twice the standard error of a median, 1.2533 · s / √n. For fewer than three
+        tries it is 5 %, because their spread is unknown.
         """
         if self.n < NOISY_MINIMUM_TRIES:
             return LARGEST_MARGIN
@@ -113,12 +114,12 @@ class Rate:
 
     @property
     def noisy(self) -> bool:
-        """Return whether the tries scatter by more than 5 %."""
+        """Return whether the tries vary by more than 5 %."""
         return self.n >= NOISY_MINIMUM_TRIES and self.spread > NOISY_SPREAD
 
     @property
     def doubtful(self) -> bool:
-        """Return whether its tries scatter, or something disturbed its run."""
+        """Return whether the tries vary too much, or the run was disturbed."""
         return self.noisy or bool(self.conditions)
 
     @cached_property
@@ -131,10 +132,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class MeasuredHost:
-    """Hold the results of a host and its OpenSSH, all from one environment.
+    """Represent the results of a host and its OpenSSH in one environment.
 
-    `client`, `server`: version texts as `ssh -V` prints them; `not_offered`: ciphers that a run
-    reports as missing. `acceleration`, `advice`: the AES verdict of its latest run.
+    `client`, `server`: version texts as printed by `ssh -V`. `not_offered`: ciphers that a run
+    reports as missing. `acceleration`, `advice`: the AES verdict of the latest run.
     """
 
     id: int
@@ -156,13 +157,13 @@ class MeasuredHost:
         }
 
     def by(self, method: Method | None) -> dict[str, Rate]:
-        """Return its rates by cipher; those of two methods do not compare."""
+        """Return the rates by cipher for one method; different methods are not comparable."""
         return self._by_method[method] if method else {}
 
     def has(self, cipher: Cipher, release: str | None) -> bool:
-        """Return whether its ssh or sshd of this release has the cipher.
+        """Return whether the ssh or sshd release supports the cipher.
 
-        What it measured it has; of an unknown release nothing else is known.
+        A measured cipher is supported. For an unknown release, nothing else is known.
         """
         if any(cipher.name in rates for rates in self._by_method.values()):
             return True
@@ -180,8 +181,9 @@ Connection = tuple[MeasuredHost, MeasuredHost]
 class Gain:
     """Compare a cipher with another one (`over`; None: each host's default) by the ratio of rates.
 
-    `lowest` and `highest` bound it by the noise. For a group it is the geometric mean over the
-    `hosts` that measured their default; `slower` counts those that lose more than the noise.
+    `lowest` and `highest` are the bounds due to noise. For a group, the gain is the geometric
+    mean over the `hosts` that measured their default; `slower` counts the hosts that lose more
+    than the noise.
     """
 
     over: str | None
@@ -194,19 +196,19 @@ class Gain:
 
     @property
     def percent(self) -> float:
-        """Return by how many per cent it is faster; negative: slower."""
+        """Return the gain in per cent; negative if slower."""
         return (self.ratio - 1) * 100
 
     @property
     def beyond_noise(self) -> bool:
-        """Return whether the two differ by more than the noise."""
+        """Return whether the difference exceeds the noise."""
         return self.lowest > 1 or self.highest < 1
 
 
 def compared(
     over: str | None, pairs: Sequence[tuple[Speed, Speed]], cpu_saved: float | None = None
 ) -> Gain:
-    """Return what the first speeds of the pairs gain over the second ones."""
+    """Return the gain of the first speed of each pair over the second."""
     if all(then is today for then, today in pairs):
         return Gain(over, 1.0, 1.0, 1.0, len(pairs), 0, cpu_saved)
     then, today = (mean_speed(side) for side in zip(*pairs, strict=True))
@@ -225,11 +227,11 @@ def compared(
 class RankedCipher:
     """Describe a ranked cipher.
 
-    `speed`: expected for a connection, the geometric mean for a group. `share`: for a group, the
-    speed as a fraction of that of each host's best cipher. `gain`: over the default, None if no
-    host measured it. `slower_than_default`: why it is preferred although it is slower.
-    `ahead_of`: the fastest cipher that is faster but ranked lower, as less safe. For a group,
-    `rates` and saturated links are empty.
+    `speed`: expected speed of a connection, or geometric mean for a group. `share`: for a
+    group, the speed as a fraction of that of each host's best cipher. `gain`: over the default,
+    None if no host measured it. `slower_than_default`: why it is preferred although it is
+    slower. `ahead_of`: the fastest cipher that is faster but ranked lower because it is less
+    secure. For a group, `rates` and saturated links are empty.
     """
 
     cipher: str
@@ -256,15 +258,16 @@ class Excluded:
 
     @property
     def is_faster(self) -> bool:
-        """Return whether it is faster than the first place, within the noise or beyond."""
+        """Return whether it is faster than the recommended cipher, even if within the noise."""
         return self.over_first is not None and self.over_first.ratio > 1
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Compare a host's first cipher with the group's; rates in bytes per second.
+    """Compare a host's own best cipher with the group's; rates in bytes per second.
 
-    `loss`: a fraction of the rate of its own first cipher; negative if that is the safer one.
+    `loss`: fraction of the rate of its own best cipher; negative if that is slower but more
+    secure.
     """
 
     host: MeasuredHost
@@ -274,15 +277,15 @@ class Loss:
 
     @property
     def loss(self) -> float:
-        """Return 0.25 where the host becomes a quarter slower."""
+        """Return the relative loss, such as 0.25 if the host becomes a quarter slower."""
         return 1 - self.common_rate / self.own_best_rate
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Hold the ranked ciphers, and those that are not ranked.
+    """Represent the ranked ciphers and the excluded ones.
 
-    `default`: of the clients, if they share one. `losses`: only for a group.
+    `default`: default of the clients, if they share one. `losses`: only for a group.
     """
 
     method: Method | None = None
@@ -293,7 +296,7 @@ class Recommendation:
 
     @property
     def gain(self) -> Gain | None:
-        """Return what the first place gains over the default."""
+        """Return the gain of the recommended cipher over the default."""
         return self.order[0].gain if self.order else None
 
     @property
@@ -306,13 +309,13 @@ class Recommendation:
 
     @property
     def faster(self) -> list[Excluded]:
-        """Return the excluded ciphers that are faster than the first place, the fastest first."""
+        """Return the excluded ciphers that are faster than the recommended one, fastest first."""
         faster = [entry for entry in self.excluded if entry.is_faster]
         return sorted(faster, key=lambda entry: (-(entry.rate or 0), entry.cipher))
 
     @property
     def unmeasured(self) -> list[str]:
-        """Return the ciphers that could be ranked, had they been measured."""
+        """Return the ciphers that could be ranked if they were measured."""
         measurable = (entry for entry in self.excluded if entry.reason.startswith(NOT_MEASURED))
         return [entry.cipher for entry in measurable] if self.order else []
 
@@ -320,10 +323,11 @@ class Recommendation:
 def recommend(
     connections: Sequence[Connection], policy: Policy, link: float | None = None
 ) -> Recommendation:
-    """Return the order for these connections; `link`: bits per second between two hosts.
+    """Return the ranking for these connections; `link`: bits per second between two hosts.
 
-    Ranked is what the policy allows and every host has and measured, all by one method: that by
-    which more ciphers can be ranked. A connection is as fast as its slowest part.
+    Includes ciphers that the policy allows and that every host supports and has measured, all
+    with one method: the method with which more ciphers can be ranked. The slowest part
+    determines the speed of a connection.
     """
     if not connections:
         return Recommendation()
@@ -334,7 +338,7 @@ def recommend(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Hold a cipher measured on every connection; `unlimited`: its rate without the link."""
+    """Describe a cipher measured on every connection; `unlimited` is its rate without the link."""
 
     cipher: Cipher
     assessment: Assessment
@@ -343,15 +347,16 @@ class _Candidate:
 
     @property
     def preference(self) -> tuple[tuple[int, int, int], float, float, str]:
-        """Return the sort key of ciphers that tie."""
+        """Return the sort key of tied ciphers."""
         return self.cipher.strength, -self.speed.median, -self.unlimited, self.cipher.name
 
 
 def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Return them ranked, whatever order they come in.
+    """Return the candidates ranked, independent of their given order.
 
-    Within a status the next one is the safest of those that tie with the fastest: whose upper bound
-    reaches the highest lower bound. So a cipher that is slower beyond the noise never displaces it.
+    Within a status, the next cipher is the most secure of those tied with the fastest, which
+    means that their upper bound reaches the highest lower bound. A cipher that is slower beyond
+    the noise is never preferred.
     """
     ordered: list[_Candidate] = []
     left = list(candidates)
@@ -422,7 +427,7 @@ class _Ranking:
 
     @cached_property
     def _own_best(self) -> list[_Candidate]:
-        """Return the cipher that each host of a group would rank first on its own."""
+        """Return the best cipher of each host of a group on its own."""
         if len(self.connections) == 1 or not self.order:
             return []
         return [
@@ -443,7 +448,7 @@ class _Ranking:
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """Return why ciphers are not ranked, by cipher; those that no host has are left out."""
+        """Return why ciphers are not ranked, by cipher; omit ciphers that no host supports."""
         known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
         reasons = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}
@@ -508,7 +513,7 @@ class _Ranking:
         return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
 
     def _gain(self, name: str) -> Gain | None:
-        """Return the gain over the defaults, None where none was measured."""
+        """Return the gain over the defaults; None if no default was measured."""
         pairs = [
             (by_cipher[name], by_cipher[client.default_cipher])
             for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
@@ -525,7 +530,7 @@ class _Ranking:
         return compared(self._default, pairs, saved)
 
     def _costs(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
-        """Return why a cipher goes before a faster default; None for any other."""
+        """Return why a cipher precedes a faster default; None if it does not."""
         default = self._candidates.get(self._default or "")
         if gain is None or gain.highest >= 1 or default is None:
             return None
@@ -539,7 +544,7 @@ class _Ranking:
     def _reason(
         self, candidate: _Candidate, gain: Gain | None, costs: str | None, rival: _Candidate | None
     ) -> str:
-        """Say what the cipher gains over the default, and why it precedes a faster one."""
+        """Describe the gain over the default, and why the cipher precedes a faster one."""
         parts = []
         if gain and gain.over == candidate.cipher.name:
             parts.append(f"the {self._default_of()}")
@@ -560,7 +565,7 @@ class _Ranking:
         """Return "2.00 times the rate of aes128-ctr, the default of OpenSSH 9.9 (1.96 to 2.04)"."""
         today = "their default ciphers"
         if gain.over:
-            # The domain of a private extension says nothing here.
+            # Omit the domain of a private extension.
             today = f"{gain.over.partition('@')[0]}, the {self._default_of()}"
         if gain.highest < 1:
             return f"{-gain.percent:.0f} % slower than {today}"

@@ -1,4 +1,4 @@
-"""The reference profile of normalisation."""
+"""Load the reference profile of normalisation."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class ReferenceProfile:
-    """Hold levels a(tool, family) in bytes per second, and their source by tool."""
+    """Represent levels a(tool, family) in bytes per second, and their source by tool."""
 
     name: str
     levels: Mapping[str, Mapping[str, float]]

@@ -17,15 +17,15 @@ from cipherspeed.types import (
 SCHEMA = "ciphermark/run/1"
 
 TIMES_OF_IMPORT = "import"
-"""Value of `times_of` in documents of undated texts, whose times are those of the import."""
+"""Value of `times_of` in documents of undated texts, whose times are the import's."""
 
 
 class DocumentRejected(ValueError):
-    """Reject a document that matches the schema but cannot be true; users see the message."""
+    """Raised for a document that matches the schema but is inconsistent; users see the message."""
 
 
 def _time(text: str | None, field: str) -> datetime | None:
-    """Parse a time in UTC; None if an import or published result has none."""
+    """Parse a time in UTC; None if it is missing in an import or published result."""
     if text is None:
         return None
     try:
@@ -87,10 +87,10 @@ def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
 
 
 def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
-    """Convert a document that has passed the schema to its typed form.
+    """Convert a document that matches the schema to its typed form.
 
     Raises `DocumentRejected` if it ends before it starts, contains a series twice, or measured
-    another cipher than the requested one.
+    a cipher other than the requested one.
     """
     dated = raw.get("times_of") != TIMES_OF_IMPORT
     started_at = _time(raw["started_at"] if dated else None, "started_at")

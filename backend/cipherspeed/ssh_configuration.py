@@ -1,8 +1,8 @@
-"""Lines of a recommendation for ssh_config and sshd_config.
+"""Format a recommendation as lines for ssh_config and sshd_config.
 
 Comments contain names of hosts and runs, which must not become settings. Unprintable characters
 therefore become spaces. Lines are short, because old OpenSSH reads files in chunks of 1024 bytes
-and takes the rest of a longer comment for a setting.
+and parses the rest of a longer comment as a setting.
 """
 
 import re
@@ -19,7 +19,7 @@ MOST_NAMES = 4
 """Maximum number of names in a Host line; names have up to 200 characters."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
-"""Names without special characters of ssh_config."""
+"""Pattern of names without special characters of ssh_config."""
 
 CLIENT_DECIDES = (
     "ssh uses the first cipher of the client's list that the server has too (RFC 4253, "
@@ -56,7 +56,7 @@ def sshd_config(order: Sequence[RankedCipher], header: Iterable[str]) -> str:
 
 
 def _patterns(names: Iterable[str]) -> list[str]:
-    """Return names of a server as `Host` patterns, which ssh matches against the typed name."""
+    """Return a server's names as `Host` patterns, which ssh matches against the typed name."""
     plain = [name for name in names if PLAIN_NAME.fullmatch(name)]
     return list(dict.fromkeys(each for name in plain for each in (name, name.lower())))[
         :MOST_NAMES
@@ -79,7 +79,7 @@ def _text(
 
 
 def _comment(text: str) -> list[str]:
-    """Return printable, short comment lines; only URLs may be long."""
+    """Return short, printable comment lines; only URLs may be long."""
     printable = "".join(each if each.isprintable() else " " for each in text)
     return textwrap.wrap(
         printable.encode()[:LONGEST].decode(errors="ignore"),

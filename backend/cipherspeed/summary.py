@@ -1,6 +1,6 @@
-"""Median and spread of a series (docs/method.md, section 1).
+"""Compute the median and spread of a series (docs/method.md, section 1).
 
-Implausible rates are kept and marked, but excluded from statistics.
+Implausible rates are stored and marked, but excluded from statistics.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cipherspeed.types import Sample
 
 MAD_TO_SIGMA = 1.4826
-"""Factor from median absolute deviation to standard deviation of a normal distribution."""
+"""Factor from the median absolute deviation to the standard deviation of a normal distribution."""
 
 MEDIAN_TO_MEAN = 1.2533
 """Standard error of the median relative to that of the mean, sqrt(pi / 2) for normal values."""
@@ -23,7 +23,7 @@ NOISY_MINIMUM_TRIES = 3
 class SeriesSummary(NamedTuple):
     """Summarise the tries of a series; rates in bytes per second, `spread` as a fraction.
 
-    `maximum` is closest to the undisturbed rate, because other load only slows tries down.
+    `maximum` is closest to the undisturbed rate, because other load only makes tries slower.
     """
 
     median: float
@@ -62,10 +62,10 @@ def throughput(sample: Sample) -> float:
 
 
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
-    """Return median, range and spread s = 1.4826 * median(|x - median|) / median.
+    """Return the median, range and spread s = 1.4826 * median(|x - median|) / median.
 
-    `throughputs` are one or more positive rates in bytes per second; otherwise `ValueError`.
-    A series is noisy if its spread is above 5 % with three or more tries.
+    `throughputs` are one or more positive rates in bytes per second; otherwise raises
+    `ValueError`. A series is noisy if its spread exceeds 5 % with three or more tries.
     """
     ordered = sorted(throughputs)
     if not ordered or ordered[0] <= 0:
@@ -85,7 +85,7 @@ MEASURABLE_SECONDS = 1e-6
 def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
     """Return the median CPU seconds of both ends for 10^9 bytes, and its spread (a fraction).
 
-    None if no try measured both ends; no spread for fewer than three tries.
+    None if no try measured both ends; the spread is None for fewer than three tries.
     """
     costs = []
     for sample in samples:
@@ -101,10 +101,10 @@ def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] 
 
 
 BEYOND_MEMORY = 100e9
-"""Limit in bytes per second and thread, above memory bandwidth (2026: one core reads 20e9)."""
+"""Limit in bytes per second and thread, above memory bandwidth (2026: 20e9 per core)."""
 
 BEYOND_A_CHAIN = 10e9
-"""Limit for ciphers that process blocks in sequence, and for those without CPU instructions.
+"""Limit for ciphers that process blocks sequentially, and for those without CPU instructions.
 AES-128-CBC takes 10 rounds of 3 cycles per 16 bytes, which is 3e9 at 6 GHz."""
 
 _CHAINED = re.compile(

@@ -14,7 +14,7 @@ from cipherspeed.environment import openssl_release, openssl_series
 
 @dataclass(frozen=True)
 class Source:
-    """Cite the source of a change: address, release and quotation."""
+    """Cite the source of a change: URL, release and quotation."""
 
     release: str
     url: str
@@ -23,10 +23,10 @@ class Source:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """Describe a change of what a tool measures.
+    """Describe a change of the rate that a tool reports.
 
-    `since`: release series -> first release with the change ("3.0" -> "3.0.16"); later series have
-    it from the start. `modes`: affected cipher modes.
+    `since`: first release with the change by release series, such as "3.0.16" by "3.0"; later
+    series include it from the start. `modes`: affected cipher modes.
     """
 
     id: str
@@ -80,7 +80,7 @@ def tool_state(version_text: str, cipher: str) -> ToolState:
 
 
 def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
-    """Return whether two sides are known to differ in how they were measured."""
+    """Return whether the two sides are known to be measured differently."""
     known, other = ({state for state in side if None not in state} for side in (first, second))
     return bool(known and other) and known != other
 
@@ -101,7 +101,7 @@ def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolCha
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """Locate a change between the releases `before` and `after`; `index`: the first run after."""
+    """Locate a change between the releases `before` and `after`; `index` is the first run after."""
 
     index: int
     before: str

@@ -1,4 +1,4 @@
-"""Typed form of a run document.
+"""Define the typed form of a run document.
 
 Frequent parts are named tuples, which are several times as fast as frozen dataclasses.
 """
@@ -17,11 +17,11 @@ Acceleration = Literal["default", "masked"]
 
 
 class Sample(NamedTuple):
-    """Hold one try.
+    """Represent one try.
 
-    An agent's try has `bytes` and `seconds`. Imported and published results that were printed as
-    rates have only `bytes_per_second`. CPU seconds are those for exactly these bytes, null if not
-    measured.
+    An agent's try has `bytes` and `seconds`. Imported and published results that were printed
+    as rates have only `bytes_per_second`. CPU seconds are those for exactly these bytes, None
+    if not measured.
     """
 
     bytes: int | None = None
@@ -34,9 +34,9 @@ class Sample(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Identify one configuration within a run; measurements of the same series are comparable.
+    """Identify a configuration within a run; measurements of the same series are comparable.
 
-    Fields of the other tool keep their defaults.
+    Fields of the other tool have their defaults.
     """
 
     tool: Tool
@@ -54,7 +54,7 @@ class Series(NamedTuple):
 
 
 class Negotiated(NamedTuple):
-    """Hold the negotiated algorithms from the ssh client's log; null if it does not state them."""
+    """Represent the negotiated algorithms from the ssh client's log; None if missing."""
 
     cipher: str | None = None
     mac: str | None = None
@@ -69,7 +69,7 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """Identify the host in the document; `machine_id` is a SHA-256 or null."""
+    """Identify the host in the document; `machine_id` is a SHA-256 or None."""
 
     name: str
     machine_id: str | None = None
@@ -77,9 +77,9 @@ class HostIdentity:
 
 @dataclass(frozen=True)
 class RunDocument:
-    """Hold one execution of the agent on one host in one environment.
+    """Represent one execution of the agent on one host in one environment.
 
-    Times may be missing in imported and published results.
+    Imported and published results may lack times.
     """
 
     run_id: UUID

@@ -1,6 +1,6 @@
-"""Validation of an uploaded run document against the published JSON Schema.
+"""Validate uploaded run documents against the published JSON Schema.
 
-A compiled validator accepts valid documents in one call. In an invalid document faults are
+A compiled validator accepts a valid document in one call. In an invalid document, errors are
 searched level by level up to a limit, because a small document can contain millions.
 """
 
@@ -18,10 +18,10 @@ import jsonschema_rs
 from cipherspeed.json_text import JsonError, parse_json
 
 MAX_FAULTS = 50
-"""Maximum number of faults in a response."""
+"""Maximum number of errors in a response."""
 
 MAX_DETAIL = 300
-"""Maximum length of a fault's sentence."""
+"""Maximum length of an error message."""
 
 MAX_QUOTED = 100
 """Maximum length of a quoted value."""
@@ -30,10 +30,10 @@ QUOTED = "\0"
 """Placeholder for the value in the validator's messages."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
-"""Schema keywords of nested values."""
+"""Schema keywords that contain schemas of nested values."""
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-"""Earlier dates come from clocks that were never set."""
+"""Earliest accepted date. Earlier dates come from clocks that were never set."""
 
 CLOCK_TOLERANCE = timedelta(days=1)
 """Tolerated clock difference. A run further in the future would always be the latest."""
@@ -44,7 +44,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """Report an error in a document: dotted path, rule and message."""
+    """Describe an error in a document: dotted path, rule and message."""
 
     path: str
     code: str
@@ -95,7 +95,7 @@ def _fault(error: jsonschema_rs.ValidationError, place: Path) -> Fault:
     if detail.startswith(QUOTED):
         detail = _quoted(error.instance) + detail.removeprefix(QUOTED)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
-        # The rule belongs to the object, but the error should name the field.
+        # The rule belongs to the object, but the error should identify the field.
         path.append(str(error.kind.property))
         detail = "This field is required."
     if len(detail) > MAX_DETAIL:
@@ -117,7 +117,7 @@ def _resolved(rules: Schema) -> Schema:
 
 
 def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]]:
-    """Yield name, value and schema of each member or item of `value`."""
+    """Yield the name, value and schema of each member or item of `value`."""
     if isinstance(value, dict):
         named, others = rules.get("properties", {}), rules.get("additionalProperties")
         for name, inner in value.items():
@@ -141,7 +141,7 @@ def _emptied(value: Any) -> Any:
 
 
 def _faults(rules: Schema, value: Any, place: Path = ()) -> Iterator[Fault]:
-    """Yield the faults of a value, then those of nested values."""
+    """Yield the errors of a value, then those of nested values."""
     rules = _resolved(rules)
     if _validator(rules).is_valid(value):
         return
@@ -158,14 +158,14 @@ def _whole() -> jsonschema_rs.Draft202012Validator:
 
 
 def validate_run_document(document: Any) -> list[Fault]:
-    """Return the first `MAX_FAULTS` faults of the document."""
+    """Return the first `MAX_FAULTS` errors of the document."""
     if _whole().is_valid(document):
         return []
     return list(islice(_faults(run_schema(), document), MAX_FAULTS))
 
 
 def date_faults(document: Mapping[str, Any], now: datetime) -> list[Fault]:
-    """Return the faults of a document's times: invalid, before 1990 or over a day ahead."""
+    """Return the errors in a document's times: invalid, before 1990, or over a day ahead."""
     named = {name: document[name] for name in ("started_at", "finished_at") if document[name]}
     return [fault for name, text in named.items() for fault in _date_faults(name, text, now)]
 

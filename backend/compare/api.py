@@ -1,4 +1,4 @@
-"""API of comparisons: JSON, streamed CSV, and workbooks of limited size."""
+"""Implement the API of comparisons: JSON, streamed CSV, and workbooks of limited size."""
 
 from collections.abc import Callable
 from tempfile import TemporaryFile
@@ -62,11 +62,11 @@ class FileView(ApiView):
     """Return a file of a fixed type, regardless of the Accept header."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Use the first renderer for errors, so that clients that accept only CSV get them."""
+        """Use the first renderer for errors, so that clients that accept only CSV receive them."""
         return super().perform_content_negotiation(request, force=True)
 
     def handle_exception(self, exc: Exception) -> Any:
-        """Show errors to browsers as a page instead of JSON."""
+        """Show errors as a page to browsers, and as JSON to other clients."""
         response = super().handle_exception(exc)
         if response.status_code != 400 or not self.by_browser:
             return response
@@ -80,8 +80,6 @@ def _file(name: str, media_type: str) -> Callable[[Get], Get]:
 
 
 class ComparisonView(ApiView):
-    """Compare groups of hosts."""
-
     parameters = {"GET": OrderedForm}
 
     @extend_schema(operation_id="comparison", responses=ComparisonSerializer)

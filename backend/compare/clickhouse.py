@@ -1,4 +1,4 @@
-"""ClickHouse in place of the copies, a few seconds behind PostgreSQL.
+"""Query ClickHouse instead of the analytics copies, a few seconds behind PostgreSQL.
 
 A task writes the changes since its last call. A row with a higher `version` replaces others with
 the same key; deleted rows are marked (ReplacingMergeTree, FINAL). Queries are written in DuckDB's
@@ -46,7 +46,7 @@ SETTINGS = {
     "max_ast_elements": 2**22,
     "max_expanded_ast_elements": 2**22,
 }
-"""Settings for the same meaning as in DuckDB, and for tens of thousands of host keys."""
+"""Settings that make queries equivalent to DuckDB's, and permit tens of thousands of host keys."""
 
 TYPES = {
     "INTEGER": "Int32",
@@ -57,7 +57,7 @@ TYPES = {
     "VARCHAR": "LowCardinality(String)",
     "MAP(VARCHAR, VARCHAR)": "Map(String, Nullable(String))",
 }
-"""DuckDB type -> ClickHouse type."""
+"""ClickHouse types by DuckDB type."""
 
 NULLABLE = frozenset({"started", "negotiated", "cpu_seconds_per_gb", "uncertainty"})
 
@@ -69,10 +69,10 @@ KEYS = {
     "environment": "tool, id",
     "series_of_set": "series_set, series",
 }
-"""Table -> columns of its sorting key."""
+"""Sorting keys by table."""
 
 TABLES = (*OF_RUNS, *SHARED)
-# Prefix of table names, so that each version of the program has its own tables.
+# Prefix of table names: each version of the program has its own tables.
 OF_PROGRAM = f"ciphermark_{crc32(repr(TABLES).encode())}_"
 
 STATE = f"{OF_PROGRAM}state"
@@ -85,9 +85,7 @@ LAST_STATE = f"""
 SELECT snapshot, database, dateDiff('second', at, now()) FROM {STATE}
 ORDER BY at DESC, version DESC LIMIT 1
 """  # noqa: S608 - constants
-STATE_SECONDS = (
-    3600  # rewrite the state after this time even without changes, before it becomes useless
-)
+STATE_SECONDS = 3600  # rewrite the state after this time even without changes, before it expires
 
 
 def follow(rebuild: bool = False) -> None:
@@ -119,7 +117,7 @@ class Step:
     prefix: str = OF_PROGRAM
 
     def everything(self, now: Seen) -> None:
-        """Write everything to new tables, which then replace the old ones."""
+        """Write everything to new tables, and replace the old ones."""
         self.prefix = f"new_{OF_PROGRAM}"
         for table in TABLES:
             self.client.command(f"DROP TABLE IF EXISTS {self.prefix}{table.name}")
@@ -138,7 +136,7 @@ class Step:
         self.client.insert(STATE, [row], ["version", "snapshot", "database"])
 
     def write(self, runs: list[int]) -> None:
-        """Replace all rows of these runs, and finally the runs."""
+        """Replace all rows of these runs, and then the runs."""
         for first in range(0, len(runs), engine.RUNS_AT_ONCE):
             batch = runs[first : first + engine.RUNS_AT_ONCE]
             for table in OF_RUNS:
@@ -159,7 +157,7 @@ class Step:
         self.client.raw_insert(name, list(columns), f"{{{block}}}", fmt="JSONColumns")
 
     def _end(self, table: Table, runs: list[int]) -> None:
-        """Mark rows of these runs that were not replaced as deleted."""
+        """Mark rows of these runs as deleted if they were not replaced."""
         name = f"{self.prefix}{table.name}"
         left = f"SELECT * FROM {name} WHERE {table.key} IN {runs} AND version < {self.version}"  # noqa: S608 - numbers
         gone = f"{self.version} AS version, 1 AS gone"
@@ -198,7 +196,7 @@ def client() -> Iterator[Client]:
                 settings=SETTINGS,
                 connect_timeout=2,
                 send_receive_timeout=60,
-                form_encode_query_params=True,  # two hundred names are too long for a URL
+                form_encode_query_params=True,  # 200 names would exceed the length of a URL
             )
         yield _own.client
     except DatabaseError as error:
@@ -227,7 +225,7 @@ def analytics() -> Iterator[Session]:
 
 
 NUMBERS = "numbers"
-"""Kind of a numeric parameter, which becomes part of the statement."""
+"""Type of a numeric parameter, which becomes part of the statement."""
 
 
 def _kind(value: Any) -> str:
@@ -258,7 +256,7 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
 
 
 def _unnest_in_step(select: exp.Select) -> None:
-    """Zip lists that are unnested together, as DuckDB does; `arrayJoin` builds their product."""
+    """Zip lists that are unnested together, as in DuckDB; `arrayJoin` builds their product."""
     lists = [node for column in select.expressions for node in column.find_all(exp.Explode)]
     if len(lists) < 2:
         return
@@ -269,7 +267,7 @@ def _unnest_in_step(select: exp.Select) -> None:
 
 
 class _Generator(ClickHouseGenerator):
-    """Generate SQL that differs between DuckDB and ClickHouse."""
+    """Generate the SQL that differs between DuckDB and ClickHouse."""
 
     TRANSFORMS: ClassVar = {
         **ClickHouseGenerator.TRANSFORMS,
@@ -280,7 +278,7 @@ class _Generator(ClickHouseGenerator):
     }
 
     def bracket_sql(self, expression: exp.Bracket) -> str:
-        """Return NULL beyond the end of a list, as DuckDB does. Tags are a map."""
+        """Return NULL beyond the end of a list, as in DuckDB. Tags are a map."""
         if expression.this.name == "tags":
             return super().bracket_sql(expression)
         (place,) = self.bracket_offset_expressions(expression)
@@ -295,6 +293,6 @@ class _Generator(ClickHouseGenerator):
 
 
 class _Translated(ClickHouse):
-    """Translate statements written for DuckDB into ClickHouse's dialect."""
+    """Translate DuckDB statements to ClickHouse's dialect."""
 
     Generator = _Generator

@@ -41,13 +41,13 @@ from runs.models import DimensionValue, Host
 
 
 def compare(query: ComparisonQuery) -> Comparison:
-    """Compute the comparison; raise `Unanswerable` if the split has too many values."""
+    """Compute a comparison; raise `Unanswerable` if the split has too many values."""
     with analytics() as db:
         return _compared(db, query)
 
 
 def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
-    """Compute the comparison, limited to `hosts` if given."""
+    """Compute a comparison, limited to `hosts` if given."""
     check_splits(query)
     groups, reference = list(_groups(db, query, hosts)), None
     if query.relative_to is not None:
@@ -67,7 +67,7 @@ def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = Non
 
 
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
-    """Return the part of the comparison in view.
+    """Return the part of a comparison that is in view.
 
     Only the hosts on the page are summarised, because there may be ten thousand. A host that is
     the reference is the first on each page.
@@ -113,7 +113,7 @@ def _single(value: float | None) -> GroupSummary | None:
 
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
-    """Return cipher -> number of hosts on which it is the fastest."""
+    """Return, for each cipher, the number of hosts on which it is the fastest."""
     with analytics() as db:
         slots = counted(db, query).series.slots
         of_hosts = f"""
@@ -139,16 +139,16 @@ def check_splits(query: ComparisonQuery) -> None:
 
 
 def _hosts(db: Session, query: ComparisonQuery) -> int:
-    """Count the hosts with a value. A host can be in several groups."""
+    """Count the hosts with a result. A host can be in several groups."""
     select = f"SELECT count(DISTINCT host) FROM {votes(db, query)} WHERE value IS NOT NULL"  # noqa: S608
     return int(db(select, {})[0][0])
 
 
 def _without_baseline(db: Session, query: ComparisonQuery) -> int:
-    """Count the hosts that vote but have no value."""
+    """Count the hosts that vote but have no result."""
     if query.metric not in NEEDS_BASELINE:
         return 0
-    every = votes(db, replace(query, matched=False))  # votes of matched hosts all have a value
+    every = votes(db, replace(query, matched=False))  # all votes of matched hosts have a result
     by_host = f"SELECT host FROM {every} GROUP BY host HAVING count(value) = 0"  # noqa: S608
     return int(db(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
 
@@ -187,9 +187,9 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""Summary of a slot in a group: order statistics, which `cipherspeed.groups` interpolates, and the
-`rank`s from either end that bound the median with a probability of at least 95 % (none at 0 and
-n + 1).
+"""Summary of a cipher and size in a group: order statistics, which `cipherspeed.groups`
+interpolates. It includes the `rank`s from either end that bound the median with a probability of at
+least 95 % (none at 0 and n + 1).
 
 By the sign test, the number of votes below the median is binomial with mean n / 2. See David and
 Nagaraja, Order Statistics (2003), section 7.1. The normal approximation is conservative for every
@@ -198,9 +198,9 @@ n.
 
 
 class _Figure(NamedTuple):
-    """Summarise a slot in a group.
+    """Summarise a cipher and size in a group.
 
-    `doubtful`: number of doubtful votes, None for too many votes.
+    `doubtful`: number of low-confidence votes, None if there are too many votes.
     """
 
     cipher: str
@@ -214,7 +214,7 @@ class _Figure(NamedTuple):
 def _figures(
     db: Session, found: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
-    """Return group and split -> summaries."""
+    """Return summaries by group and split."""
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
     for g, s, slot, n, *facts in db(_SUMMARIES.format(votes=valued), parameters):
         sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
@@ -229,7 +229,7 @@ def _figures(
 
 
 def _groups(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
-    """Yield the groups with a value, limited to `hosts` if given."""
+    """Yield the groups with a result, limited to `hosts` if given."""
     all_runs = counted(db, query)
     valued = f"{votes(db, query)} WHERE value IS NOT NULL"
     among = "" if hosts is None else " AND list_contains($hosts::INTEGER[], g)"
@@ -257,7 +257,7 @@ def _groups(db: Session, query: ComparisonQuery, hosts: list[int] | None = None)
 
 
 class GroupName(NamedTuple):
-    """Name a group and its split by key and label; the latter are empty without a split."""
+    """Identify a group and its split by key and label, which are empty without a split."""
 
     key: str
     label: str
@@ -335,7 +335,7 @@ def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
 
 
 def _own_ratios(db: Session, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
-    """Return group -> cipher -> ratio of its hosts to their own values in the reference group."""
+    """Return ratios of hosts to their own results in the reference group, by group and cipher."""
     table = votes(db, query)
     ratios = f"""(
         SELECT v.g, v.s, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty,

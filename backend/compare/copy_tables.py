@@ -1,10 +1,10 @@
-"""Tables of the copy, and the statements that transfer their rows from PostgreSQL.
+"""Define the tables of the analytics copy, and transfer their rows from PostgreSQL.
 
 Rows are transferred as one JSON text per column, which is fast and preserves doubles exactly. Each
-result has bits for doubts: one for a disturbed run, and one for each noisy metric.
+result has low-confidence bits: one for a disturbed run, and one for each noisy metric.
 
 Thousands of runs measured the same series, so each set of series (`series_set`) is stored once. A
-query first finds the sets with the requested series, then the runs by their set.
+query first finds the sets with the requested series, and then the runs by their set.
 """
 
 from dataclasses import dataclass
@@ -21,22 +21,22 @@ DOUBTS = f"""(
             m.n >= {NOISY_MINIMUM_TRIES} AND m.cpu_seconds_per_gb_spread > {NOISY_SPREAD}, false
         )::int * {NOISY_CPU_COST}
     )::smallint"""
-"""SQL expression of the doubt bits of a measurement (m) of a run (r)."""
+"""SQL expression of the low-confidence bits of a measurement (m) in a run (r)."""
 
 
 UNDATED = -(2**62)
 """Start of an undated run in microseconds, earlier than any other."""
 
 RUNS_BEYOND = 2**32
-"""Greater than any run's key, so that start and key combine to one number that orders runs."""
+"""Number greater than any run's key. It combines start and key to one number that orders runs."""
 
 
 @dataclass(frozen=True)
 class Table:
     """Define a table of the copy, with its columns and their types in DuckDB.
 
-    `source` selects its rows by an array of keys, which are runs. For rows that runs share,
-    `missing` selects the keys that the copy lacks.
+    `source` selects its rows for an array of run keys. For rows that runs share, `missing`
+    selects the keys that the copy lacks.
     """
 
     name: str
@@ -99,7 +99,7 @@ RUN = Table(
     """,  # noqa: S608 - constants
     key="id",
 )
-"""Visible runs. `started`: microseconds of Unix time; `moment` sorts them, latest last.
+"""Visible runs. `started`: microseconds of Unix time. `moment` orders them, latest last.
 
 Runs with plausible results for the same series share a `series_set`.
 """
@@ -150,7 +150,7 @@ SPEED_INDEX = Table(
     WHERE i.run_id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Speed indices; `family`: its only baseline, empty for several."""
+"""Speed indices; `family` is the only baseline, empty for several."""
 
 _OF_TOOL = ", ".join(
     f"CASE tool WHEN 'ssh' THEN coalesce({OF_LIBRARIES[name]}_id, {name}_id) ELSE {name}_id END"
@@ -194,8 +194,8 @@ SERIES_OF_SET = Table(
     GROUP BY series_set
     """,
 )
-"""Series of each set with negotiated algorithms, selected by the key of a run with that set."""
+"""Series of each set, with negotiated algorithms, selected by the key of a run with that set."""
 
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX, RUN)
 SHARED = (ENVIRONMENT, SERIES_OF_SET)
-"""Tables with rows that runs share. They never change; unused rows are ignored."""
+"""Tables with rows that runs share. The rows never change; unused rows are ignored."""

@@ -39,23 +39,24 @@ from runs.models.run import COUNTED
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 5.0
-"""How long a query waits for a copy that is being built."""
+"""Maximum time that a query waits for a copy that is being built."""
 
 USABLE_SECONDS = 24 * 3600
-"""Maximum age of a copy. An older one is rebuilt, because later changes may be forgotten."""
+"""Maximum age of a copy. An older one is rebuilt, because later changes may be deleted from the
+log."""
 
 MOST_CHANGES = 20_000
-"""Number of changed runs above which a complete rebuild is as fast."""
+"""Number of changed runs at which a complete rebuild is as fast as an update."""
 
 RUNS_AT_ONCE = 1_000
-"""Number of runs transferred at once, about 10 MB."""
+"""Number of runs transferred in one statement, about 10 MB."""
 
 PACK_AFTER = 5_000
 """Number of reread runs after which the copy is compacted. Their old rows take up to 30 MB;
 compacting delays one query by 0.1 to 0.2 s."""
 
 THREADS = 2
-"""Threads per query; the other cores serve uploads."""
+"""Threads per query. The other cores serve uploads."""
 
 Duck = duckdb.DuckDBPyConnection
 Rows = list[tuple[Any, ...]]
@@ -65,7 +66,7 @@ Rows = list[tuple[Any, ...]]
 class Session:
     """Execute statements in DuckDB's SQL.
 
-    `kept` is shared by the queries of a block.
+    The queries of a block share `kept`.
     """
 
     execute: Callable[[str, Mapping[str, Any]], Rows]
@@ -88,8 +89,8 @@ SELECT pg_current_snapshot()::text, (
 )
 """
 """The database identity changes after a restore, which recreates the table, and after a failover,
-which begins a new timeline and reuses the numbers of lost transactions. The last condition
-excludes restored rows, whose transaction numbers belong to the previous database."""
+which begins a new timeline and reuses the numbers of lost transactions. The last condition excludes
+restored rows, whose transaction numbers belong to the previous database."""
 
 ALL_RUNS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
@@ -112,7 +113,7 @@ def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[
 
 @dataclass
 class Copy:
-    """Hold a copy, the snapshot it contains, and when it was last up to date (Unix time).
+    """Represent a copy, the snapshot it contains, and the time of its last update (Unix time).
 
     `unpacked`: number of runs reread since the copy was last compacted.
     """
@@ -123,7 +124,7 @@ class Copy:
     unpacked: int = 0
 
     def read_again(self, cursor: CursorWrapper, seen: Seen, runs: list[int]) -> None:
-        """Reread these runs, which may be deleted, in one transaction."""
+        """Reread these runs, including deleted ones, in one transaction."""
         self.duck.begin()
         try:
             for table in OF_RUNS:
@@ -150,13 +151,13 @@ def read_all() -> Copy:
     duck.execute("DROP TABLE result")
     duck.execute("ALTER TABLE sorted RENAME TO result")
     duck.execute("CHECKPOINT")  # compresses to a quarter of the memory
-    logger.info("analytics copy: everything read in %.1f s", time.monotonic() - begun)
+    logger.info("built the analytics copy in %.1f s", time.monotonic() - begun)
     return Copy(duck, seen)
 
 
 def _empty() -> Duck:
     """Create an in-memory database without access to files and extensions."""
-    # Data beyond the memory limit spills to disk, which slows queries down.
+    # Data beyond the memory limit spills to disk, which slows queries.
     spilled = f"{tempfile.gettempdir()}/ciphermark-analytics-{uuid4().hex}"
     memory = settings.CIPHERMARK_ANALYTICS_MEMORY
     duck = duckdb.connect(
@@ -196,7 +197,7 @@ def _insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: list[int]) ->
 
 
 class Engine:
-    """Own the copy of this process, built in the background so that requests can time out."""
+    """Manage this process's copy, built in the background so that requests can time out."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -221,16 +222,16 @@ class Engine:
             with closing(self._cursor()) as duck:
                 yield Session(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
         except duckdb.OutOfMemoryException as error:
-            logger.warning("a query needs more than CIPHERMARK_ANALYTICS_MEMORY: %s", error)
+            logger.warning("a query exceeds CIPHERMARK_ANALYTICS_MEMORY: %s", error)
             words = "This query needs more memory than CIPHERMARK_ANALYTICS_MEMORY allows"
             raise AnalyticsUnavailable(words) from None
         except (duckdb.FatalException, duckdb.InternalException) as error:
-            logger.exception("the analytics copy failed and is rebuilt")
+            logger.exception("the analytics copy failed; rebuilding it")
             self.forget()
             raise AnalyticsUnavailable("The results are being prepared") from error
 
     def _cursor(self) -> Duck:
-        """Begin a transaction on the data that PostgreSQL has committed by now."""
+        """Begin a transaction on the data that PostgreSQL has committed."""
         if _has_written():  # uncommitted data must not reach the shared copy
             own = _begun(_scratch())
             _fill(own)
@@ -246,7 +247,7 @@ class Engine:
                     return _begun(copy.duck)
 
     def _follow(self, copy: Copy) -> bool:
-        """Update the copy; return False and discard it if it must be rebuilt."""
+        """Update the copy; discard it and return False if it must be rebuilt."""
         now = time.time()
         is_old = now - copy.followed_at > USABLE_SECONDS
         with connection.cursor() as cursor:
@@ -260,7 +261,7 @@ class Engine:
                 try:
                     copy.read_again(cursor, seen, runs)
                 except duckdb.OutOfMemoryException:
-                    self.forget()  # rebuild, as the next update would fail again
+                    self.forget()  # rebuild, because the next update would also fail
                     raise
         copy.followed_at = now
         return True
@@ -270,12 +271,12 @@ def _begun(duck: Duck) -> Duck:
     """Return a cursor in a new transaction."""
     cursor = duck.cursor()
     cursor.begin()
-    cursor.execute("SELECT 1 FROM run LIMIT 0")  # a transaction begins with its first statement
+    cursor.execute("SELECT 1 FROM run LIMIT 0")  # the first statement begins the transaction
     return cursor
 
 
 def _has_written() -> bool:
-    """Return whether the caller's transaction has changes that other transactions cannot see."""
+    """Return whether the caller's transaction has changes that others cannot see."""
     if not connection.in_atomic_block:
         return False
     with connection.cursor() as cursor:
@@ -284,7 +285,7 @@ def _has_written() -> bool:
 
 
 def _in_background(read: Callable[[], Copy]) -> "Future[Copy]":
-    """Call a function in a thread with its own connections."""
+    """Call a function in a thread with its own database connections."""
     future: Future[Copy] = Future()
 
     def run() -> None:
@@ -313,7 +314,7 @@ _current: ContextVar[Session | None] = ContextVar("_current", default=None)
 
 @contextmanager
 def analytics() -> Iterator[Session]:
-    """Open a block of queries; a nested block is part of the outer one."""
+    """Open a session of queries; a nested session is part of the outer one."""
     if outer := _current.get():
         yield outer
         return

@@ -1,4 +1,4 @@
-"""Options of filters, ciphers and block sizes, with numbers of hosts."""
+"""List the options of filters, ciphers and block sizes, with numbers of hosts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ FACETS = {
     "source": "Source",
     "disturbed": "Run disturbed",
 }
-"""Filter -> title, without tags."""
+"""Titles by filter, without tags."""
 
 MOST_TAG_KEYS = 20
 """Maximum number of tag keys offered as filters, most frequent first."""
@@ -55,8 +55,8 @@ class FacetOption:
 class Facet:
     """Describe a filter by parameter name, title and values in natural order.
 
-    `tag` is the key of a tag filter. Of `total` values, `options` has the selected ones and up to
-    `MOST_OPTIONS` that match `search`; `more` counts further matches.
+    `tag` is the key of a tag filter. Of `total` values, `options` has the selected ones and up
+    to `MOST_OPTIONS` that match `search`; `more` counts further matches.
     """
 
     name: str
@@ -78,7 +78,7 @@ SELECT r.host, r.tags, {values}, {passes} FROM runs r JOIN environment e
 ON e.id = r.environment AND e.tool = $tool WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 GROUP BY ALL
 """
-"""Distinct runs with a matching result, and the filters they pass."""
+"""Distinct runs with a matching result, and the filters that they pass."""
 
 _HOSTS = """
 SELECT slug, name, (counted.id IS NOT NULL)::integer, count(*) OVER ()
@@ -92,10 +92,10 @@ ORDER BY slug = ANY(%(chosen)s::text[]) DESC, name, h.id LIMIT %(most)s
 def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) -> tuple[Facet, ...]:
     """Return every filter with its values, counted under the query's other filters.
 
-    `searches`: key of a filter -> text to search in its values.
+    `searches`: text to search in the values, by filter key.
 
-    Hosts count if they match the query's tool, method, threads etc., with any cipher and block
-    size. Selected values are included even without hosts.
+    Hosts are counted if they match the query's tool, method, threads etc., with any cipher and
+    block size. Selected values are included even without hosts.
     """
     searches = searches or {}
     rows = _counted_values(query)
@@ -125,7 +125,7 @@ def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) ->
 
 
 def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
-    """Return filter, value and number of hosts. Dimension values and hosts are ids as text."""
+    """Return filters, values and numbers of hosts. Dimension values and hosts are IDs as text."""
     with analytics() as db:
         statement = runs_statement(replace(query, filters={}, split_by=None))
         statement.parameters["sets"] = list(slots_of_sets(db, query)[1])
@@ -179,7 +179,7 @@ WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::
 def _dimension_labels(
     counts: defaultdict[str, dict[Any, int]], chosen: Mapping[str, tuple[str, ...]]
 ) -> Labels:
-    """Return labels by id, and add selected values without hosts to the counts."""
+    """Return labels by ID, and add selected values without hosts to the counts."""
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
     pairs = [(name, key) for name in FACETS if name in DIMENSIONS for key in chosen.get(name, ())]
     columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
@@ -297,7 +297,7 @@ class SharedHosts:
 
 
 def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
-    """Return pairs of known groups without split, most hosts first."""
+    """Return pairs of known groups, ignoring the split, most shared hosts first."""
     query = replace(query, split_by=None)
     unknown = member(query.group_by, UNKNOWN_KEY)
     with analytics() as db:

@@ -1,7 +1,7 @@
-"""SQL that selects the results of a query in the analytics copy.
+"""Generate the SQL that selects a query's results in the analytics copy.
 
-`series`: requested series, with one vote per slot. `runs`: runs that pass the filters, with group g
-and split s. User input is always a parameter; only names from fixed lists become SQL.
+`series`: requested series, with one vote per cipher and size. `runs`: runs that pass the filters,
+with group g and split s. User input is always a parameter; only names from fixed lists become SQL.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -20,7 +20,7 @@ OF_TOOL = {
     "ssh": ("method", "compression", "target_kind"),
     "openssl": ("operation", "threads"),
 }
-"""Tool -> fields of its series that must match, except MAC and block size."""
+"""Fields of a tool's series that must match, except MAC and block size."""
 
 
 class Slot(NamedTuple):
@@ -36,9 +36,10 @@ class Slot(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """List the stored series of a query, in order of precedence within a slot.
+    """List the stored series of a query, in order of precedence for each cipher and size.
 
-    Each has its id, the index of its slot in `slots`, and whether its MAC is the requested one.
+    Each has its ID, the index of its entry in `slots`, and whether its MAC is the requested
+    one.
     """
 
     rows: tuple[tuple[int, int, bool], ...]
@@ -67,7 +68,7 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 PLACES = 2**20
-"""Greater than the number of series in any query."""
+"""Number greater than the number of series in any query."""
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
 _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
@@ -100,7 +101,7 @@ def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, 
 def filter_conditions(
     filters: Mapping[str, tuple[str, ...]],
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return filter -> SQL condition on runs (r) and environments (e), and all parameters.
+    """Return SQL conditions on runs (r) and environments (e) by filter, and all parameters.
 
     Each tag key is a filter "tag:KEY" with the parameter `tag_key_n`.
     """
@@ -167,7 +168,7 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
 
 
 def is_text(group_by: str) -> bool:
-    """Return whether the copy stores groups as text instead of ids."""
+    """Return whether the copy stores groups as text instead of IDs."""
     return group_by == "acceleration" or group_by.startswith(TAG_PREFIX)
 
 
@@ -187,13 +188,13 @@ def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
 
 
 def member(group_by: str, key: str) -> str | None:
-    """Return the id or text of a group; None if there is no such group."""
+    """Return the ID or text of a group; None if there is no such group."""
     group = _members(group_by, (key,)).get(key)
     return None if group is None else str(group)
 
 
 def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:
-    """Return ids or texts of groups and their splits."""
+    """Return IDs or texts of groups and their splits."""
     own = _members(query.group_by, {group.key for group in groups})
     split: Mapping[str, Any] = {"": 0}
     if query.split_by is not None:

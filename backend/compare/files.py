@@ -1,4 +1,4 @@
-"""Rows of comparisons, measurements and hosts for exports, and CSV output."""
+"""Generate the rows of comparisons, measurements and hosts for exports, and write CSV."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ SERIES_FILTERS = (
 def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[Measurement]]:
     """Return the runs and measurements that the parameters select.
 
-    Parameters have no defaults here.
+    The parameters have no defaults here.
     """
     counted = Run.objects.counted().order_by("-pk")
     query, given = form.query, form.given
@@ -78,7 +78,7 @@ FIELDS = {
     "minimum_bytes_per_second": "minimum",
     "maximum_bytes_per_second": "maximum",
 }
-"""Column -> model field, if their names differ."""
+"""Model fields by column, if their names differ."""
 
 OF_INDEX = ("machine_speed_index", "single_baseline")
 ORIGIN = ("reference_profile", "machine_acceleration", "tags", "agent", "agent_version", "run_url")
@@ -92,7 +92,7 @@ MEASUREMENT_COLUMNS = (
     *OF_INDEX,
     *ORIGIN,
 )
-"""One row per measurement; docs/exports.md describes the columns."""
+"""Columns of a measurement's row, which docs/exports.md describes."""
 
 LABELLED = (*DIMENSIONS, *OF_LIBRARIES.values())
 
@@ -117,7 +117,7 @@ FACTS: dict[str, str | Coalesce] = {
     "openssl_index": "of_openssl__index",
     "openssl_families": "of_openssl__families",
 }
-"""Column of a run -> model field; for `LABELLED` the value's primary key."""
+"""Model fields by column of a run; for `LABELLED`, the value's primary key."""
 
 
 def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
@@ -156,9 +156,10 @@ def measurement_rows(
     part: Callable[[Iterable[Any]], Part],
     keys: Collection[Key] | None = None,
 ) -> Iterator[tuple[Part, ...]]:
-    """Yield the values of `MEASUREMENT_COLUMNS` of these runs in parts.
+    """Yield batches of these runs' `MEASUREMENT_COLUMNS` values.
 
-    Shared columns of a run or series are read and formatted once. `keys` limits the measurements.
+    Shared columns of a run or series are read and formatted once. `keys` limits the
+    measurements.
     """
     of_series, of_result = (
         [FIELDS.get(name, name) for name in names] for names in (OF_SERIES, OF_RESULT)
@@ -195,7 +196,7 @@ def measurement_rows(
 
 
 def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
-    """Return the hosts of these runs with the facts of their latest run."""
+    """Return the hosts of these runs with the properties of their latest run."""
     latest: dict[int, dict[str, Any]] = {}
     counted = dict[int, int]()
     for _, facts in sorted(run_facts(list(runs)).items()):
@@ -214,7 +215,7 @@ def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
 
 
 UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
-"""Unit -> suffix of column names; `cpu_seconds_per_gb` already contains its unit."""
+"""Suffixes of column names by unit; `cpu_seconds_per_gb` already contains its unit."""
 
 RATIOS = {
     "ratio": ("ratio", "Ratio"),
@@ -224,7 +225,7 @@ RATIOS = {
     "beyond_noise": ("beyond_noise", "Beyond noise"),
     "tool_changed": ("tool_changed", "Tool changed"),
 }
-"""Column -> attribute of `Ratio` and heading."""
+"""Attributes of `Ratio` and headings, by column."""
 
 
 def value_name(metric: str, unit: str) -> str:
@@ -233,7 +234,7 @@ def value_name(metric: str, unit: str) -> str:
 
 
 def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
-    """Return the columns that describe the query, which are the same in each row."""
+    """Return the columns that describe the query; they are the same in each row."""
     is_ssh, reference = query.tool == "ssh", comparison.relative_to
     return {
         "tool": query.tool,
@@ -286,8 +287,8 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
 
 
 FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?="*[=+\-@])|^(?=[\t\r\n])')
-"""Positions where a spreadsheet would start a formula, including after other separators, because it
-chooses the separator by locale."""
+"""Positions where a spreadsheet could begin a formula, including after other separators, because
+the locale determines the separator."""
 
 
 def csv_cell(value: Any) -> Any:
@@ -306,7 +307,7 @@ def excel_cell(value: Any) -> Any:
 
 
 class CsvLines:
-    """Write CSV by RFC 4180, or with byte order mark and semicolons for Excel in Europe."""
+    """Write CSV by RFC 4180, or with a byte order mark and semicolons for Excel in Europe."""
 
     def __init__(self, *, excel: bool = False) -> None:
         self.mark, self.delimiter = ("\ufeff", ";") if excel else ("", ",")

@@ -1,4 +1,4 @@
-"""API of the reference profile."""
+"""Implement the API of the reference profile."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):
-    """Paginate the only profile."""
+    """Describe a list with the only profile."""
 
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
@@ -33,6 +33,6 @@ class ReferenceProfileList(ApiView):
 
     @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:
-        """Get the reference profile with its levels and their source."""
+        """Return the reference profile with its levels and their source."""
         page = {"next": None, "previous": None, "results": [PROFILE]}
         return Response(ReferenceProfilesSerializer(page).data)

@@ -1,4 +1,4 @@
-"""Parameters of a comparison, for API, page, exports and shares."""
+"""Parse the parameters of a comparison for the API, page, exports and shares."""
 
 import re
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ TOOLS = ("ssh", "openssl")
 METRICS = tuple(UNITS)
 METHODS = ("pipeline", "steady")
 GROUPINGS = (*DIMENSIONS, "acceleration", "host")
-"""Every `group_by` but `tag:KEY`."""
+"""Every `group_by` except `tag:KEY`."""
 
 BLOCK_SIZE = 8192
-"""Default block size of openssl in bytes, which every release measures."""
+"""Default block size of openssl in bytes. Every release measures it."""
 
 MOST_SPLITS = 12
 HOST_PREFIX = "host:"
@@ -41,11 +41,11 @@ HOST_PREFIX = "host:"
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """Hold the parameters of a comparison; names and defaults are those of the API.
+    """Describe the parameters of a comparison; names and defaults are those of the API.
 
-    `ciphers`: empty for all. `block_size`: None for any. `mac`: None for the client's default MAC.
-    `split_by`: second grouping. `relative_to`: key of a group, or "host:" and key of a host.
-    `matched`: only hosts with a value in every group.
+    `ciphers`: empty for all. `block_size`: None for any. `mac`: None for the client's default
+    MAC. `split_by`: second grouping. `relative_to`: key of a group, or "host:" and key of a
+    host. `matched`: only hosts with a result in every group.
     """
 
     tool: str = "ssh"
@@ -81,7 +81,7 @@ class ComparisonQuery:
 
 NAMES = frozenset(field.name for field in fields(ComparisonQuery))
 RELATING = ("split_by", "relative_to", "matched")
-"""Parameters that relate groups; a page ignores a faulty one instead of answering 400."""
+"""Parameters that relate groups. A page ignores an invalid one instead of returning 400."""
 
 
 class Grouping(Text):
@@ -170,7 +170,7 @@ class OrderedForm(ComparisonForm):
 
 
 class GroupsForm(OrderedForm):
-    """Add search and pages of groups to the form of a comparison."""
+    """Add the search and pages of groups to the form of a comparison."""
 
     q = Text(help_text="Only groups whose name contains this text.")
     top = Top(help_text="Groups per page: 1 to 200, or all.")
@@ -199,7 +199,7 @@ class PageForm(GroupsForm):
         return faults
 
     def faultless(self, params: QueryDict) -> QueryDict:
-        """Return the parameters without invalid ones, which API and exports would refuse."""
+        """Return the parameters without invalid ones, which the API and exports would reject."""
         kept = params.copy()
         for name in self.errors:
             kept.pop(name, None)

@@ -1,4 +1,4 @@
-"""OpenAPI description of a comparison, whose JSON `cipherspeed.groups.answer` builds."""
+"""Describe a comparison for OpenAPI; `cipherspeed.groups.answer` builds its JSON."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class SplitValueSerializer(serializers.Serializer[Any]):
 
 
 class RatioSerializer(serializers.Serializer[Any]):
-    """Compare with the reference; the ratio is within `low` and `high` at a probability of 95 %."""
+    """Compare with the reference; the ratio lies within `low` and `high` with 95 % probability."""
 
     ratio = serializers.FloatField()
     low = serializers.FloatField(help_text="Null if there are too few hosts.", **NULLABLE)
@@ -76,7 +76,7 @@ class ExcludedSerializer(serializers.Serializer[Any]):
 
 
 class RelativeToSerializer(serializers.Serializer[Any]):
-    """Name the reference of the ratios."""
+    """Identify the reference of the ratios."""
 
     key = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]  # as DRF itself has it
@@ -86,7 +86,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Serialise a comparison of groups, without empty members."""
+    """Describe a comparison of groups, without empty members."""
 
     tool = serializers.CharField()
     group_by = serializers.CharField()

@@ -31,7 +31,7 @@ LONGEST_DAYS = 365
 def check_view(query: str) -> None:
     """Raise `ValidationError` if the query string is invalid.
 
-    Other parameters of the compare page and of mail campaigns are allowed.
+    Other parameters of the compare page and of email campaigns are allowed.
     """
     form = ComparisonForm(QueryDict(query.removeprefix("?")))
     meant = misspelt(form.data, form.fields)
@@ -69,7 +69,7 @@ def create_share_link(request: Request | HttpRequest, **fields: Any) -> tuple[Sh
 
 
 class ShareSerializer(serializers.ModelSerializer[Share]):
-    """Return a new share; the URL is returned once."""
+    """Describe a new share; only the first response contains the URL."""
 
     query = serializers.CharField(
         max_length=4000,
@@ -98,7 +98,7 @@ class ShareList(ApiView):
         operation_id="shares_make", request=ShareSerializer, responses={201: ShareSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Create an unlisted link to a comparison, readable without sign-in until it expires."""
+        """Create an unlisted link to a comparison, which anyone can read until it expires."""
         share, url = create_share_link(request, **sent(ShareSerializer, request))
         return Response(
             {**ShareSerializer(share).data, "url": url},

@@ -1,4 +1,4 @@
-"""Percentiles of a host's latest results among comparable hosts."""
+"""Compute percentiles of a host's latest results among comparable hosts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from runs.models import DimensionValue, Measurement
 
 @dataclass(frozen=True)
 class SeriesStanding:
-    """Hold a result and its percentile; None if there is no other host."""
+    """Represent a result and its percentile, which is None if there is no other host."""
 
     result: Measurement
     standing: Standing | None
@@ -28,7 +28,7 @@ WHERE r.host = $host GROUP BY s.series
 
 
 def latest_results(host_id: int) -> list[Measurement]:
-    """Return the same as `Measurement.objects.latest_of`, but without reading all results."""
+    """Return the same as `Measurement.objects.latest_of`, without reading all results."""
     with analytics() as db:
         keys = db(_LATEST, {"host": host_id})
     return list(Measurement.objects.filter(pk__in=keys).shown())
@@ -64,7 +64,7 @@ def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
 
 
 class _Comparable(NamedTuple):
-    """Hold the properties that comparable results share; `releases` None means any."""
+    """Describe the properties that comparable results share; `releases` None means any."""
 
     tool: str
     method: str
@@ -96,7 +96,7 @@ _RESULTS = f"""
         SELECT *, row_number() OVER (ORDER BY moment) * {PLACES} AS turn FROM runs
     ) r ON r.id = x.run
 """  # noqa: S608 - constants
-"""Latest results: the rank is higher for later results of a host and slot."""
+"""Latest results. The rank is higher for later results of a host, cipher and size."""
 
 _COUNTS = """
 SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),

@@ -1,4 +1,4 @@
-"""Celery tasks that prune the log of changes and update ClickHouse."""
+"""Prune the log of changes and update ClickHouse in Celery tasks."""
 
 import logging
 from typing import Any
@@ -12,7 +12,7 @@ from core.outage import AnalyticsUnavailable
 logger = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 24 * 3600
-"""Time limit; the first update of ClickHouse may transfer millions of runs."""
+"""Time limit. The first update of ClickHouse may transfer millions of runs."""
 
 
 @shared_task
@@ -25,7 +25,8 @@ def forget_old_changes() -> None:
 RETRIES = 5
 
 QUEUED = "follow-in-clickhouse"
-"""Cache key set while a task is queued, which covers all changes committed before it begins."""
+"""Cache key set while a task is queued. The task includes all changes committed before it
+begins."""
 
 
 def follow_soon(**_: Any) -> None:
@@ -42,13 +43,15 @@ def _queue() -> None:
     bind=True, max_retries=RETRIES, soft_time_limit=LONGEST_SECONDS, time_limit=LONGEST_SECONDS + 60
 )
 def follow_in_clickhouse(self: "Task[Any, Any]") -> None:
-    """Write the changes since the last update."""
+    """Write the changes since the last update to ClickHouse."""
     from compare.clickhouse import follow  # imported only if configured
 
     cache.delete(QUEUED)
     try:
         follow()
-    except AnalyticsUnavailable as error:  # another process is updating it, or it is unavailable
+    except (
+        AnalyticsUnavailable
+    ) as error:  # another process is updating ClickHouse, or it is unavailable
         logger.info("%s", error)
         if self.request.retries < RETRIES:
             raise self.retry(countdown=2) from None

@@ -1,17 +1,17 @@
-"""Temporary tables of votes in the copy; they last for one block of `analytics()`.
+"""Create temporary tables of votes in the copy, for one session of `analytics()`.
 
-In a group a host votes with the environment of its latest run with a result for a requested
-cipher, and for each cipher with its latest result in that environment. Of undated runs the one with
-more of these ciphers counts as later; dated runs are later than undated ones.
+In a group, a host votes with the environment of its latest run that has a result for a requested
+cipher, and for each cipher with its latest result in that environment. Of undated runs, the one
+with more of these ciphers is considered later; dated runs are later than undated ones.
 
-Example of a laptop in the group of its CPU, for GCM and CTR:
+For example, a laptop in the group of its CPU has these results for GCM and CTR:
 
     1 May, Fedora    GCM 328, CTR 230
     2 May, Mac OS X           CTR 87
     3 May, Fedora             CTR 231
 
 It votes with Fedora, the environment of its latest run: GCM 328 from the first run and CTR 231 from
-the third. In the statements below `eligible` has all three runs, `environments` has Fedora,
+the third. In the statements below, `eligible` has all three runs, `environments` has Fedora,
 `deciding` has the first and third run (the latest of each set of series), and `latest` has both
 results.
 
@@ -45,8 +45,8 @@ from compare.question import ComparisonQuery
 class Counted:
     """Name the tables of runs that pass the filters, with any cipher and block size.
 
-    `runs`: name of their table (id, host, g, s, environment, moment, undated, source_bit,
-    series_set). `slots`: set of series -> bits of the slots in `series`.
+    `runs`: name of the runs' table (id, host, g, s, environment, moment, undated, source_bit,
+    series_set). `slots`: bits of the entries in `series`, by set of series.
     """
 
     runs: str
@@ -54,7 +54,7 @@ class Counted:
     slots: Mapping[int, int]
 
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
-        """Return set of series -> number of requested ciphers in it."""
+        """Return the number of requested ciphers in each set of series."""
         wanted = sum(
             1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query)
         )
@@ -76,7 +76,7 @@ WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 
 
 def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
-    """Return matching series with any cipher, and the slots in each set of series."""
+    """Return matching series with any cipher, and the ciphers and sizes in each set of series."""
     series, statement = class_series(query), Statement()
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
@@ -85,7 +85,7 @@ def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dic
 
 
 def counted(db: Session, query: ComparisonQuery) -> Counted:
-    """Return runs with matching results, cached for the block."""
+    """Return runs with matching results, cached for the session."""
     runs_alone = replace(query.plain, split_by=query.split_by)
     key = f"counted {replace(runs_alone, ciphers=(), block_size=None, metric='')!r}"
     if key not in db.kept:
@@ -122,8 +122,8 @@ _DECIDING = f"""
         GROUP BY g, s, host, series_set
     ) USING (recency)
 """  # noqa: S608 - constants
-"""The latest run of each set of series in the voting environment. Ranks leave gaps for the order of
-series, because a run can have two series for a slot."""
+"""The latest run of each set of series in the voting environment. Ranks are not consecutive,
+because a run can have two series for a cipher and size, which are ordered by series."""
 
 _RESULTS = """
     SELECT x.*, s.slot, r.g, r.s, r.host, r.source_bit AS source, r.rank - s.place AS rank
@@ -148,10 +148,11 @@ _LEVELS = """
 
 
 def votes(db: Session, query: ComparisonQuery) -> str:
-    """Create the table of votes, cached for the block.
+    """Create the table of votes, cached for the session.
 
-    It has run, series and value of each group (g), split (s), host and slot. The value is NULL if
-    the run has none in the metric. Matched queries include only matched hosts.
+    It has the run, series and result of each group (g), split (s), host, cipher and size. The
+    result is NULL if the run has none in the metric. Matched queries include only matched
+    hosts.
     """
     key = f"votes {replace(query, relative_to=None)!r}"
     if key not in db.kept:
@@ -197,7 +198,7 @@ FROM valued SEMI JOIN (
 
 
 def _matched(db: Session, query: ComparisonQuery) -> str:
-    """Create a table with the votes of hosts that have a value in every known group."""
+    """Create a table with the votes of hosts that have a result in every known group."""
     every = votes(db, replace(query, matched=False))
     known = "value IS NOT NULL AND g::VARCHAR IS DISTINCT FROM $unknown"
     statement = Statement(
@@ -208,7 +209,7 @@ def _matched(db: Session, query: ComparisonQuery) -> str:
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
-    """Return run and series of all votes, or of those in these groups."""
+    """Return the run and series of all votes, or of those in these groups."""
     with analytics() as db:
         select, parameters = f"SELECT run, series FROM {votes(db, query)}", {}  # noqa: S608
         if groups is not None:

@@ -1,4 +1,4 @@
-"""Export workbooks for readers; programs use CSV.
+"""Export workbooks for human readers; programs use CSV.
 
 A workbook has few columns, rates in MB/s, a chart, and a description of the query.
 """
@@ -55,7 +55,7 @@ AXES = {
     "s/GB": ("CPU seconds for 10⁹ bytes", "0.0"),
     "ratio": ("times", "0.0"),
 }
-"""Unit -> axis title and number format."""
+"""Axis title and number format by unit."""
 
 
 class SheetColumn(NamedTuple):
@@ -77,7 +77,7 @@ FIGURES = {
     "s/GB": (" (s/GB)", FACTOR, 1),
     "ratio": ("", FACTOR, 1),
 }
-"""Unit -> suffix of headings, format and scale."""
+"""Suffix of headings, format and scale, by unit."""
 
 
 def comparison_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
@@ -150,7 +150,7 @@ METHOD_WIDTH = 90
 
 @dataclass(frozen=True)
 class Contents:
-    """Hold the contents of a workbook, with the matching groups of `comparison` in order.
+    """Describe the contents of a workbook, with the matching groups of `comparison` in order.
 
     `asked`: parameters as names and values. `keys`: keys of the measurements.
     """
@@ -198,7 +198,7 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
         )
         wrapped = {"bold": True, "text_wrap": True, "valign": "top"}
         self.header = self.add_format({**wrapped, "bg_color": "#E8ECF2", "bottom": 1})
-        # Keep cells as text when users edit them.
+        # Cells remain text when users edit them.
         self.text = self.add_format({"quote_prefix": True})
         self.date = self.add_format({"num_format": "yyyy-mm-dd hh:mm", "align": "left"})
 
@@ -236,7 +236,7 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
             sheet.write_datetime(row, place, value.astimezone(UTC), self.date)
         else:
             text = str(value)
-            # XlsxWriter interprets text between these marks as markup.
+            # XlsxWriter interprets text between these characters as markup.
             if text.startswith("<r>") and text.endswith("</r>"):
                 text += "\u200b"
             sheet.write_string(row, place, text, form or self.text)

@@ -1,4 +1,4 @@
-"""Access to pages for readers and editors."""
+"""Restrict pages to readers and editors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,8 +23,8 @@ HOSTS = ("host", "client", "server")
 class ReaderMixin(AccessMixin, TemplateResponseMixin, View):
     """Require permission to read, or redirect to the sign-in page.
 
-    Redirect requests for merged hosts to the same page of the remaining host. Pages with `faults`,
-    which are invalid parameters, are a 400.
+    Redirects requests for merged hosts to the same page of the remaining host. Returns 400 for
+    pages with `faults` (invalid parameters).
     """
 
     http_method_names = ("get", "head")
@@ -49,12 +49,12 @@ class EditorMixin(PermissionRequiredMixin):
 
 
 def _present_address(request: HttpRequest) -> str | None:
-    """Return this URL with current keys of merged hosts, or None if there are none."""
+    """Return this URL with the current keys of merged hosts, or None if there are none."""
     named = {
         key
         for name in HOSTS
         for key in request.GET.getlist(name)
-        # Digits are ambiguous: the number of one host can be the name of another.
+        # Digits are ambiguous, because the number of one host can be the name of another.
         if key and len(key) <= MAX_LENGTH and "\x00" not in key and not is_number(key)
     }
     if not named or request.method not in ("GET", "HEAD"):

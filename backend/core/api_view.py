@@ -1,4 +1,4 @@
-"""Base classes of the API: parameters, bodies and pagination.
+"""Define base classes of the API: parameters, bodies and pagination.
 
 Lists use cursors, which are stable while rows arrive and equally fast on all pages.
 """
@@ -73,12 +73,12 @@ class ByCursor(CursorPagination):
 
 
 class ByCursorOfIds(ByCursor):
-    """Paginate a list of ids in any order. A cursor contains an id and its position."""
+    """Paginate a list of IDs in any order. A cursor contains an ID and its position."""
 
     offset_cutoff = 10**9  # effectively unlimited; DRF's default is 1,000
 
     def paginate_queryset(self, queryset: Any, request: Any, view: Any = None) -> list[Any]:
-        """Return the ids after the last one seen, or from its position if it is gone.
+        """Return the IDs after the previous page's last one, or from its position if it is gone.
 
         Changes elsewhere in the list therefore do not shift the page.
         """
@@ -98,11 +98,11 @@ class ByCursorOfIds(ByCursor):
         return self.ids
 
     def get_next_link(self) -> str | None:
-        """Return the URL of the page after the last id."""
+        """Return the URL of the page after the last ID."""
         return self._link(-1, self.end - 1) if self.has_more else None
 
     def get_previous_link(self) -> str | None:
-        """Return the URL of the page before the first id."""
+        """Return the URL of the page before the first ID."""
         return self._link(0, self.begin) if self.begin else None
 
     def _link(self, index: int, place: int) -> str:
@@ -114,10 +114,10 @@ class ByCursorOfIds(ByCursor):
 class ApiView(APIView):
     """Reject unknown parameters.
 
-    `permissions`: by method, if it differs from `permission_classes`.
-    `parameters`: form by method; `form` is the valid one. Lists have a `filterset_class` instead.
-    Methods that write and have no form ignore parameters, so that an upload is not lost because a
-    relay added one.
+    `permissions`: by method, if they differ from `permission_classes`. `parameters`: form by
+    method; `form` is the valid one. Lists have a `filterset_class` instead. Methods that write
+    and have no form ignore parameters, so that an upload does not fail because a relay added
+    one.
     """
 
     permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
@@ -167,8 +167,8 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 def read_body(request: Request, *media_types: str, most: int) -> bytes:
     """Read and decompress the body of an upload.
 
-    Raises 415 for another content type or encoding, 413 for more than `most` bytes, compressed or
-    decompressed, and 400 for a damaged or empty body.
+    Raises 415 for other content types or encodings, 413 for more than `most` bytes, compressed
+    or decompressed, and 400 for a damaged or empty body.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in media_types:

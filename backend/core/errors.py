@@ -1,4 +1,4 @@
-"""Errors in the common format of the API (drf-standardized-errors)."""
+"""Return errors in the common format of the API (drf-standardized-errors)."""
 
 from collections import defaultdict
 from typing import Any
@@ -22,7 +22,7 @@ from runs.editing import EditConflict, EditRefused
 
 
 class Conflict(APIException):
-    """Answer 409: the request conflicts with what is stored."""
+    """Return 409 because the request conflicts with stored data."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
@@ -37,7 +37,7 @@ class Unanswerable(LookupError):
 
 
 class Unavailable(APIException):
-    """Answer 503: temporarily unavailable; `wait` becomes Retry-After."""
+    """Return 503 with Retry-After (`wait`)."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "unavailable"

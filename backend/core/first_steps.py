@@ -1,6 +1,6 @@
-"""Commands to measure one machine, or many with one token.
+"""Build commands that measure one host, or many hosts with one token.
 
-Commands for many machines keep the token out of command lines and shell histories.
+Commands for many hosts keep the token out of command lines and shell histories.
 """
 
 import re
@@ -25,7 +25,7 @@ LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 
 
 def site_of(request: HttpRequest) -> str:
-    """Return the site's URL by this request, without a trailing slash."""
+    """Return the site's URL in this request, without a trailing slash."""
     return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
@@ -43,13 +43,13 @@ def agent_command(request: HttpRequest) -> str:
 
 
 def reverse_tunnel_command(request: HttpRequest) -> str:
-    """Return the ssh command that forwards the site's port to another machine."""
+    """Return the ssh command that forwards the site's port to another host."""
     port = local_port(request)
     return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
 
 
 def local_port(request: HttpRequest) -> int | None:
-    """Return the port of a site that listens on the loopback only, else None."""
+    """Return the port of a site that only this machine can reach, or None."""
     address = urlsplit(site_of(request))
     if not LOOPBACK.fullmatch(address.hostname or ""):
         return None
@@ -57,7 +57,7 @@ def local_port(request: HttpRequest) -> int | None:
 
 
 def is_measuring() -> bool:
-    """Return whether `make run` is measuring this machine, by a recent marker file."""
+    """Return whether a recent marker shows that `make run` is measuring this machine."""
     try:
         begun = settings.MEASURING_FILE.stat().st_mtime
     except OSError:
@@ -66,7 +66,7 @@ def is_measuring() -> bool:
 
 
 def schedule_commands(request: HttpRequest, token: str) -> str:
-    """Return commands that store server and token on a host and print a weekly timer."""
+    """Return commands that store the server and token on a host and print a weekly schedule."""
     return (
         "mkdir -p ~/.config/ciphermark && (umask 077 && "
         "printf '[agent]\\nserver = %s\\ntoken = %s\\n' "
@@ -90,21 +90,21 @@ def agents_lack_ssh() -> bool:
 
 
 SAVE_TOKEN = "(umask 077 && cat > ciphermark.token)"  # noqa: S105 - a command, no token
-"""Reads the token from the terminal: paste it, Enter, Ctrl-D."""
+"""Command that reads the token from the terminal (paste it, then press Enter and Ctrl-D)."""
 
 USER_DATA = (
     "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
     "ciphermark.token cloud-init.yaml > user-data)"
 )
-"""Writes user data with the token, which awk reads from its file."""
+"""Command that writes user data with the token, which awk reads from its file."""
 
 
 @dataclass(frozen=True)
 class ManyMachines:
-    """Offer commands for ssh, Ansible and cloud-init, with the URL of this request.
+    """Build commands for ssh, Ansible and cloud-init, with the URL of this request.
 
-    `is_local`: the URL works only on the server itself. `is_unencrypted`: the token would be sent
-    unencrypted.
+    `is_local`: the URL works only on the server itself. `is_unencrypted`: the token would be
+    sent unencrypted.
     """
 
     server: str
@@ -130,7 +130,7 @@ def many_machines(request: HttpRequest) -> ManyMachines:
 
 
 def ssh_loop(server: str, lent_port: int | None = None) -> str:
-    """Return a command that passes the token to each host of hosts.txt on standard input.
+    """Return a command that passes the token to each host in hosts.txt on standard input.
 
     `lent_port`: port of a local site, which each connection forwards.
     """

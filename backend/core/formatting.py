@@ -22,7 +22,7 @@ def _fixed(value: float, places: int, sign: str = "") -> str:
 
 
 def three_digits(value: float) -> str:
-    """Format three significant digits without an exponent: 328, 1.34, 0.0125, 12300."""
+    """Format three significant digits without an exponent, such as 328, 1.34, 0.0125 or 12300."""
     if value == 0:
         return "0"
     rounded = _rounded(value)
@@ -31,7 +31,7 @@ def three_digits(value: float) -> str:
 
 
 def throughput(bytes_per_second: float) -> str:
-    """Format bytes per second with a decimal prefix: "328 MB/s", "1.34 GB/s"."""
+    """Format bytes per second with a decimal prefix, such as "328 MB/s" or "1.34 GB/s"."""
     scaled, step = bytes_per_second, 0
     # Compare after rounding, so that 999.6 MB/s becomes 1.00 GB/s and not 1000 MB/s.
     while step < len(PREFIXES) - 1 and scaled > 0 and _rounded(scaled) >= 1000:
@@ -40,7 +40,7 @@ def throughput(bytes_per_second: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Format a value in its unit: "B/s", "s/GB", "ratio", or "relative" to a reference."""
+    """Format a value with its unit ("B/s", "s/GB", "ratio"), or "relative" to a reference."""
     if unit == "B/s":
         return throughput(value)
     if unit == "s/GB":
@@ -51,20 +51,20 @@ def quantity(value: float, unit: str) -> str:
 
 
 def quantity_range(low: float, high: float, unit: str) -> str:
-    """Format a range, with a shared unit once: "123 – 194 MB/s"."""
+    """Format a range; a shared unit appears once, as in "123 – 194 MB/s"."""
     first, last = quantity(low, unit), quantity(high, unit)
     number, _, shared = first.partition(" ")
     return f"{number if last.endswith(' ' + shared) else first} – {last}"
 
 
 def exact(value: float, unit: str) -> str:
-    """Format the exact value without a prefix: "328370000 B/s"."""
+    """Format the exact value without a prefix, such as "328370000 B/s"."""
     text = f"{value:.0f}" if unit == "B/s" and value >= 1000 else f"{value:.6g}"
     return f"{text} {'×' if unit == 'ratio' else unit}"
 
 
 def data_size(count: float) -> str:
-    """Format bytes with a binary prefix: "16 KiB", "24.0 GiB"."""
+    """Format bytes with a binary prefix, such as "16 KiB" or "24.0 GiB"."""
     for prefix in ("", "Ki", "Mi", "Gi"):
         if count < 1024:
             return f"{count:.0f} {prefix}B" if count == int(count) else f"{count:.1f} {prefix}B"
@@ -73,12 +73,12 @@ def data_size(count: float) -> str:
 
 
 def factor(value: float) -> str:
-    """Format an uncertainty factor: "1.35"."""
+    """Format an uncertainty factor, such as "1.35"."""
     return _fixed(value, 3 if value < 1.01 else 2)
 
 
 def percent(fraction: float) -> str:
-    """Format a fraction in per cent: "0.8 %", "12 %"."""
+    """Format a fraction in per cent, such as "0.8 %" or "12 %"."""
     value = fraction * 100
     return f"{_fixed(value, 1 if abs(value) < 9.95 else 0)} %".replace("−0.0", "0.0")
 
@@ -87,7 +87,7 @@ MOST_PERCENT = 3.0
 
 
 def difference(ratio: float, beside: float | None = None) -> str:
-    """Format a ratio to a reference: "+7.3 %", "−25 %", and "4.20 ×" from a factor of three.
+    """Format a ratio to a reference, such as "+7.3 %"; from a factor of three, such as "4.20 ×".
 
     `beside`: ratio whose interval this value bounds, to use the same unit.
     """
@@ -99,5 +99,5 @@ def difference(ratio: float, beside: float | None = None) -> str:
 
 
 def signed_percent(ratio: float) -> str:
-    """Format a ratio as a difference: "+12.3 %", "−24.8 %"."""
+    """Format a ratio as a difference, such as "+12.3 %" or "−24.8 %"."""
     return f"{_fixed((ratio - 1) * 100, 1, '+')} %"

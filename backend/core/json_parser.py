@@ -1,6 +1,6 @@
-"""Strict JSON parser of small requests (names, shares, notes).
+"""Parse the JSON of small requests (names, shares, notes) strictly.
 
-`TooLarge` is here because DRF loads parsers before views.
+`TooLarge` is defined here because DRF loads parsers before views.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from cipherspeed.json_text import JsonError, parse_json
 
 
 class TooLarge(APIException):
-    """Answer 413: the document or text is too large."""
+    """Return 413 because the document or text is too large."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"

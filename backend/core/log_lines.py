@@ -25,7 +25,7 @@ SECRETS = re.compile(
     r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
     re.IGNORECASE,
 )
-"""Tokens, share secrets in URLs, OpenID Connect codes, and credentials in database URLs.
+"""Pattern of tokens, share secrets in URLs, OpenID Connect codes, and credentials in database URLs.
 Passwords of users are never logged."""
 
 REMOVED = "[secret]"
@@ -83,7 +83,7 @@ class JsonFormatter(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_text:
-            line["exception"] = record.exc_text  # cleaned by `RedactSecrets`
+            line["exception"] = record.exc_text  # without secrets (`RedactSecrets`)
         elif record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         if record.stack_info:
@@ -117,17 +117,17 @@ def logging_config(format_name: str, level: str) -> dict[str, Any]:
             "nowhere": {"class": "logging.NullHandler"},
         },
         "loggers": {
-            # Each request is logged with its status, so Django's warnings are redundant.
+            # The log has each request with its status, so Django's warnings are redundant.
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            # Logs four lines per sign-in; wrong passwords are warnings.
+            # Silence the four lines per sign-in, but not warnings of wrong passwords.
             "axes": {"level": "WARNING"},
-            # Logs complete URLs with secrets.
+            # Silence lines with complete URLs, which contain secrets.
             "apprise": {"level": "WARNING", "handlers": ["nowhere"], "propagate": False},
             "urllib3": {"level": "INFO"},
-            # Warns of response bodies of HEAD, which are correctly not sent.
+            # Silence warnings that the response body of HEAD is not sent, which is correct.
             "gunicorn.http.wsgi": {"level": "ERROR"},
-            # Logs two lines per task, which is too much for frequent tasks.
+            # Silence the two lines per task, because tasks are frequent.
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
         },

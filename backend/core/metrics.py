@@ -1,4 +1,4 @@
-"""/metrics for Prometheus: counters of this machine's web processes, and gauges of the site."""
+"""Serve /metrics for Prometheus: counters of this machine's web processes, gauges of the site."""
 
 import hmac
 import logging
@@ -40,7 +40,7 @@ REQUEST_SECONDS = Histogram(
 )
 
 STATEMENT_TIMEOUT = "2s"
-"""Limit per query, so that a scrape does not burden a slow site."""
+"""Time limit of each query, so that a scrape does not burden a slow site."""
 
 OF_DATABASE = {
     "ciphermark_runs_waiting": (
@@ -76,7 +76,7 @@ OF_DATABASE = {
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics; 404 unless a token is configured, 401 without it."""
+    """Return the metrics; 404 if no token is configured, 401 if the request has no valid token."""
     token = settings.CIPHERMARK_METRICS_TOKEN
     if not token:
         return HttpResponseNotFound("not found\n", content_type="text/plain")

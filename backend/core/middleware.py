@@ -1,4 +1,4 @@
-"""Middleware for probes, request ids, outages, logging and metrics."""
+"""Handle probes, request IDs, outages, logging and metrics."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ from core.probes import healthz, readyz
 logger = logging.getLogger("ciphermark.requests")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=+/@-]{0,99}")
-"""Accepted request ids of proxies; others are replaced."""
+"""Pattern of accepted request IDs of proxies; others are replaced."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -31,7 +31,7 @@ PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
 }
 
 ADDRESS_NOT_KNOWN = "127.0.0.1"
-"""Address of a client connected through a local socket."""
+"""Address of a client that is connected through a local socket."""
 
 REVALIDATE = "private, no-cache"
 """Browsers may store responses and must revalidate them. Shared caches may not store them, because
@@ -39,10 +39,10 @@ permissions differ by user."""
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the client's address as seen by the outermost trusted proxy.
+    """Return the client's address that the outermost trusted proxy saw.
 
-    Each of the `CIPHERMARK_PROXIES` proxies appends the address of its client to X-Forwarded-For.
-    Earlier entries come from the client and are ignored.
+    Each of the `CIPHERMARK_PROXIES` proxies appends the address of its client to
+    X-Forwarded-For. Earlier entries come from the client and are ignored.
     """
     proxies: int = settings.CIPHERMARK_PROXIES
     seen = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-proxies:] if proxies else []
@@ -55,7 +55,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's address; for IPv6 its /64, which belongs to one customer."""
+    """Return the client's address, or for IPv6 its /64 network, which belongs to one customer."""
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)
@@ -64,17 +64,17 @@ def client_network(request: HttpRequest) -> str:
 
 
 class RequestMiddleware:
-    """Answer probes first, and give every response an id that the log contains."""
+    """Respond to probes, and add an ID to every response and to the log."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer a probe, or process the request.
+        """Respond to a probe, or process the request.
 
-        Probes bypass host name checks and HTTPS redirects, because load balancers and Prometheus
-        use IP addresses. The log context stays, because errors while sending the response belong
-        to this request.
+        Probes bypass host name checks and HTTPS redirects, because load balancers and
+        Prometheus use IP addresses. The log context remains, because errors while sending
+        the response belong to this request.
         """
         begun = time.perf_counter()
         given = request.headers.get("X-Request-ID", "")
@@ -97,7 +97,7 @@ class RequestMiddleware:
         return answer
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Handle outages with a page that needs no database."""
+        """Handle outages with a page that requires no database."""
         words = outage_message(error)
         if words is None:
             return None

@@ -99,7 +99,7 @@ def _require_body(operation: Described) -> None:
 
 
 def _let_be_empty(operation: Described) -> None:
-    """Allow empty parameters, which count as absent."""
+    """Allow empty parameters, which are treated as absent."""
     for parameter in operation.get("parameters", []):
         schema = parameter["schema"]
         # A list of strings can contain an empty string.

@@ -1,17 +1,17 @@
-"""Errors of unavailable services."""
+"""Describe errors of unavailable services."""
 
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 RETRY_AFTER = 10
-"""Retry-After of a 503 in seconds."""
+"""Value of Retry-After in a 503, in seconds."""
 
 UNREACHABLE = (OperationalError, InterfaceError)
 
 
 class AnalyticsUnavailable(Exception):
-    """Report that the analytics copy is unavailable; the message has no full stop."""
+    """Raised when the analytics copy is unavailable; the message has no full stop."""
 
 
 def outage_message(error: Exception) -> str | None:

@@ -1,4 +1,4 @@
-"""Query strings of pages, and URLs of related views."""
+"""Build query strings of pages, and URLs of related views."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -76,10 +76,10 @@ class PageAddress:
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
-    """Return misspelt filters: name, probable meaning and corrected URL.
+    """Return misspelt filters: the name, the probable meaning and the corrected URL.
 
-    Pages ignore unknown parameters, such as those of search engines. A misspelt filter must be
-    reported, because unfiltered results would be misread.
+    Pages ignore unknown parameters, such as those of search engines. But they report a misspelt
+    filter, because unfiltered results would be misleading.
     """
     address = PageAddress(params)
     misspelled = []

@@ -1,4 +1,4 @@
-"""Pagination of pages by cursor, like the API.
+"""Paginate pages with cursors, like the API.
 
 Cursors are stable while rows arrive.
 """
@@ -27,7 +27,7 @@ class Page:
 
 
 class _Asked(NamedTuple):
-    """Supply the parts of a request that the API's pagination reads."""
+    """Provide the parts of a request that the API's pagination reads."""
 
     query_params: QueryDict
 
@@ -45,9 +45,9 @@ class _ByCursorOfIds(ByCursorOfIds):
 
 
 def page_of(rows: Any, params: QueryDict, *ordering: str, by_age: bool = True) -> Page:
-    """Return the page of the cursor, of a queryset in this ordering or of a list of ids.
+    """Return the cursor's page of a queryset in this ordering, or of a list of IDs.
 
-    An invalid cursor means the first page.
+    For an invalid cursor, return the first page.
     """
     paginator: Any = _ByCursor() if isinstance(rows, QuerySet) else _ByCursorOfIds()
     paginator.ordering = ordering or ("-id",)

@@ -1,4 +1,4 @@
-"""Query parameters as forms, which validate them and describe them for OpenAPI."""
+"""Validate query parameters with forms, and describe them for OpenAPI."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time
@@ -18,11 +18,11 @@ from runs.models import Host, Series
 
 MAX_VALUES = 200
 MAX_LENGTH = 260
-"""Maximum length of a value, for a tag with a key of 50 and a value of 200 characters."""
+"""Maximum length of a value: a tag with a key of 50 and a value of 200 characters."""
 
 MOST = 999_999_999
 OF_ALL = frozenset({"format"})
-"""Parameter that clients of Django REST framework send everywhere; it is ignored."""
+"""Parameter that clients of Django REST framework always send. It is ignored."""
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
@@ -34,7 +34,8 @@ IGNORED_PREFIXES = ("utm_", "find-", "format")
 """Prefixes of parameters that are never misspelt filters, such as `utm_source`."""
 
 LOOSE_MATCH, CLOSE_MATCH = 0.6, 0.75
-"""Thresholds of similarity (difflib's ratio): `ciper` and `cipher` 0.91, `hots` and `host` 0.75."""
+"""Thresholds of similarity (difflib's ratio). `ciper` and `cipher` have 0.91, `hots` and `host`
+0.75."""
 
 
 def fault(sentence: str, code: str = "invalid") -> ValidationError:
@@ -48,9 +49,9 @@ def alike(name: str, known: Iterable[str], ratio: float = LOOSE_MATCH) -> list[s
 
 
 def none_of(name: str, known: Collection[str], beside: str = "") -> str:
-    """Return the error for an unknown value, with suggestions; `beside` describes other values."""
+    """Return the error for an unknown value, with suggestions; `beside` adds valid values."""
     near = alike(name, known)
-    # No suggestion if all values are similar.
+    # Suggest nothing if all values are similar.
     meant = f"; did you mean {' or '.join(near)}?" if 0 < len(near) < len(known) else "."
     return f"{name[:LONGEST_NAMED]!r} is none of {', '.join(known)}{beside}{meant}"
 
@@ -58,7 +59,8 @@ def none_of(name: str, known: Collection[str], beside: str = "") -> str:
 def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
     """Yield an error for each cipher that is neither in the catalogue nor in any result.
 
-    The comparison ignores the part after "@", as users type aes128-gcm for aes128-gcm@openssh.com.
+    The comparison ignores the part after "@", because users type aes128-gcm for
+    aes128-gcm@openssh.com.
     """
     catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
     unknown = set(ciphers) - catalogue
@@ -133,7 +135,7 @@ class RunId(forms.UUIDField):
 
 
 class Moment(forms.DateTimeField):
-    """Parse a time, by default in UTC; a date means the time `at` on that day."""
+    """Parse a time, by default in UTC; for a date, use the time `at` on that day."""
 
     schema: ClassVar = {
         "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
@@ -179,7 +181,7 @@ class Values(forms.Field):
 
 
 class Hosts(Values):
-    """Parse keys or numbers of hosts; merged hosts are replaced."""
+    """Parse keys or numbers of hosts; replace merged hosts."""
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)
@@ -187,10 +189,10 @@ class Hosts(Values):
 
 
 class ParameterForm(forms.Form):
-    """Validate query parameters and report all errors at once; empty ones count as absent.
+    """Validate query parameters and report all errors at once; treat empty ones as absent.
 
-    With `besides`, parameters that are neither fields nor in `besides` are errors, because ignoring
-    a misspelt filter would return unfiltered results.
+    With `besides`, parameters that are neither fields nor in `besides` are errors, because
+    ignoring a misspelt filter would return unfiltered results.
     """
 
     besides: Collection[str] | None = None
@@ -245,7 +247,7 @@ def unknown_parameter(name: str, known: Collection[str]) -> str:
 
 
 def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:
-    """Return misspelt name -> known name, ignoring other unknown names."""
+    """Return known names by misspelt name, ignoring other unknown names."""
     names = (
         name
         for name in params
@@ -259,7 +261,7 @@ def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[s
 
 
 class ParameterFilterSet(FilterSet):
-    """Filter a list. With a request of the API, unknown parameters are errors."""
+    """Filter a list. In requests of the API, unknown parameters are errors."""
 
     class Meta:
         form = ParameterForm
@@ -299,7 +301,7 @@ Checked = TypeVar("Checked", bound=ParameterForm | FilterSet)
 
 
 def checked(form: Checked) -> Checked:
-    """Return the form or filters if valid, else raise DRF's `ValidationError`."""
+    """Return the form or filters if valid; otherwise raise DRF's `ValidationError`."""
     if form.errors:
         raise translate_validation(form.errors)  # type: ignore[arg-type,misc]  # wrong stubs
     return form

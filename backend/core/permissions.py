@@ -1,4 +1,4 @@
-"""Authentication, permissions and rate limits of the API."""
+"""Define authentication, permissions and rate limits of the API."""
 
 import hashlib
 from datetime import timedelta
@@ -55,7 +55,7 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
 
 
 class FailOpenThrottle(SimpleRateThrottle):
-    """Rate limit that allows all requests while Redis is unavailable."""
+    """Limit the rate of requests, or allow all requests while Redis is unavailable."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         try:
@@ -64,12 +64,12 @@ class FailOpenThrottle(SimpleRateThrottle):
             return True
 
     def get_ident(self, request: HttpRequest) -> str:
-        """Return the client's address, for IPv6 its /64."""
+        """Return the client's address, or for IPv6 its /64 network."""
         return client_network(request)
 
 
 class TokenThrottle(FailOpenThrottle):
-    """Limit requests by token."""
+    """Limit the requests of each token."""
 
     scope = "token"
 
@@ -80,7 +80,7 @@ class TokenThrottle(FailOpenThrottle):
 
 
 class AddressThrottle(FailOpenThrottle):
-    """Limit requests without a token by address."""
+    """Limit the requests of each IP address without a token."""
 
     scope = "address"
 
@@ -95,7 +95,7 @@ def _scope(request: Request) -> str | None:
 
 
 class MayRead(BasePermission):
-    """Allow read tokens and signed-in users, and on public sites everyone without a token."""
+    """Allow read tokens and signed-in users; on public sites also requests without a token."""
 
     message = "This requires a token with scope read."
 
@@ -107,7 +107,7 @@ class MayRead(BasePermission):
 
 
 class MayUpload(BasePermission):
-    """Allow tokens of scope upload; users upload through the page."""
+    """Allow tokens with the upload scope. Users upload through the page."""
 
     message = "This requires a token with scope upload."
 
@@ -116,7 +116,7 @@ class MayUpload(BasePermission):
 
 
 class _PeopleWith(BasePermission):
-    """Allow signed-in users with a permission; tokens have none."""
+    """Allow signed-in users with a permission; deny tokens."""
 
     needed = ""
 

@@ -1,4 +1,4 @@
-"""Liveness and readiness probes."""
+"""Implement liveness and readiness probes."""
 
 import logging
 import time
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 WORKER_ANSWERS_WITHIN = 1.0
 KEPT_SECONDS = 1.0
-"""How long a result is cached, because probes have no rate limit."""
+"""Maximum age of a cached result. Results are cached because probes have no rate limit."""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -36,7 +36,10 @@ def _redis() -> bool:
 
 
 def _worker() -> bool:
-    others = {"pattern": "^(?!notifier@)", "matcher": "pcre"}  # notifiers process no runs
+    others = {
+        "pattern": "^(?!notifier@)",
+        "matcher": "pcre",
+    }  # ignore notifiers, which process no runs
     return bool(current_app.control.ping(timeout=WORKER_ANSWERS_WITHIN, limit=1, **others))
 
 
@@ -51,7 +54,7 @@ def _is_reachable(name: str, probe: Callable[[], bool]) -> bool:
     try:
         return probe()
     except (DatabaseError, RedisError, BrokerError, OSError) as error:
-        logger.warning("%s is not reachable: %s", name, error)
+        logger.warning("cannot reach %s: %s", name, error)
         return False
 
 
@@ -75,7 +78,7 @@ readiness = Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Return 200 if all parts are reachable, else 503 with the failing part."""
+    """Return 200 if all components are reachable, otherwise 503 with the failing component."""
     parts = readiness.parts()
     is_ready = all(parts.values())
     return JsonResponse(

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand
 class SiteCommand(BaseCommand):
     """Skip Django's system checks.
 
-    The checks import all views, which takes longer than most commands, and have already run at the
-    start of the site.
+    The checks import all views, which takes longer than most commands. They have already run at
+    startup of the site.
     """
 
     requires_system_checks = ()

@@ -1,4 +1,4 @@
-"""API of hosts and notes."""
+"""Implement the API of hosts and notes."""
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -39,14 +39,12 @@ def host_of(reference: str) -> Host:
 
 
 class HostList(ListView):
-    """List hosts with their latest environment, AES verdict and speed index."""
-
     pagination_class = ByCursorOfIds
     parameters = {"GET": HostForm}
 
     @extend_schema(operation_id="hosts_list", responses=HostSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List hosts with their latest environment, AES verdict, its reason and the advice."""
+        """List hosts with their latest environment, AES verdict, reason and advice."""
         paginator = self.pagination_class()
         ids = paginator.paginate_queryset(self.form.matching_ids(), request)
         hosts = Host.objects.listed_as(ids)
@@ -54,13 +52,11 @@ class HostList(ListView):
 
 
 class HostView(ApiView):
-    """Get or rename a host."""
-
     permissions = {"PATCH": MayChangeHosts}
 
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
     def get(self, request: Request, host_id: str) -> Response:
-        """Return a host by number or key, with the latest value of each of its series."""
+        """Return a host by number or key, with the latest result of each of its series."""
         host = Host.objects.listed().filter(pk=host_of(host_id).pk).first()
         if host is None:
             raise NotFound(f"The host {host_id} has no visible run.")
@@ -80,8 +76,6 @@ class HostView(ApiView):
 
 
 class HostMerge(ApiView):
-    """Merge two hosts."""
-
     permission_classes = (MayChangeHosts,)
 
     @extend_schema(
@@ -102,8 +96,6 @@ class ByDate(ByCursor):
 
 
 class NoteList(ListView):
-    """List and create notes, latest date first."""
-
     pagination_class = ByDate
     filterset_class = NoteFilter
     permissions = {"POST": MayAddNotes}

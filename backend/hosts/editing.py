@@ -1,6 +1,6 @@
-"""Change runs and hosts on behalf of editors, with an entry in the audit log.
+"""Change hosts on behalf of editors, with an entry in the audit log.
 
-Run documents stay unchanged. Derived data are recomputed in the same transaction
+Run documents are never changed. Derived data are recomputed in the same transaction
 (`runs.recompute`). Lock a host before its runs.
 """
 
@@ -23,7 +23,7 @@ LONGEST_TEXT = 500
 
 @transaction.atomic
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
-    """Rename a host. Its key stays, and uploads under the old name still reach it.
+    """Rename a host. It keeps its key and still receives uploads under the old name.
 
     Raises `EditRefused` for an invalid name, `EditConflict` for the name of another host.
     """
@@ -100,9 +100,9 @@ def _facts(host: Host) -> dict[str, Any]:
 
 @transaction.atomic
 def remove_alias(alias_pk: int, by: Actor) -> Host:
-    """Stop redirecting uploads of a merged or former identity, which then create a new host.
+    """Stop redirecting uploads of a merged or former identity; they then create a new host.
 
-    Earlier runs stay, and URLs of the merged host still redirect.
+    Earlier runs are not moved, and URLs of the merged host still redirect.
     """
     alias = HostAlias.objects.select_related("host").get(pk=alias_pk)
     host = Host.objects.select_for_update().get(pk=alias.host_id)

@@ -1,4 +1,4 @@
-"""Filters of the lists of hosts and notes."""
+"""Filter the lists of hosts and notes."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ FACTS = {
     "os": ("os",),
     "openssl_series": ("openssl_series", "ssh_library_series"),
 }
-"""Filter -> environment facts; at least one must match."""
+"""Environment properties by filter; at least one must match."""
 
 TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL series"}
 
@@ -51,7 +51,7 @@ NEWEST = "-id"
 
 
 class Option(NamedTuple):
-    """Count the hosts with a value under the other filters."""
+    """Describe a value with its number of hosts under the other filters."""
 
     key: str
     label: str
@@ -87,7 +87,7 @@ class HostForm(ParameterForm):
         return Host.objects.counted().named_like(self.given.get("q", ""))
 
     def matching_ids(self) -> list[int]:
-        """Return the ids of matching hosts in order; of equal hosts the newest comes first."""
+        """Return the IDs of matching hosts in order; among equal hosts, the newest comes first."""
         hosts = self._named
         for name, values in self.filters.items():
             facts = [f"{ENVIRONMENT}{fact}__key" for fact in FACTS.get(name, ())]
@@ -121,7 +121,7 @@ class HostForm(ParameterForm):
         return facets
 
     def _kinds(self) -> Iterable[tuple[dict[str, Mapping[str, str]], int]]:
-        """Yield keys and labels by filter, with the number of hosts that share them."""
+        """Yield keys and labels by filter, with the number of hosts that have each value."""
         facts = [fact for facts in FACTS.values() for fact in facts]
         columns = [f"{ENVIRONMENT}{fact}__{part}" for fact in facts for part in ("key", "label")]
         rows = self._named.order_by().values_list("latest_run__acceleration", *columns)
@@ -135,7 +135,7 @@ class HostForm(ParameterForm):
 
 
 def _place(name: str, value: Any) -> Any:
-    """Return the sort key of a value; None for an unknown one."""
+    """Return the sort key of a value; unknown ones (None) come last."""
     if name == "acceleration":
         return VERDICTS.index(value)
     if name in ("cpu", "os", "openssl", "openssh"):

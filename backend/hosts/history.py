@@ -1,4 +1,4 @@
-"""History of a series on a host: runs, changes and breaks of the tool."""
+"""Build the history of a series on a host: runs, changes and breaks of the tool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ EXPLAINED_CHANGES = 50
 """Maximum number of changes, latest first, whose environments are compared."""
 
 METRICS = {"throughput": "B/s", "normalised": "B/s", "cpu_seconds_per_gb": "s/GB"}
-"""Metric -> unit."""
+"""Units by metric."""
 
 CPU_COST = "cpu_seconds_per_gb"
 
@@ -75,7 +75,7 @@ class HistoryForm(ParameterForm):
 
 @dataclass(frozen=True)
 class Point:
-    """Hold the value of a series in a run, in the metric's unit, and the `spread` (a fraction)."""
+    """Represent a series' result in a run, in the metric's unit, and its `spread` (a fraction)."""
 
     run: Run
     started_at: datetime
@@ -93,7 +93,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """Mark a step or break of the tool between the runs `previous` and `point`."""
+    """Describe a step or break of the tool between the runs `previous` and `point`."""
 
     index: int
     previous: Point
@@ -102,7 +102,7 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """Add the `environment` differences of the two runs to a step; None for old steps."""
+    """Describe a step with the `environment` differences of the two runs; None for old steps."""
 
     step: Step[Any]
     direction: str
@@ -127,17 +127,17 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """Mark a break of the tool; results are not compared across it."""
+    """Describe a break of the tool; results are not compared across it."""
 
     broken: ToolBreak
 
 
 @dataclass(frozen=True)
 class History:
-    """Hold the history of a series on a host, oldest run first.
+    """Represent the history of a series on a host, oldest run first.
 
     `cut`: there are more than the latest 1,000 runs. `undated` and `without_value` count runs
-    without a date or without a value in this metric, which are not points.
+    without a date or without a result in this metric, which are not points.
     """
 
     host: Host
@@ -184,7 +184,7 @@ def history(
         .prefetch_related(Prefetch("run__environment", environments))
         .order_by("-run__started_at", "-run_id", "series__pinned")
     )
-    # Without `pinned` a run can have a pinned and an unpinned row.
+    # If `pinned` is not given, a run can have a pinned and an unpinned row.
     most = (LATEST_POINTS + 1) * (1 if "pinned" in asked else 2)
     rows = {row.run_id: row for row in reversed(list(latest[:most]))}
     cut = len(rows) > LATEST_POINTS

@@ -7,7 +7,7 @@ from runs.models.host import Host
 
 
 class Note(models.Model):
-    """Annotate the histories of a host at a date."""
+    """Store a note that is shown at its date in the histories of a host."""
 
     at = models.DateTimeField(help_text="Time of the event.")
     text = models.CharField(max_length=500)

@@ -1,4 +1,4 @@
-"""Serializers of hosts and notes."""
+"""Serialize hosts and notes."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
 
 
 class HostDetailSerializer(HostSerializer):
-    """Add the latest value of every series of the host."""
+    """Add the latest result of every series of the host."""
 
     environment = serializers.JSONField(
         source="latest_run.document.environment", help_text="From the latest run."
@@ -112,7 +112,7 @@ class HostDetailSerializer(HostSerializer):
 
 
 class ChangedHostSerializer(serializers.ModelSerializer[Host]):
-    """Change the editable fields of a host."""
+    """Validate changes of a host's editable fields."""
 
     host = serializers.CharField(source="slug", help_text="Key for filters.", read_only=True)
     name = serializers.CharField(max_length=LONGEST_NAME)

@@ -1,4 +1,4 @@
-"""API of the history of a series on a host."""
+"""Implement the API of the history of a series on a host."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from runs.serializers import NULLABLE
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """Give the result of a run in the trend's unit."""
+    """Describe the result of a run in the trend's unit."""
 
     run_id = serializers.UUIDField(source="run.run_id")
     started_at = serializers.DateTimeField()
@@ -35,7 +35,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class BetweenSerializer(serializers.Serializer[Any]):
-    """Mark an event between two runs."""
+    """Describe an event between two runs."""
 
     run_id = serializers.UUIDField(source="point.run.run_id", help_text="First changed run.")
     previous_run_id = serializers.UUIDField(source="previous.run.run_id")
@@ -43,7 +43,7 @@ class BetweenSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(BetweenSerializer):
-    """Mark a step: `before` and `after` are medians of the runs on each side."""
+    """Describe a step: `before` and `after` are medians of the runs on each side."""
 
     direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
     before = serializers.FloatField()
@@ -74,7 +74,7 @@ class SourceSerializer(serializers.Serializer[Any]):
 
 
 class BreakSerializer(BetweenSerializer):
-    """Mark a change of the tool itself; results are not compared across it."""
+    """Describe a change of the tool itself; results are not compared across it."""
 
     id = serializers.CharField(source="broken.change.id")
     before = serializers.CharField(source="broken.before")
@@ -86,7 +86,7 @@ class BreakSerializer(BetweenSerializer):
 
 
 class TrendSerializer(serializers.Serializer[Any]):
-    """List the history of a series on a host, oldest run first."""
+    """Describe the history of a series on a host, oldest run first."""
 
     host = serializers.CharField(source="host.slug")
     host_id = serializers.IntegerField(source="host.pk")
@@ -103,8 +103,6 @@ class TrendSerializer(serializers.Serializer[Any]):
 
 
 class TrendView(ApiView):
-    """Get the history of a series on a host."""
-
     parameters = {"GET": HistoryForm}
 
     @extend_schema(operation_id="trends", responses=TrendSerializer)

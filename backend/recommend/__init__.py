@@ -1,1 +1,1 @@
-"""Recommendation of ssh ciphers: computation, API and page."""
+"""Recommend ssh ciphers: computation, API and page."""

@@ -17,12 +17,12 @@ from recommend.forms import Question
 from runs.models import Host
 
 NAMED_AT_MOST = 3
-"""Maximum number of hosts or runs named in a sentence."""
+"""Maximum number of hosts or runs listed in a sentence."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Hold a recommendation. `named`: hosts requested by key; `hosts`: hosts with results."""
+    """Represent a recommendation. `named`: hosts requested by key; `hosts`: hosts with results."""
 
     question: Question
     permalink: str
@@ -89,7 +89,7 @@ class Advice:
 
     @property
     def measured(self) -> str | None:
-        """Describe the runs, such as "run 0b8f3c1e of 2026-11-21, ssh pipeline"."""
+        """Describe the runs, as in "run 0b8f3c1e of 2026-11-21, ssh pipeline"."""
         runs = self.runs
         if not runs:
             return None
@@ -101,7 +101,7 @@ class Advice:
 
     @property
     def caution(self) -> str | None:
-        """Return the reason to measure again first, or None."""
+        """Return why measuring again is advisable, or None."""
         if not self.result.order:
             return None
         again = "measure again before you change anything."
@@ -128,7 +128,7 @@ class Advice:
 
     @property
     def ssh_config(self) -> str | None:
-        """Return the lines for clients; for a pair they are limited to its server."""
+        """Return the lines for clients; for a pair, limit them to its server."""
         if not self.result.order:
             return None
         names = None

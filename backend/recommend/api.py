@@ -1,4 +1,4 @@
-"""API of recommendations and of the cipher catalogue."""
+"""Implement the API of recommendations and of the cipher catalogue."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ Char, Float, Int = serializers.CharField, serializers.FloatField, serializers.In
 
 
 class VersionRangeSerializer(Shape):
-    """Select releases from `since` up to, but excluding, `until`; null is open."""
+    """Select releases from `since` up to but excluding `until`; null is open."""
 
     since = Char(**NULLABLE)
     until = Char(**NULLABLE)
 
 
 class AssessmentSerializer(Shape):
-    """Rate the security of a cipher, with reason and reference."""
+    """Rate the security of a cipher, with a reason and a reference."""
 
     status = serializers.ChoiceField(STATUSES, source="assessment.status")
     reason = Char(source="assessment.reason")
@@ -36,7 +36,7 @@ class AssessmentSerializer(Shape):
 
 
 class AdvisorySerializer(AssessmentSerializer):
-    """Describe a weakness of some releases, and the status of the cipher with it."""
+    """Describe a weakness of some releases, and the cipher's status in these releases."""
 
     ends = serializers.ChoiceField(["either", "server"], help_text="End whose release counts.")
     affected = VersionRangeSerializer()
@@ -44,7 +44,7 @@ class AdvisorySerializer(AssessmentSerializer):
 
 
 class OpenSshSupportSerializer(Shape):
-    """Name the OpenSSH releases that support the cipher, and those that use it by default."""
+    """List the OpenSSH releases that support the cipher, and those that use it by default."""
 
     present = VersionRangeSerializer()
     client_default = VersionRangeSerializer(**NULLABLE)
@@ -52,7 +52,7 @@ class OpenSshSupportSerializer(Shape):
 
 
 class CipherSerializer(AssessmentSerializer):
-    """Describe a cipher of a tool; sizes in bits."""
+    """Describe a cipher of ssh or openssl; sizes in bits."""
 
     name = Char()
     tool = Char()
@@ -86,7 +86,7 @@ class CatalogueSerializer(Shape):
 
 
 class RateSerializer(Shape):
-    """Rate of a cipher on the loopback of a host, in bytes per second."""
+    """Describe the rate of a cipher on the loopback of a host, in bytes per second."""
 
     median = Float()
     n = Int(help_text="Number of tries.")
@@ -98,7 +98,7 @@ class RateSerializer(Shape):
 
 
 class GainSerializer(Shape):
-    """Compare the rates of two ciphers, with bounds by the noise."""
+    """Compare the rates of two ciphers, with bounds due to noise."""
 
     over = Char(help_text="null: the default of each host in a group.", **NULLABLE)
     ratio = Float(help_text="Geometric mean for a group.")
@@ -140,7 +140,7 @@ class PlaceSerializer(Shape):
 
 
 class AdvisedHostSerializer(Shape):
-    """Describe a host used, with its OpenSSH versions."""
+    """Describe a host used for the recommendation, with its OpenSSH versions."""
 
     id = Int()
     host = Char(source="key", help_text="Key of the host.")
@@ -151,7 +151,7 @@ class AdvisedHostSerializer(Shape):
 
 
 class TodaySerializer(Shape):
-    """Name the default cipher of the clients, and the gain of the first cipher over it."""
+    """Identify the clients' default cipher, and the gain of the recommended cipher over it."""
 
     cipher = Char(source="default", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
@@ -159,7 +159,7 @@ class TodaySerializer(Shape):
 
 
 class LossSerializer(Shape):
-    """Give the cost of the common first cipher for a host; rates in bytes per second."""
+    """Describe the cost of the shared cipher for a host; rates in bytes per second."""
 
     host = Char(source="host.key")
     own_best = Char()
@@ -169,7 +169,7 @@ class LossSerializer(Shape):
 
 
 class UnrankedSerializer(Shape):
-    """Name an unranked cipher, with the reason."""
+    """Identify an unranked cipher, with the reason."""
 
     cipher = Char()
     reason = Char()
@@ -218,13 +218,11 @@ class CipherForm(ParameterForm):
 
 
 class CipherList(ApiView):
-    """Get the cipher catalogue."""
-
     parameters = {"GET": CipherForm}
 
     @extend_schema(operation_id="ciphers", responses=CatalogueSerializer)
     def get(self, request: Request) -> Response:
-        """Return every cipher with properties, status, reason and OpenSSH support."""
+        """Return every cipher with its properties, status, reason and OpenSSH support."""
         tool = self.form.given.get("tool")
         catalogue = cipher_catalogue()
         answer = {
@@ -240,16 +238,14 @@ class CipherList(ApiView):
 
 
 class RecommendationView(ApiView):
-    """Recommend ciphers for a host, a pair or a group."""
-
     parameters = {"GET": RecommendationForm}
 
     @extend_schema(operation_id="recommendation", responses=RecommendationSerializer)
     def get(self, request: Request) -> Response:
-        """Return the ranking, its gain and evidence, and the lines for ssh_config and sshd_config.
+        """Recommend ciphers with gain, evidence, and the lines for ssh_config and sshd_config.
 
-        Use `host=KEY` for a host, `client=KEY&server=KEY` for a pair, and several hosts or the
-        filters of the comparison for a group.
+        Use `host=KEY` for a host, `client=KEY&server=KEY` for a pair, and several hosts or
+        the filters of the comparison for a group.
         """
         advice = advise(self.form.question, request.build_absolute_uri(reverse("recommend")))
         return Response(RecommendationSerializer(advice).data)

@@ -1,4 +1,4 @@
-"""Parameters of a recommendation."""
+"""Validate the parameters of a recommendation."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from runs.models import Host, Run
 POLICIES = cipher_catalogue().policies
 DEFAULT_POLICY = "modern"
 LINK_KEYS = {name.replace(" ", ""): bits for name, bits in LINKS.items()}
-"""URL name of a link -> bits per second."""
+"""Bits per second by URL name of a link."""
 
 MOST_HOSTS = 1000
 """Maximum number of hosts, to limit the response time."""
@@ -30,9 +30,10 @@ OF_PERIOD = ("source", "since", "until")
 
 @dataclass(frozen=True)
 class Question:
-    """Ask for a host, a pair, or the hosts that match keys and filters.
+    """Select a host, a pair, or the hosts that match keys and filters.
 
-    `hosts`: keys, for a pair client and server. `link`: bits per second. `query`: query string.
+    `hosts`: keys, for a pair the client's and the server's. `link`: bits per second. `query`:
+    query string.
     """
 
     hosts: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The page `/recommend/`."""
+"""Render the page `/recommend/`."""
 
 from typing import Any, NamedTuple
 
@@ -29,24 +29,24 @@ from runs.models.host import is_number
 
 KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
-"""Filter with a control -> title."""
+"""Titles of filters with a control."""
 
 TITLES = {**FILTER_TITLES, **DATES}
 TO_CHOOSE = 200
-"""Maximum number of hosts suggested by a text field."""
+"""Maximum number of hosts that a text field suggests."""
 
 TO_LIST = 20
 
 
 class RecommendPage(ReaderMixin, TemplateView):
-    """Render the form and the answer, or explain invalid parameters."""
+    """Render the form and the recommendation, or explain invalid parameters."""
 
     template_name = "recommend/recommend.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
         unclear = _with_keys(params)
-        # The tab for pairs keeps the selected host.
+        # The tab for pairs preserves the selected host.
         has_question = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
         result: dict[str, Any] = {"nobody_measured": not has_question and nobody_measured_yet()}
         if unclear:
@@ -64,7 +64,7 @@ class RecommendPage(ReaderMixin, TemplateView):
 
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:
-    """Replace names of hosts by keys; return the first unknown or ambiguous name."""
+    """Replace names of hosts with keys; return the first unknown or ambiguous name."""
     counted = Host.objects.counted()
     for name in HOSTS:
         texts = [text.strip() for text in params.getlist(name)]
@@ -73,7 +73,7 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
                 return None
             host = counted.find(text)
             named = [host] if host else counted.beginning_with(text)
-            if is_number(text):  # digits may be the name of another host
+            if is_number(text):  # the digits may be the name of another host
                 named = list({*named, *counted.filter(name=text)[:TO_LIST]})
             if len(named) != 1:
                 others = [other for other in texts if other != text]
@@ -92,7 +92,7 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
 
 
 def _kind_of(params: QueryDict) -> str:
-    """Return the kind of recommendation by the URL or its parameters."""
+    """Return the kind of recommendation that the URL or its parameters specify."""
     if str(params.get("for")) in KINDS:
         return str(params["for"])
     if params.keys() & set(PAIR):
@@ -111,7 +111,7 @@ def _form_context(params: QueryDict) -> dict[str, Any]:
         if kind == "group" or name not in HOSTS
     ]
     marked = params.copy()
-    marked["for"] = kind  # a group that is left with one host is still a group
+    marked["for"] = kind  # a group with one remaining host is still a group
     address = PageAddress(marked)
     first = next((str(params[name]) for name in HOSTS if name in params), "")
     policy = POLICIES.get(params.get("policy", ""), POLICIES[DEFAULT_POLICY])
@@ -174,7 +174,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
 
 
 class Bar(NamedTuple):
-    """A small bar, with its ends in per cent of the longest."""
+    """Describe a small bar, with its ends in per cent of the longest bar."""
 
     end: float
     low: float

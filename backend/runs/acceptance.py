@@ -17,7 +17,7 @@ from texts.types import PARSER_VERSION
 
 
 class RunConflict(Exception):
-    """Report a stored run with this run_id and different content."""
+    """Raised when a stored run has this run_id and different content."""
 
 
 class Accepted(NamedTuple):
@@ -42,7 +42,7 @@ def create_run(
 ) -> Accepted:
     """Store a valid document with its bytes as received, unless it is already stored.
 
-    Raise `RunConflict` if a run with this run_id has different content.
+    Raises `RunConflict` if a run with this run_id has different content.
     """
     fields = {
         "source": source,
@@ -73,7 +73,7 @@ def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accep
 
 
 def record_upload(runs: Sequence[Run], person: User) -> None:
-    """Record a user's upload in the audit log. Uploads by programs are linked to their token."""
+    """Record a user's upload in the audit log. Programs' uploads are linked to their token."""
     first, count = runs[0], len(runs)
     more = f" and {count - 1} more" if count > 1 else ""
     name = f"{first.host_name}, run {first.run_id}{more}"

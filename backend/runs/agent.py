@@ -1,8 +1,8 @@
 """Build and serve the agent as one file.
 
-The file is a zip of the package with `__main__.py`, as zipapp builds it. zipapp uses order and
-times of the file system. This build is reproducible (sorted, fixed date, uncompressed), so that
-the SHA-256 identifies a commit.
+The file is a zip archive of the package with `__main__.py`, like those of zipapp. zipapp uses the
+order and times of the file system. This build is reproducible (sorted, fixed date, uncompressed),
+so that the SHA-256 identifies a commit.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def build_agent(package: Path) -> bytes:
 
 
 class AgentRelease(NamedTuple):
-    """Serve the agent, built on first use."""
+    """Describe the agent, which is built on first use."""
 
     content: bytes
     version: str

@@ -1,4 +1,4 @@
-"""API of runs: list, upload, details, document and text."""
+"""Implement the API of runs: list, upload, details, document and text."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -38,7 +38,7 @@ DIFFERENT_CONTENT = "A run with this run_id and different content exists."
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):
-    """Return a stored run with status and URL."""
+    """Describe a stored run with its status and URL."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(Run.Status.values)
@@ -53,8 +53,6 @@ class ByStart(ByCursor):
 
 
 class RunList(ListView):
-    """List visible runs, latest measurement first, and accept uploads."""
-
     filterset_class = RunFilter
     pagination_class = ByStart
     permissions = {"POST": MayUpload}
@@ -104,14 +102,12 @@ def stored_run(run: Run, request: Request) -> dict[str, Any]:
 
 
 class RunView(ApiView, RetrieveDestroyAPIView[Run]):
-    """Get, hide or delete a run."""
-
     permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
     serializer_class = RunDetailSerializer
     lookup_field = "run_id"
 
     def get_queryset(self) -> QuerySet[Run]:
-        """Return visible runs, and for changes by editors hidden runs too."""
+        """Return visible runs; for changes by editors, also hidden runs."""
         is_read = self.request.method in SAFE_METHODS
         return Run.objects.detailed() if is_read else Run.objects.all()
 
@@ -127,8 +123,6 @@ class RunView(ApiView, RetrieveDestroyAPIView[Run]):
 
 
 class RunDocumentView(ApiView):
-    """Get the document of a run."""
-
     @extend_schema(
         operation_id="runs_document",
         responses={(200, "application/json"): OpenApiTypes.OBJECT},
@@ -140,8 +134,6 @@ class RunDocumentView(ApiView):
 
 
 class RunTextView(ApiView):
-    """Get the text of an imported run."""
-
     @extend_schema(
         operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
     )
@@ -149,7 +141,7 @@ class RunTextView(ApiView):
         """Return the text exactly as received, whatever its encoding."""
         texts = ImportedText.objects.filter(runs__hidden=False)
         imported = get_object_or_404(texts, runs__run_id=run_id)
-        # Untrusted text: force a download.
+        # The text is untrusted, so force a download.
         disposition = f'attachment; filename="{run_id}.txt"'
         return HttpResponse(
             bytes(imported.body),
@@ -159,8 +151,6 @@ class RunTextView(ApiView):
 
 
 class RunSchemaView(ApiView):
-    """Get the JSON Schema of a run document, without authentication."""
-
     permission_classes = ()
     authentication_classes = ()
 
@@ -169,5 +159,5 @@ class RunSchemaView(ApiView):
         responses={(200, "application/schema+json"): OpenApiTypes.OBJECT},
     )
     def get(self, request: Request) -> Response:
-        """Return the JSON Schema of a run document."""
+        """Return the JSON Schema of a run document. Requires no authentication."""
         return Response(run_schema(), content_type="application/schema+json")

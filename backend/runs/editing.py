@@ -1,6 +1,6 @@
 """Change runs on behalf of editors, with an entry in the audit log.
 
-Run documents stay unchanged. Derived data are recomputed in the same transaction
+Run documents are never changed. Derived data are recomputed in the same transaction
 (`runs.recompute`). Lock a host before its runs.
 """
 
@@ -14,7 +14,7 @@ from runs.recompute import delete_runs, pairs_of, recompute_for
 
 
 class EditRefused(Exception):
-    """Reject a change; `attr` is the field at fault, if any."""
+    """Raised when a change is invalid; `attr` is the invalid field, if any."""
 
     def __init__(self, sentence: str, attr: str | None = None) -> None:
         super().__init__(sentence)
@@ -22,7 +22,7 @@ class EditRefused(Exception):
 
 
 class EditConflict(EditRefused):
-    """Reject a change that the state of the run or host does not allow."""
+    """Raised when the state of the run or host does not allow a change."""
 
 
 def _locked_run(pk: int) -> Run:
@@ -52,7 +52,7 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
 def remove_run(run_pk: int, by: Actor) -> None:
     """Delete a run with its document, and its imported text if no other run uses it.
 
-    Raises `EditConflict` for published runs, which the next start of the site would load again.
+    Raises `EditConflict` for published runs, because the site would load them again at startup.
     """
     run = _locked_run(run_pk)
     if run.source == Run.Source.PUBLISHED:

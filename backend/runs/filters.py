@@ -1,4 +1,4 @@
-"""Filters for the list of runs, comparisons, exports and recommendations."""
+"""Filter the list of runs, comparisons, exports and recommendations."""
 
 from datetime import time
 from functools import reduce
@@ -95,7 +95,7 @@ class RunFilter(NarrowingFilter):
 
 
 NarrowingForm: Any = NarrowingFilter().get_form_class()
-"""Base form with these filters. It is built dynamically, so mypy does not see a class."""
+"""Base form with these filters. It is built dynamically, so mypy does not recognise a class."""
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
-"""Repeatable filters, which take keys."""
+"""Repeatable filters that accept keys."""

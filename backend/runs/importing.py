@@ -31,18 +31,19 @@ UNITS = ("MB", "MiB")
 MOST_BYTES = 2**60
 CIPHER_CHARACTERS = 100
 FACTS = {"host": 160, "cpu": 200, "os": 200, "openssl": 200}
-"""Facts that users can correct -> maximum length."""
+"""Maximum lengths of properties that users can correct."""
 _one_at_a_time = Lock()
-"""Parsing holds the GIL, so two texts at once would delay all requests of the process."""
+"""Lock for parsing. It holds the GIL, so two texts at once would delay all requests of the
+process."""
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """Report that no result of the text was imported; the message says why."""
+    """Raised when no result of the text was imported; the message is the reason."""
 
 
 class RunTaken(Exception):
-    """Report that a run of another upload has the run_id of a run of this text."""
+    """Raised when a run of this text has the run_id of another upload's run."""
 
     def __init__(self, run_id: UUID) -> None:
         super().__init__(f"The run {run_id} is stored already, and not by this import.")
@@ -51,7 +52,7 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """Hold a text as received, with the user's choices by section and result."""
+    """Describe a text as received, with the user's choices by section and result."""
 
     body: bytes
     hints: Hints = field(default_factory=Hints)
@@ -72,7 +73,7 @@ class ImportRequest:
 
     @property
     def import_id(self) -> UUID:
-        """Return an id that is equal for the same text and choices."""
+        """Return an ID that is equal for the same text and choices."""
         asked = hashlib.sha256(canonical_json(self.asked)).hexdigest()
         return uuid5(NAMESPACE, f"{hashlib.sha256(self.body).hexdigest()} {asked}")
 
@@ -83,12 +84,12 @@ class Understood:
     reading: Reading
     made: Documents
     remarks: tuple[Remark, ...]
-    """All warnings: of encoding, parsing and documents."""
+    """Warnings from decoding, parsing and building documents."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """Hold a stored import; `created` is False if it was stored before."""
+    """Describe a stored import; `created` is False if it was stored before."""
 
     import_id: UUID
     runs: tuple[Run, ...]
@@ -124,7 +125,7 @@ def store_import(
 ) -> Imported:
     """Store the text and a run per section in one transaction.
 
-    A text can be imported again if all its runs are deleted. Raise `NoFigures`, `NotAText`,
+    A text can be imported again if all its runs are deleted. Raises `NoFigures`, `NotAText`,
     `RunTaken`, or `OtherHost` if the token is bound to another host.
     """
     now = timezone.now()
@@ -158,7 +159,7 @@ def store_import(
 
 
 def stored_request(import_id: UUID) -> ImportRequest | None:
-    """Rebuild the request of a stored text; None if it does not exist."""
+    """Return the request of a stored text, or None if the text does not exist."""
     stored = ImportedText.objects.filter(import_id=import_id).first()
     if stored is None:
         return None

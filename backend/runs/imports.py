@@ -1,4 +1,4 @@
-"""API to preview or store the text output of a tool (POST imports/)."""
+"""Implement the API that previews or stores the text output of a tool (POST imports/)."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -36,11 +36,11 @@ from texts.types import Hints
 
 TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")
 LISTED = 1_000
-"""Maximum number of entries per list in a response; the counts are complete."""
+"""Maximum number of entries per list in a response. The counts are complete."""
 
 
 class ImportForm(ParameterForm):
-    """Validate parameters that control parsing, and facts of the sections."""
+    """Validate parameters of parsing, and properties of the sections."""
 
     format = Choice(("auto", *FORMATS), help_text="Program that printed the text. Default: auto.")
     preview = Choice(("0", "1"), help_text="1: return the parsed results without storing them.")
@@ -96,15 +96,13 @@ class PreviewSerializer(UnderstoodSerializer):
 
 
 class ImportedSerializer(StoredRunSerializer, UnderstoodSerializer):
-    """Return the first run like an upload, and all runs in `runs`."""
+    """Describe the first run like an upload, and all runs in `runs`."""
 
     import_id = serializers.UUIDField()
     runs = StoredRunSerializer(many=True)
 
 
 class ImportList(ApiView):
-    """Import texts."""
-
     parameters = {"POST": ImportForm}
     permission_classes = [MayUpload]
 
@@ -119,10 +117,10 @@ class ImportList(ApiView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Parse a plain text (at most 2 MiB) and store its results; with preview=1 only parse it.
+        """Parse a plain text (at most 2 MiB) and store its results; with preview=1, only parse it.
 
-        The response lists uncertain results, which are stored only with accept=all, and lines that
-        were not recognised.
+        The response lists uncertain results, which are stored only with accept=all, and
+        unrecognised lines.
         """
         query = self.form.given
         wanted = _import_request(request, query)

@@ -1,4 +1,4 @@
-"""Process an accepted run into host, environment, measurements, levels and speed indices."""
+"""Process an accepted run into a host, an environment, measurements, levels and speed indices."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ def _locked(run_pk: int) -> Run:
 def derive_run(run_pk: int) -> Run:
     """Derive the rows of an accepted run, or reject it with the reason; ignore other runs.
 
-    Other errors are raised. Nothing is stored then, and the run stays accepted.
+    Other errors are raised. Nothing is stored then, and the run remains accepted.
     """
     run = _locked(run_pk)
     if run.status == Run.Status.ACCEPTED:
@@ -68,7 +68,7 @@ def renew_run(run_pk: int) -> Run:
         rows.all().delete()
     host_before = run.host_id
     _derive(run)
-    if host_before is not None:  # it may have been the host's latest run
+    if host_before is not None:  # this may have been the host's latest run
         Host.objects.filter(pk=host_before).refresh_latest_run()
     return run
 

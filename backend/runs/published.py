@@ -1,4 +1,4 @@
-"""Published results of public pages, with page, author and date."""
+"""Load published results of public pages, with page, author and date."""
 
 import json
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def _date(page: Mapping[str, Any]) -> str | None:
 
 
 def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert an entry to a run document, without results that name no cipher."""
+    """Convert an entry to a run document, omitting results without a cipher."""
     date = _date(entry["page"])
     return {
         "schema": SCHEMA,
@@ -76,7 +76,7 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
 
 @transaction.atomic
 def load_published() -> Loaded:
-    """Load the published results. Unchanged runs are skipped, corrected ones replaced."""
+    """Load the published results. Skip unchanged runs and replace corrected ones."""
     loaded = unchanged = nameless = 0
     for entry in _published_runs():
         document = _document(entry)

@@ -1,4 +1,4 @@
-"""Decode the bytes of an upload; refuse archives and other binary files."""
+"""Decode the bytes of an upload; reject archives and other binary files."""
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_LINES = 50_000
@@ -16,17 +16,17 @@ MOST_CONTROLS = 0.01
 
 
 class NotAText(ValueError):
-    """Report an upload that is not a text; the message says why."""
+    """Raised when an upload is not a text; the message is the reason."""
 
 
 class TextTooLarge(NotAText):
-    """Report a text that exceeds MAX_BYTES or MAX_LINES."""
+    """Raised when a text exceeds MAX_BYTES or MAX_LINES."""
 
 
 def received_text(body: bytes) -> tuple[str, str]:
-    """Decode an upload to its text and encoding: UTF-8, UTF-16 with a BOM, else Latin-1.
+    """Decode an upload; return the text and its encoding (UTF-8, UTF-16 with a BOM, or Latin-1).
 
-    Raise `NotAText` for binary files, `TextTooLarge` above 2 MiB or 50,000 lines.
+    Raises `NotAText` for binary files, `TextTooLarge` above 2 MiB or 50,000 lines.
     """
     if len(body) > MAX_BYTES:
         raise TextTooLarge(f"The text has {len(body):,} bytes; the limit is {MAX_BYTES:,}.")

@@ -1,4 +1,4 @@
-"""Serializers of runs and measurements."""
+"""Serialize runs and measurements."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def label(source: str, help_text: str = "") -> serializers.CharField:
 
 class RunSummarySerializer(serializers.ModelSerializer[Run]):
     status = serializers.ChoiceField(Run.Status.values)
-    # The field has the name of a base class attribute, which DRF removes from the class.
+    # The field's name is also an attribute of the base class, which DRF removes from the class.
     source = serializers.ChoiceField(Run.Source.values)  # type: ignore[assignment]
     host = label("host.slug", "Key of the host for filters.")
     host_name = serializers.CharField(source="name")
@@ -43,7 +43,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
-    """Give a measurement; rates in bytes per second."""
+    """Describe a measurement; rates in bytes per second."""
 
     tool = serializers.CharField(source="series.tool")
     cipher = serializers.CharField(source="series.cipher")
@@ -107,7 +107,7 @@ class RunDetailSerializer(RunSummarySerializer):
 
 
 class ChangedRunSerializer(serializers.ModelSerializer[Run]):
-    """Change the editable fields of a run."""
+    """Validate changes of a run's editable fields."""
 
     hidden = serializers.BooleanField(
         help_text="Exclude the run from all lists and statistics, or include it again."

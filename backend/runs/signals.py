@@ -1,7 +1,7 @@
 from django.dispatch import Signal
 
 run_rejected = Signal()
-"""Sent with `run` in the transaction that rejects it."""
+"""Signal sent with `run` in the transaction that rejects it."""
 
 runs_changed = Signal()
-"""Sent in a transaction that changes the visible runs of a host."""
+"""Signal sent in a transaction that changes the visible runs of a host."""

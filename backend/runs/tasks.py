@@ -1,4 +1,4 @@
-"""Celery tasks that process accepted runs and prune old ones."""
+"""Process accepted runs and prune old ones in Celery tasks."""
 
 import logging
 import time
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 QUEUED_AT_ONCE = 1000
 
 PRUNED_BATCHES = 50
-"""Batches per task, ten thousand runs, well within the time limit."""
+"""Number of batches per task: ten thousand runs, well within the time limit."""
 
 
 @shared_task(
@@ -36,7 +36,7 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
     """Derive the rows of an accepted run.
 
     The attempt is committed first, because a document can kill the process. Retries after a
-    database outage do not count.
+    database outage are not counted.
     """
     waiting = Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED)
     if not waiting.update(attempts=F("attempts") + int(self.request.retries == 0)):
@@ -60,9 +60,9 @@ def queue_waiting_runs() -> None:
 
 @shared_task
 def prune_old_runs() -> None:
-    """Delete runs older than CIPHERMARK_KEEP_DAYS; the next call continues."""
+    """Delete runs older than CIPHERMARK_KEEP_DAYS; the next task continues."""
     if settings.CIPHERMARK_KEEP_DAYS is None:
         return
     deleted = sum(islice(prune(settings.CIPHERMARK_KEEP_DAYS), PRUNED_BATCHES))
     if deleted:
-        logger.info("%s runs older than CIPHERMARK_KEEP_DAYS were deleted", deleted)
+        logger.info("deleted %s runs older than CIPHERMARK_KEEP_DAYS", deleted)

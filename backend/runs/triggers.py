@@ -1,4 +1,4 @@
-"""Database triggers that log changed runs for the analytics copies."""
+"""Define database triggers that log changed runs for the analytics copies."""
 
 CHANGES = """
 CREATE TABLE runs_change (
@@ -37,7 +37,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 CREATE TRIGGER note_changed_environments AFTER UPDATE ON runs_environment
 FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 """
-"""Each committed change of a visible run is a row; a row without a run means all runs.
+"""Triggers that add a row for each committed change of a visible run; a row without a run means all
+runs.
 
 `compare.engine` describes how copies read it.
 """

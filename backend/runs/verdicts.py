@@ -1,7 +1,7 @@
 """Determine the AES verdict of runs.
 
-Published and imported results often have the masked series in a separate run. Runs of a host in the
-same environment are then judged together, independent of their order of arrival.
+Published and imported results often have the masked series in a separate run. A verdict then
+combines the runs of a host in one environment, independent of their order of arrival.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,9 +27,9 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 
 
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    """Set the verdict of a run that is about to be stored.
+    """Set the verdict of a run before it is stored.
 
-    An incomplete run is judged together with other runs, which are updated too.
+    The verdict of an incomplete run also uses other runs, which are updated too.
     """
     if is_complete(measured):
         _set_verdict(run, measured, facts)
@@ -49,8 +49,8 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 def judge_again(host_pk: int, environment_pk: int) -> None:
     """Update the verdicts of a host's latest runs in an environment.
 
-    Call it after a run was hidden, shown, deleted or moved, because incomplete runs may have been
-    judged with it.
+    Call it after a run was hidden, shown, deleted or moved, because the verdicts of incomplete
+    runs may have used it.
     """
     parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))
     together = _united(parts)
@@ -78,7 +78,7 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
 
 
 def _united(parts: Iterable[tuple[Run, Sequence[MeasuredSeries]]]) -> list[MeasuredSeries]:
-    """Return each series once, from the latest run."""
+    """Return each series once, from its latest run."""
     united: dict[Series, MeasuredSeries] = {}
     for _, measured in sorted(parts, key=_made_at, reverse=True):
         for result in measured:

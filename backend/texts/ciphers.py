@@ -1,4 +1,4 @@
-"""Parse names of ciphers and MACs, as tools print and people shorten them."""
+"""Parse names of ciphers and MACs, as tools print them and people shorten them."""
 
 import re
 from functools import lru_cache
@@ -33,9 +33,9 @@ _SHORT_NAMES = {
     "rc2": "rc2-cbc",
     "rc5": "rc5-cbc",
     "arcfour": "rc4",
-    "chacha20-poly": "chacha20-poly1305",  # as some versions cut it
+    "chacha20-poly": "chacha20-poly1305",  # truncated by some versions
 }
-"""Names in the tool's list of algorithms; they mean CBC."""
+"""Names in the tool's list of algorithms, which mean CBC."""
 
 _OPENSSL_SPELLINGS = (
     (re.compile(r"id-(aes)(\d{3})-"), r"\1-\2-"),  # object names: id-aes128-GCM
@@ -83,9 +83,9 @@ _MAC = re.compile(
 
 @lru_cache(maxsize=1024)
 def openssl_cipher(label: str) -> str | None:
-    """Return the name that `openssl` uses: "aes-128 cbc" -> "aes-128-cbc", else None."""
+    """Return openssl's name of a cipher, such as "aes-128-cbc" for "aes-128 cbc", or None."""
     label = _DIRECTION.sub("", label.strip())
-    if label == "DES-EDE3":  # printed by EVP, where the name means ECB
+    if label == "DES-EDE3":  # printed by EVP, for which the name means ECB
         return "des-ede3"
     name = "-".join(label.lower().split())
     for spelling, usual in _OPENSSL_SPELLINGS:
@@ -97,19 +97,19 @@ def openssl_cipher(label: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def is_other_algorithm(label: str) -> bool:
-    """Return True if `openssl speed` measures it but it is not a cipher: a digest, MAC or RSA."""
+    """Return whether `openssl speed` measures it but it is a digest, MAC or RSA, not a cipher."""
     return bool(_OPENSSL_OTHER.fullmatch("-".join(label.lower().split())))
 
 
 def operation_of(label: str) -> str | None:
-    """Return "decrypt" or "encrypt" if the label states it: "aes-128-cbc (decrypt)"."""
+    """Return "decrypt" or "encrypt" if the label has it, as in "aes-128-cbc (decrypt)"."""
     match = _DIRECTION.search(label.strip())
     return None if match is None else f"{match['way'].lower()}crypt"
 
 
 @lru_cache(maxsize=1024)
 def ssh_cipher(label: str) -> str | None:
-    """Return the name that OpenSSH uses: "aes128-gcm" -> "aes128-gcm@openssh.com", else None."""
+    """Return OpenSSH's name of a cipher, such as "aes128-gcm@openssh.com" for "aes128-gcm"."""
     name = label.lower()
     if _SSH_CIPHER.fullmatch(name):
         return name
@@ -122,7 +122,7 @@ def ssh_cipher(label: str) -> str | None:
 
 
 def mac_name(label: str) -> str | None:
-    """Return the MAC with the domain that its short form omits, else None."""
+    """Return the MAC with the domain that its short form omits, or None."""
     match = _MAC.fullmatch(label.lower())
     if match is None:
         return None

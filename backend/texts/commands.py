@@ -1,4 +1,4 @@
-"""Parse a benchmark's command: cipher, bytes sent, and the arithmetic of a rate."""
+"""Parse a benchmark's command: cipher, bytes transferred, and the arithmetic of a rate."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ WORDS_WITH_VALUE = frozenset((
     "propquery", "rand", "writerand", "hmac", "cmac", "primes", "async_jobs", "size", "rsh",
 ))  # fmt: skip
 AES_BITS = {"OPENSSL_ia32cap": (57, 24), "OPENSSL_armcap": (2,), "OPENSSL_ppccap": (2,)}
-"""Bits of AES; OpenSSL turns AES-NI off without FXSR (24), too."""
+"""CPUID bits whose absence disables AES-NI in OpenSSL, including FXSR (24)."""
 _WORDS = r"\b[^|;&]{0,150}\s"
 UNUSUAL = {
     "several transfers at once": (
@@ -37,7 +37,7 @@ UNUSUAL = {
         r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
         rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
 }  # fmt: skip
-"""Reasons why a rate may not be the cipher's, each with its pattern."""
+"""Patterns of commands whose rate may not be the cipher's, with the reasons."""
 
 _PLAIN_SIGNS = str.maketrans({
     **dict.fromkeys("“”„″", '"'), **dict.fromkeys("‘’‚′´", "'"), **dict.fromkeys("–−‐‑‒", "-"),
@@ -80,7 +80,7 @@ _UNSETS_MASK = re.compile(r"(?:\bunset(?:env)?|\bset -e)\s+OPENSSL_\w+cap")
 class Command:
     text: str
     tool: Tool | None
-    """Program that encrypts; None for any other command."""
+    """Program that encrypts, or None for other commands."""
     cipher: str | None = None
     algorithms: tuple[str, ...] = ()
     """Arguments of `openssl speed`, in lower case."""
@@ -88,10 +88,10 @@ class Command:
     compression: bool = False
     masked: bool = False
     sets_mask: bool | None = None
-    """Effect on later commands: True turns AES off, False turns it on again."""
+    """Effect on later commands: True disables AES, False enables it again."""
     operation: Operation = "encrypt"
     threads: int = 1
-    """0 if the command computes the number."""
+    """Number of threads; 0 if the command computes it."""
     block_size: int | None = None
     target: str | None = None
     target_kind: TargetKind | None = None
@@ -100,19 +100,19 @@ class Command:
     divided: float | None = None
     """Dividend that the command divides by seconds to print a rate."""
     unusual: str = ""
-    """Why the rate may not be the cipher's."""
+    """Reason why the rate may not be the cipher's."""
     name_after: bool = False
-    """A loop prints the cipher's name below the result."""
+    """Whether a loop prints the cipher's name below the result."""
 
 
 @dataclass(slots=True)
 class _Call:
-    """Hold a program with its arguments, and the programs in its arguments."""
+    """Represent a program with its arguments, and the programs in its arguments."""
 
     program: str
     is_fed: bool
     options: dict[str, str]
-    """Keyed by letter or word, without dashes; `-o Name=value` of ssh by the lower-case name."""
+    """Options by letter or word, without dashes; ssh's `-o Name=value` by lower-case name."""
     operands: list[str]
     nested: list["_Call"]
 
@@ -135,7 +135,7 @@ class _Call:
 
     @property
     def transfers(self) -> bool:
-        """Return True if data is sent through the connection, rather than a shell opened."""
+        """Return whether the connection transfers data rather than opening a shell."""
         if self.program in COPIERS:
             return self.host is not None or bool(self.cipher)
         if self.program not in SHELLS or not self.options.keys().isdisjoint("QVG"):
@@ -177,7 +177,7 @@ def _masks(text: str, tool: Tool | None) -> dict[str, Any]:
 
 
 def mask_turns_aes_off(variable: str, mask: str) -> bool:
-    """Return True if, say, "~0x200000200000000" in OPENSSL_ia32cap turns hardware AES off."""
+    """Return whether a value of OPENSSL_ia32cap, such as "~0x200000200000000", disables AES."""
     first = mask.strip("\"'").partition(":")[0]
     try:
         bits = int(first.removeprefix("~")[:40], 0)
@@ -242,7 +242,7 @@ def _name(word: str) -> str:
 
 
 def _program_at(words: Sequence[str], names: Sequence[str]) -> int:
-    """Find the program behind sudo, time, VAR=value and the like."""
+    """Find the program after sudo, time, VAR=value and the like."""
     first = next((at for at, name in enumerate(names) if not _STARTER.fullmatch(name)), len(names))
     for at, name in enumerate(names):
         if (
@@ -257,7 +257,7 @@ def _program_at(words: Sequence[str], names: Sequence[str]) -> int:
 
 
 def _arguments(program: str, words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return options and operands; the last `-c` wins, but the first of several `-o`, as in ssh."""
+    """Return options and operands. The last `-c` applies, but the first of several `-o`."""
     options: dict[str, str] = {}
     operands: list[str] = []
     is_speed = words[:1] == ["speed"]
@@ -306,7 +306,7 @@ def _first_name(names: str) -> str:
 
 
 def _prints_after(text: str, variable: str) -> bool:
-    """Return True if `echo $c` follows `-c $c`."""
+    """Return whether `echo $c` follows `-c $c`."""
     name = re.escape(variable)
     used = re.search(rf"(?:-\w*c|Ciphers?)[= ]?[\"']?{name}", text)
     printed = re.search(rf"\b(?:echo|printf)\b[^|;&]{{0,100}}?{name}", text)
@@ -353,7 +353,7 @@ def _amount_of_dd(operands: dict[str, str]) -> int | None:
 
 @lru_cache(maxsize=512)
 def _size(text: str) -> int | None:
-    """Parse a size as dd does: 1M, 1MB, 1024x1024, $((1024*1024))."""
+    """Parse a size like dd: 1M, 1MB, 1024x1024, $((1024*1024))."""
     size = 1
     for factor in re.split(r"[x*]", text.strip("$() "), maxsplit=3):
         match = _SIZE.fullmatch(factor.strip())
@@ -367,7 +367,7 @@ def _size(text: str) -> int | None:
 
 
 def _divided(text: str) -> float | None:
-    """Return what a script divides by a time: 100 in 100/$2 and in 104857600/1048576/$t."""
+    """Return the dividend of a division by time: 100 in 100/$2 and in 104857600/1048576/$t."""
     text = text.replace("\\$", "$")  # within double quotes
     if "/" not in text or not _DIVIDES.search(text) or not _CALCULATES.search(text):
         return None

@@ -18,20 +18,20 @@ from texts.words import SENTENCE, Setting, block_size_in, heading_text, is_headi
 
 UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
-"""Level of a sentence or a command: it applies to the figures directly below."""
+"""Level of a sentence or command, which applies to the results directly below."""
 WORDS_ABOVE = 50
-"""Lines of words above a figure that are searched for its setting."""
+"""Number of lines of words above a result that are searched for its setting."""
 SECONDS_LIMIT = 10_000_000
-"""Of one try; the limit of a run document."""
+"""Maximum duration of a try in a run document."""
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
-"""Listings of facts that do not begin the description of a machine."""
+"""Listings of properties that do not begin the description of a machine."""
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
 @dataclass
 class Group:
-    """Collect consecutive figures of one machine and environment."""
+    """Collect consecutive results of one machine and environment."""
 
     line: int
     host: str | None
@@ -39,12 +39,12 @@ class Group:
     heading: str
     environment: Mapping[str, Any]
     row: int = 0
-    """Index among the rows of a cipher in one table: boards print one for each CPU cluster."""
+    """Index among the rows of a cipher in one table. Boards print a row for each CPU cluster."""
     figures: list[Figure] = field(default_factory=list)
 
 
 class Context:
-    """Keep the state shared by the readers of figures, and the figures so far."""
+    """Store the state that the parsers of results share, and the results so far."""
 
     def __init__(self, hints: Hints) -> None:
         self.hints = hints
@@ -82,7 +82,7 @@ class Context:
         self.unrecognised[self.line.number] = self.line.text
 
     def end_group(self) -> None:
-        """Make the next figure begin a new group."""
+        """Begin a new group with the next result."""
         self.is_ended = True
 
     @property
@@ -90,7 +90,7 @@ class Context:
         return " / ".join(self.names[level] for level in sorted(self.names))
 
     def add_words(self, text: str, level: int) -> None:
-        """Add a heading or a sentence; it ends the command above if that has its figures."""
+        """Add a heading or sentence; it ends the scope of a command that has its results."""
         was_used, self.command_used = self.command_used, False
         if was_used and self.command:
             self.stated_cipher = self.command.cipher
@@ -130,7 +130,7 @@ class Context:
         self.host = host
 
     def add_fact(self, fact: Fact) -> None:
-        """Add facts; those of another machine or version begin another environment."""
+        """Add properties; those of another machine or version begin another environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
         if fact.host:
             self.add_host(fact.host)
@@ -148,7 +148,7 @@ class Context:
         self.figures_since_fact = False
 
     def _begin_environment(self, fact: Fact) -> None:
-        """Forget known facts if figures precede a new listing or version."""
+        """Forget known properties if results precede a new listing or version."""
         if not self.figures_since_fact:
             return
         if fact.listing not in _OF_PROGRAMS:
@@ -160,7 +160,7 @@ class Context:
 
     @property
     def setting(self) -> Setting:
-        """Return the setting of the headings above, parsed only when a figure needs it."""
+        """Return the setting in the headings above, parsed only when a result needs it."""
         headings, self.headings = self.headings, []
         for text, level, is_new in headings[-WORDS_ABOVE:]:
             self._set_by(text, level, is_new)
@@ -170,7 +170,7 @@ class Context:
         return Setting.of(self.remark_beside).under(setting)
 
     def _set_by(self, text: str, level: int, is_new: bool) -> None:
-        """Apply the setting of words; short ones apply until others replace them."""
+        """Apply the setting in words; short ones apply until others replace them."""
         last = level if is_new else BESIDE
         held = {at: kept for at, kept in self.settings.items() if at < last}
         setting = Setting.of(text)
@@ -181,12 +181,12 @@ class Context:
 
     @property
     def block_size(self) -> int | None:
-        """Return the block size for openssl that the line, command or words above name."""
+        """Return openssl's block size from the line, the command or the words above."""
         return block_size_in(self.line.text) or self.stated_size
 
     @property
     def threads(self) -> int:
-        """Return how many processes of `openssl speed` ran at once."""
+        """Return the number of concurrent processes of `openssl speed`."""
         command = self.command
         stated = command.threads if command and command.tool == "openssl" else 1
         return stated if stated > 1 else max(self.processes, 1)
@@ -208,7 +208,7 @@ class Context:
         self.is_ended = True
 
     def emit(self, group: Group, tool: Tool, caveat: str = "", **fields: Any) -> None:
-        """Add a figure with its context: settings, caveats and assumptions."""
+        """Add a result with its context: settings, caveats and assumptions."""
         self.figures_since_fact = self.command_used = True
         of_line = (self.line.number, tool, len(self.headings))
         if self.shared is None or self.shared[0] != of_line:
@@ -290,7 +290,7 @@ def _within_reason(figure: Figure) -> Figure:
 
 
 def only_cipher(text: str) -> str | None:
-    """Return the one cipher of ssh that a heading names."""
+    """Return the only ssh cipher in a heading."""
     words = re.findall(r"[\w@.-]{4,40}", text)
     own = (word for word in map(str.lower, words) if ONLY_SSH.fullmatch(word) or "chacha" in word)
     ciphers = {ssh_cipher(word) for word in own} - {None}

@@ -1,4 +1,4 @@
-"""Build run documents from a parsed text: select, join and correct figures, within limits."""
+"""Build run documents from a parsed text: select, join and correct results, within limits."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ MAX_NAME, MAX_LABEL = 200, 60
 _NONE: Mapping[str, Any] = {}
 PARTS = ("cpu", "os", "openssl", "openssh")
 Selection = Literal["certain", "all"] | frozenset[str]
-"""Figures that become samples; a set holds keys of figures (`Figure.key`)."""
+"""Results that become samples; a set contains keys of results (`Figure.key`)."""
 
 
 @dataclass(frozen=True)
 class Corrections:
-    """Hold a reader's corrections for a machine; None keeps the text's fact, "" removes it."""
+    """Describe a user's corrections for a machine: None keeps the text's value, "" removes it."""
 
     host: str | None = None
     cpu: str | None = None
@@ -33,7 +33,7 @@ class Corrections:
 
 @dataclass(frozen=True)
 class Documents:
-    """Hold run documents with the keys of their sections, in the same order."""
+    """Collect run documents and the keys of their sections, in the same order."""
 
     documents: tuple[dict[str, Any], ...]
     keys: tuple[str, ...]
@@ -41,7 +41,7 @@ class Documents:
 
 
 class _Machine(NamedTuple):
-    """Group the sections of one document; facts of earlier sections take precedence."""
+    """Group the sections of one document; properties of earlier sections take precedence."""
 
     key: str
     sections: Sequence[Section]
@@ -73,7 +73,7 @@ def is_selected(figure: Figure, selection: Selection) -> bool:
 
 
 def section_keys(sections: Iterable[Section]) -> tuple[str, ...]:
-    """Key each section by its first line and its index among sections that start there."""
+    """Return each section's key: its first line, and its index among sections at that line."""
     starts = Counter[int]()
     keys = []
     for section in sections:
@@ -91,11 +91,11 @@ def run_documents(
     corrections: Mapping[str, Corrections] = _NONE,
     joined: Mapping[str, str] = _NONE,
 ) -> Documents:
-    """Build a run document from each section with selected figures.
+    """Build a run document from each section with selected results.
 
-    Corrections under a section's key replace facts of the text; those under "" fill gaps.
-    `joined` maps a section's key to that of an earlier section of the same machine.
-    `now` (RFC 3339) replaces the missing date, as `times_of` states.
+    Corrections with a section's key replace properties in the text; those with the key "" fill
+    gaps. `joined` maps a section's key to that of an earlier section of the same machine. `now`
+    (RFC 3339) replaces a missing date, and `times_of` records this.
     """
     selected = _machines(reading.sections, selection, joined)
     every = [_Machine(*machine, corrections) for machine in selected]
@@ -150,7 +150,7 @@ def _printable(name: str | None) -> str:
 
 
 def _over_limit(limit: int, items: Sequence[Section | Figure], name: str) -> list[Remark]:
-    """Return a remark on the first item beyond the limit, if any."""
+    """Return a warning about the first item beyond the limit, if any."""
     left_out = len(items) - limit
     detail = f"Only the first {limit:,} {name} are kept; {left_out:,} from here are left out."
     return [Remark(items[limit].line, "too_many", detail)] if left_out > 0 else []

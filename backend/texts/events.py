@@ -1,4 +1,4 @@
-"""Define the events that recognisers make from lines and the fold combines."""
+"""Define the events that recognisers create from lines and the fold combines."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -19,18 +19,18 @@ class Sizes(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Hold bytes per second for each block size of `openssl speed`; None if it prints no rate."""
+    """Describe rates by block size of `openssl speed`, in bytes per second; None if missing."""
 
     label: str
     rates: tuple[float | None, ...]
     child: int | None = None
-    """Number of the process of `-multi` that printed it."""
+    """Number of the `-multi` process that printed it."""
     mark: str = ""
     """Text between the label and the rates, such as a footnote mark."""
 
 
 class Counted(NamedTuple):
-    """Hold the number of blocks in `seconds`, `requested` seconds: a `Doing` line."""
+    """Describe a `Doing` line: blocks in `seconds`, of `requested` seconds."""
 
     label: str
     size: int
@@ -41,10 +41,10 @@ class Counted(NamedTuple):
 
 class Listed(NamedTuple):
     pairs: tuple[tuple[str, tuple[tuple[float, Unit], ...]], ...]
-    """Cipher as printed, and number with unit of each try."""
+    """Cipher as printed, and the number with unit of each try."""
     caveat: str = ""
     remark: str = ""
-    """Words of the line that may state a setting."""
+    """Words of the line that may contain a setting."""
     mac: str | None = None
 
 
@@ -62,34 +62,34 @@ class Elapsed(NamedTuple):
 
 
 class Rated(NamedTuple):
-    """Hold a rate without a cipher, printed by pv, scp or rsync, or typed."""
+    """Describe a rate without a cipher, typed or printed by pv, scp or rsync."""
 
     number: float
     unit: Unit
     tool: str
     is_display: bool = False
-    """The transfer may continue: the next rate replaces this one."""
+    """Whether the transfer may continue, so that the next rate replaces this one."""
     is_mean: bool = False
     caveat: str = ""
     amount: int | None = None
 
 
 class Typed(NamedTuple):
-    """Hold a prompt, with the command behind it if there is one."""
+    """Describe a prompt, with the command after it, if any."""
 
     host: str | None
     command: Command | None
 
 
 class Words(NamedTuple):
-    """Hold a heading or a sentence; `level` is 1 to 6 for headings of Markdown."""
+    """Describe a heading or sentence; `level` is 1 to 6 for Markdown headings."""
 
     text: str
     level: int = PLAIN
 
 
 class Known(NamedTuple):
-    """Mark a line that changes nothing: a notice, the CPU times of `time`."""
+    """Mark a line without effect, such as a notice, or the CPU times of `time`."""
 
 
 class TableCell(NamedTuple):
@@ -98,7 +98,7 @@ class TableCell(NamedTuple):
     unit: Unit
     machine: str = ""
     size: int | None = None
-    """Block size of a figure of `openssl speed`."""
+    """Block size of an `openssl speed` result."""
     settings: Mapping[str, Any] = MappingProxyType({})
     caveat: str = ""
 

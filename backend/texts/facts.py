@@ -1,4 +1,4 @@
-"""Find CPU, system, OpenSSL and OpenSSH in listings and headings."""
+"""Find the CPU, system, OpenSSL and OpenSSH in listings and headings."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ TEXT_LIMIT, FLAGS_LIMIT, FLAG_LENGTH = 2000, 1000, 100
 
 
 class Fact(NamedTuple):
-    """Hold facts of a line; `environment` has the shape of a run document's."""
+    """Describe properties in a line; `environment` has the shape of a run document's."""
 
     environment: Mapping[str, Any]
     host: str | None = None
@@ -159,7 +159,7 @@ def facts_in_heading(text: str) -> dict[str, Any]:
 
 
 def contradicts(known: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return True if `new` is about another CPU, system or version than `known`."""
+    """Return whether `new` describes another CPU, system or version than `known`."""
     for group, key in product(("cpu", "os", "openssl", "openssh"), _IDENTIFYING):
         first, second = (facts.get(group, {}).get(key) for facts in (known, new))
         if first and second and not _may_be_same(first, second):
@@ -168,13 +168,13 @@ def contradicts(known: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def merged(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge facts; `known` wins."""
+    """Merge properties; `known` takes precedence."""
     result = {**new, **known}
     for group in known.keys() & new.keys():
         if isinstance(known[group], Mapping):
             result[group] = {**new[group], **known[group]}
             if flags := [*known[group].get("flags", ()), *new[group].get("flags", ())]:
-                result[group]["flags"] = list(dict.fromkeys(flags))  # a list that was wrapped
+                result[group]["flags"] = list(dict.fromkeys(flags))  # a wrapped list
     return result
 
 

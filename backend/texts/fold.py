@@ -1,4 +1,4 @@
-"""Combine lines: the nearest command, heading and facts above a figure are its context."""
+"""Combine lines: the nearest command, heading and properties above a result are its context."""
 
 import re
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ class Fold:
         self.held: list[tuple[Line, Words]] = []
 
     def read(self, lines: Iterable[tuple[Line, Iterable[Event]]]) -> None:
-        """Process all lines; remark on a line that fails and skip it."""
+        """Process all lines. If a line fails, add a warning and skip it."""
         context = self.context
         for line, events in lines:
             if line.depth != context.line.depth and context.line.number:
@@ -58,7 +58,7 @@ class Fold:
                 method(event)
 
     def _settle_held(self, event: Event | None) -> None:
-        """Add held words as a heading, unless a row follows: then they are an error message."""
+        """Add held words as a heading, unless a row follows, which makes them an error message."""
         if not self.held or isinstance(event, Words):
             return
         (line, held), self.held = (self.context.line, self.held), []
@@ -130,6 +130,6 @@ class Fold:
 
 
 def _setting_of(command: Command) -> str:
-    """Return a command without its ciphers; another setting begins a new group."""
+    """Return a command without its ciphers; a different setting begins a new group."""
     words = (word for word in command.text.split() if word.lower() not in command.algorithms)
     return " ".join(word for word in words if not ssh_cipher(word))

@@ -1,4 +1,4 @@
-"""Split a text into lines: strip what pasting adds, unwrap, restore lost line breaks."""
+"""Split a text into lines: remove what pasting adds, unwrap, restore lost line breaks."""
 
 import html
 import re
@@ -20,7 +20,7 @@ _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"
 )
-"""Marks of comments in source code, and of lists."""
+"""Markers of comments in source code, and of list items."""
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*|[ \t]*:::\w+[ \t]*")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
 _BOLD = re.compile(r"(?<![\w*])(\*\*\*?|`{1,2})(?=[^\s*`])([^*`]{1,400})(?<=[^\s*`])\1(?![\w*])")
@@ -38,7 +38,7 @@ _BREAK = re.compile(
 )
 
 _FLAT = 90
-"""Length in characters above which a line may be several that lost their breaks."""
+"""Length in characters above which a line may consist of several lines without their breaks."""
 _PROMPT = (
     r"(?:~\ )?\[\w[\w.-]{0,30}@[\w.-]{1,40}(?:\ [^\s\]]{1,40})?\][$\#]\ "
     r"|\w[\w.-]{0,30}@[\w.-]{1,40}:[~/][^\s$\#]{0,60}[$\#]\ |[A-Z]:\\[^>\s]{0,60}>(?=\w)"
@@ -69,12 +69,12 @@ _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
 _WRAPPED_WIDTH = 60
 _TAIL = 200
-"""Characters at the end of a joined line that are searched for a continuation."""
+"""Number of characters at the end of a joined line that are searched for a continuation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Hold a line without markup; `number` in the upload, `depth` of quotation."""
+    """Represent a line without markup: `number` in the upload, `depth` of quotation."""
 
     number: int
     text: str
@@ -120,7 +120,7 @@ def _without_markup(line: str) -> tuple[int, str]:
     if _FENCE.fullmatch(text):
         return depth, ""
     if text[-1:] == "|" and text.lstrip()[:1] != "|":
-        text = text.rstrip(" |\t")  # empty cells that a table of code leaves
+        text = text.rstrip(" |\t")  # empty cells of a table
     if comment := _COMMENT.match(text):
         text = text[comment.end() :]
     if "**" in text or "`" in text:
@@ -160,7 +160,7 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
 
 
 def _joined(first: str, second: str) -> str:
-    """Return both as one line if the second continues the first, else ""."""
+    """Return both as one line if the second continues the first, otherwise ""."""
     if not first or not second:
         return ""
     if len(first) + len(second) > LENGTH_LIMIT:

@@ -23,18 +23,18 @@ _PADDING = re.compile(
     r"|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
-"""Text allowed around names and rates; other words make a sentence."""
+"""Text allowed around names and rates. Other words form a sentence."""
 _REMARK = re.compile(r"[)\s]*(?:\s[(\[←<#—–/-]|[,;.]\s|\s*$)")
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 
 _BEFORE_NAME = re.compile(r"\b(?:for|with|using|via|mit|avec)\s*(?:-c\s*)?$", re.I)
-"""Text between a rate and the cipher that it belongs to."""
+"""Text between a rate and the following name of its cipher."""
 
 Rates = list[tuple[float, Unit]]
 
 
 def read_list(text: str) -> Listed | None:
-    """Parse ciphers and rates of a line: "aes128-ctr: 104.167 MB/s"; a rate may come first."""
+    """Parse ciphers and rates in a line, such as "aes128-ctr: 104.167 MB/s", in either order."""
     if not any(sign in text for sign in RATE_SIGNS):
         return None
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Parse rates and amounts in common spellings: 104.167 MB/s, 88,0 Мб/с, 4GiB."""
+"""Parse rates and amounts in common spellings, such as 104.167 MB/s, 88,0 Мб/с or 4GiB."""
 
 import re
 from typing import NamedTuple
@@ -19,7 +19,7 @@ RATE_UNIT = SIZE_UNIT + PER_SECOND
 NUMBER = r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?"
 UNNAMED = re.compile(r"\(\?P<\w+>")
 RATE = rf"(?:{NUMBER})\s{{0,4}}{UNNAMED.sub('(?:', RATE_UNIT)}"
-"""A number with its unit, without named groups."""
+"""Pattern of a number with its unit, without named groups."""
 DURATION = r"(?<![\w.])(?:\d{1,4}m\s?)?\d[\d.,]{0,12}\s?(?:ms|s|secs?|seconds?|min)(?![^\W\d_])"
 
 _RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
@@ -32,9 +32,10 @@ _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 
 
 class Unit(NamedTuple):
-    """Hold the bytes of a unit: `decimal`, and `binary` if its MB means 2^20.
+    """Describe a unit's size in bytes: `decimal`, or `binary` if its MB means 2^20.
 
-    `clear` is False for "Mb/s", which may mean bytes or bits, and where a comma may group.
+    `clear` is False for "Mb/s", which may mean bytes or bits, and if a comma may separate
+    thousands.
     """
 
     decimal: float
@@ -56,7 +57,7 @@ def unit_of(text: str) -> Unit | None:
 
 
 def unit_within(text: str) -> Unit | None:
-    """Find the unit of a rate in a column's title: "Speed (MiB/s)", "mib_per_s"."""
+    """Find the unit of a rate in a column's title, such as "Speed (MiB/s)" or "mib_per_s"."""
     match = _UNIT_WITHIN.search(re.sub(r"_?per_s(?:ec(?:ond)?)?\b", "/s", text))
     return _unit(match) if match else None
 
@@ -76,7 +77,7 @@ def _unit(match: re.Match[str]) -> Unit:
 
 
 def rate_of(text: str) -> tuple[float, Unit] | None:
-    """Parse a rate with its unit and nothing else: "104.167 MB/s"."""
+    """Parse a text that consists of a rate with its unit, such as "104.167 MB/s"."""
     match = _RATE.fullmatch(text.strip())
     if match is None or (unit := unit_of(match["unit"])) is None:
         return None
@@ -84,7 +85,7 @@ def rate_of(text: str) -> tuple[float, Unit] | None:
 
 
 def number_with(unit: Unit, text: str) -> tuple[float, Unit] | None:
-    """Return a number and its unit, which is not clear if a comma may group ("1,234")."""
+    """Return a number and its unit, which is unclear if a comma may group digits ("1,234")."""
     if (number := number_of(text)) is not None:
         return number, unit
     grouped = re.fullmatch(r"(\d{1,3}),(\d{3})", text)
@@ -92,7 +93,7 @@ def number_with(unit: Unit, text: str) -> tuple[float, Unit] | None:
 
 
 def size_of(text: str) -> int | None:
-    """Parse an amount of bytes: "4GiB", "1.0 GB", "100M"."""
+    """Parse an amount of bytes, such as "4GiB", "1.0 GB" or "100M"."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or (number := number_of(match["number"])) is None:
         return None
@@ -103,7 +104,7 @@ def size_of(text: str) -> int | None:
 def number_of(text: str) -> float | None:
     """Return the value of a number; None if it is ambiguous ("1,234") or not a number.
 
-    A single dot marks decimals, a single comma too unless three digits follow it.
+    A single dot marks decimals. A single comma does so too, unless three digits follow it.
     """
     if _SIMPLE.fullmatch(text):
         return float(text)

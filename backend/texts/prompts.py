@@ -1,4 +1,4 @@
-"""Recognise shell prompts, and distinguish commands from sentences."""
+"""Recognise shell prompts, and distinguish commands from prose."""
 
 import re
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class Prompt(NamedTuple):
 
 
 def split_prompt(text: str) -> Prompt | None:
-    """Split off the prompt of a line; one that may be prose must precede a command."""
+    """Split off the prompt of a line; a prompt that may be prose must precede a command."""
     if not _SIGN.search(text[:250]):
         return None
     if match := _SURE_PROMPT.match(text):
@@ -62,7 +62,7 @@ def split_prompt(text: str) -> Prompt | None:
 
 
 def is_typed(text: str) -> bool:
-    """Return False for a sentence that begins with a program's name."""
+    """Return whether a line is a typed command, not prose that begins with a program's name."""
     if not _BEGINNING.match(text):
         return False
     if _LOOKS.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Recognise lines by a table of independent recognisers; the first match wins.
+"""Recognise lines by a table of independent recognisers; the first match applies.
 
 To support another format, add a row to `RECOGNISERS`: signs (a quick test: one of them must be in
 the line), the pattern of the whole line, a function that converts the match to events, and an
@@ -69,11 +69,11 @@ def _sizes(match: re.Match[str]) -> Event:
 def _row(match: re.Match[str]) -> Event | None:
     cells = re.split(r"[\s|*†‡]+", match["cells"].strip(" |\t*†‡"))
     if len(cells) > 2 and cells[0][-1] == "k" and cells[-1].isdigit():
-        cells.pop()  # the number of a note
+        cells.pop()  # the number of a footnote
     if not all("." in cell or "," in cell or cell[-1] in "kfna-" for cell in cells):
-        return None  # the tool prints two decimals
+        return None  # because the tool prints two decimals
     if len(cells) == 1 and cells[0][-1] != "k" and not openssl_cipher(match["label"].strip(" :")):
-        return None  # a heading that ends in a version
+        return None  # a heading that ends with a version
     label, mark = match["label"].strip(" :"), (match["mark"] or match["noted"] or "").strip()
     if "/s" in (match["remark"] or ""):
         return None  # a rate
@@ -83,10 +83,10 @@ def _row(match: re.Match[str]) -> Event | None:
 
 
 def _cell(text: str) -> float | None:
-    """Read "29900.29k" as 29,900,290 bytes per second; a cell without k is plain bytes."""
+    """Parse "29900.29k" as 29,900,290 bytes per second; a cell without k is in bytes."""
     value = number_of(text.rstrip("k").removeprefix("-"))
     if value is None:
-        return None  # "inf", "nan": the count of seconds was zero
+        return None  # "inf", "nan": zero seconds
     return round((-value if text[0] == "-" else value) * (1000 if text[-1] == "k" else 1), 2)
 
 
@@ -108,7 +108,7 @@ def _elapsed(match: re.Match[str]) -> Event:
 def _pv(match: re.Match[str]) -> Event | None:
     if (rate := rate_of(match["mean"] or match["rate"])) is None:
         return None
-    binary = Unit(rate[1].binary, rate[1].binary)  # old versions print MB/s for MiB/s
+    binary = Unit(rate[1].binary, rate[1].binary)  # old versions print MB/s but mean MiB/s
     is_whole = match[0].rstrip().endswith("100%")
     return Rated(rate[0], binary, "pv", is_display=not is_whole)
 
@@ -315,14 +315,14 @@ def _first_match(text: str) -> Event | None:
 
 
 def _unprompted(text: str) -> Command | None:
-    """Read a command without a prompt, or behind a label as "Benchmark 1:"."""
+    """Parse a command without a prompt, or after a label such as "Benchmark 1:"."""
     if text.endswith(("/s", "ps")) or (text[-1] == ":" and text.startswith("OPENSSL_")):
         return None  # a result, a heading
     return read_command(_LABEL.sub("", text, count=1), False)
 
 
 def _other(text: str) -> Iterator[Event]:
-    """Yield a name with its result on one line, ciphers with rates, a fact, or words."""
+    """Yield a name with its result, ciphers with rates, a property, or words of a line."""
     if (events := _name_and_result(text)) is not None:
         yield from events
     elif (listed := read_list(text)) is not None:

@@ -1,4 +1,4 @@
-"""Build sections from groups: one machine and environment each, kept apart if unsure."""
+"""Build sections from groups, each for one machine and environment."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
 
 
 def _mark_repeats(groups: Iterable[Group]) -> Iterator[Group]:
-    """Mark figures that repeat a group above as uncertain: a table printed twice, a ranking."""
+    """Mark results that repeat a group above as uncertain, such as a table printed twice."""
     above: set[tuple[object, ...]] = set()
     for group in groups:
         printed = [(figure.cipher, figure.block_size, figure.rate) for figure in group.figures]

@@ -10,7 +10,7 @@ from texts.events import Counted, Row, Sizes
 from texts.lines import Line
 
 USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
-"""Block sizes by the number of columns, for a table without its head."""
+"""Block sizes by number of columns, for a table without a header."""
 AGREEMENT = 0.03
 """Permitted difference between a row and its `Doing` lines, whose seconds have two decimals."""
 CPU_TIME = 0.25
@@ -74,7 +74,7 @@ class SpeedRuns:
             self.context.emit(group, "openssl", caveat, **fields)
 
     def _cipher_of(self, label: str) -> str | None:
-        """Return the cipher of a row; the command names that of "evp" or of a build."""
+        """Return the cipher of a row; for "evp" or a build, use the name in the command."""
         name, command = openssl_cipher(label), self.context.command
         names_build = command and command.cipher and self.sizes and not is_other_algorithm(label)
         if label.lower() != "evp" and (name or not names_build):
@@ -115,7 +115,7 @@ class SpeedRuns:
         return _count_caveat(counted, rate) if counted and self.context.threads == 1 else ""
 
     def end(self) -> None:
-        """Convert `Doing` lines that no row of a table repeats to figures."""
+        """Convert `Doing` lines that no table row repeats to results."""
         counted, self.counted = self.counted, {}
         self.counted_sizes.clear()
         self.rows.clear()
@@ -144,7 +144,7 @@ class SpeedRuns:
                 self.context.emit(group, "openssl", _count_caveat(counted), **fields)
 
     def count_others(self) -> None:
-        """Remark once on all rows of digests and other algorithms."""
+        """Warn once about all rows of digests and other algorithms."""
         if self.others:
             detail = f"{len(self.others)} rows of digests and other algorithms are left out."
             self.context.remark("not_a_cipher", detail, self.others[0])

@@ -29,7 +29,7 @@ _NAME_CELL = re.compile(
 _LISTED = re.compile(
     r"[\s*•-]{0,8}([\w@.-]{3,40}(?: \([^()]{1,30}\))?)(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
 )
-"""A name and a number; the unit may be above the list."""
+"""Pattern of a name and a number; the unit may be above the list."""
 _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camellia", re.I)
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _IGNORED = re.compile(
@@ -68,17 +68,17 @@ class Column(NamedTuple):
     setting: str
     is_ignored: bool
     other_unit: Unit | None
-    """Unit of another column or of words nearby."""
+    """Unit in another column or in words nearby."""
 
     @property
     def machine(self) -> str:
-        """Return the title if it names a machine or setting instead of a unit."""
+        """Return the title if it is a machine or setting instead of a unit."""
         is_plain = self.size or self.compresses is not None or _PLAIN.fullmatch(self.title)
         return "" if is_plain else self.title[:100]
 
     @property
     def compresses(self) -> bool | None:
-        """Return what the title says of compression; None if nothing."""
+        """Return whether the title mentions compression; None if it does not."""
         if not _SETTINGS["compression"].search(self.title.lower()):
             return None
         return not re.search(r"without|w/o|\bno|un|off|ohne|sans", self.title, re.I)
@@ -90,7 +90,7 @@ class Above:
 
     @cached_property
     def caption(self) -> str:
-        """Return the ends of the nearest words that hold no rate."""
+        """Return the ends of the nearest words without a rate."""
         near = [line[-300:] for line in self.lines[-4:] if line]
         return " ".join(text for text in near[-2:] if not _RATE_WITHIN.search(text))
 
@@ -101,7 +101,7 @@ class Above:
 
     @cached_property
     def cipher(self) -> str:
-        """Return the cipher of openssl that the nearest line with a cipher names alone."""
+        """Return the only openssl cipher in the nearest line with a cipher."""
         for line in self.lines[::-1]:
             named = {openssl_cipher(word) for word in _NAMED_ABOVE.findall(line[-500:])} - {None}
             if named:
@@ -110,7 +110,7 @@ class Above:
 
 
 def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
-    """Return the events of rows of tables, by the index of the line."""
+    """Return table row events by line index."""
     events: dict[int, tuple[Event, ...]] = {}
     at = 0
     while at < len(lines):
@@ -138,7 +138,7 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
 def _table(
     rows: Sequence[tuple[int, list[str]]], above: Above, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
-    """Read lines with one delimiter as a table if the first can be its header."""
+    """Parse lines with one delimiter as a table if the first can be its header."""
     header = rows[0][1]
     if not _may_head(header):
         return {}
@@ -184,7 +184,7 @@ def _aligned(line: str) -> list[str]:
 
 
 def _may_head(cells: Sequence[str]) -> bool:
-    """Return True if cells may be titles: at least two, and none of them a rate."""
+    """Return whether cells may be titles: at least two, and none of them a rate."""
     if not 2 <= len(cells) <= CELLS_LIMIT or any(len(cell) > 60 for cell in cells):
         return False
     if cells[0][:2] == "$ " or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
@@ -224,7 +224,7 @@ def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | N
 
 
 def _cipher(text: str) -> tuple[str, str, str] | None:
-    """Return the cipher that a cell names, the tool that uses this name, and the other words."""
+    """Return the cipher in a cell, the tool that uses this name, and the other words."""
     match = _NAME_CELL.fullmatch(text)
     plain = match["name"] if match else ""
     if name := ssh_cipher(plain):
@@ -256,12 +256,12 @@ def _size_of_title(title: str) -> int | None:
 def _titled_rows(
     columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], above: Above
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
-    """Read a table with ciphers, or block sizes of the cipher named above, as titles."""
+    """Parse a table whose titles are ciphers, or block sizes of the cipher above."""
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
     labels = {row[0].lower() for _, row in body}
     if "evp" in labels or any(openssl_cipher(row) or is_other_algorithm(row) for row in labels):
-        return  # a table of the tool
+        return  # the tool's own table
     for index, row in body:
         row_size = _size_of_title(row[0]) if is_size else None
         cells: list[TableCell] = []
@@ -360,7 +360,7 @@ def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
 
 
 def _rate_caveat(text: str) -> str:
-    """Return a caveat for a cell that holds more or less than one rate: a range, a remark."""
+    """Return a caveat for a cell without exactly one rate, such as a range."""
     plain = _NOTE.sub("", text).strip("`* ")
     more = _RATE_WITHIN.sub("", plain, count=1)
     has_words = more != plain and re.search(r"\w", re.sub(DURATION, "", more))

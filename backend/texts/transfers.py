@@ -1,4 +1,4 @@
-"""Convert reports of transfers to figures: dd, time, pv, scp, rsync; lists and tables."""
+"""Convert reports of transfers by dd, time, pv, scp and rsync, lists and tables to results."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +12,14 @@ from texts.numbers import Unit, amount_in
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
-"""Permitted difference between a command's arithmetic and the unit that it prints."""
+"""Permitted difference between a command's arithmetic and the printed unit."""
 SAME_RATE = 0.05
 """Permitted difference between a printed rate and amount / time, which includes the login."""
 
 
 @dataclass
 class Trial:
-    """Collect the reports of dd, time, pv and others on one transfer."""
+    """Collect the reports of dd, time, pv and others about one transfer."""
 
     line: int = 0
     cipher: str | None = None
@@ -64,7 +64,7 @@ class Transfers:
     def on_rated(self, rated: Rated) -> None:
         trial = self.trial
         if rated.tool == "rsync" and (trial.rated or self.context.command_used):
-            return  # the sum of what it printed for each file
+            return  # the sum of the amounts printed for each file
         if trial.rated and not trial.rated.is_display:
             if rated.tool == "typed" and (trial.moved or trial.elapsed or rated.is_mean):
                 return
@@ -83,7 +83,7 @@ class Transfers:
         self.trial = Trial(self.context.line.number, cipher)
 
     def _cipher(self) -> tuple[str | None, str]:
-        """Return the cipher of the transfer, with a caveat if only words above name it."""
+        """Return the cipher of the transfer, with a caveat if it appears only in words above."""
         context, command = self.context, self.context.command
         named = self.trial.cipher or (None if command else context.heading_cipher)
         if command and command.tool == "ssh":
@@ -108,7 +108,7 @@ class Transfers:
         self.context.emit(self.context.group(), "ssh", caveat, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
-        """Return bytes and seconds of a transfer, else its printed rate."""
+        """Return the bytes and seconds of a transfer, or its printed rate."""
         context = self.context
         if trial.moved and trial.moved.seconds > 0:
             return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
@@ -141,7 +141,7 @@ class Transfers:
         self.context.remark_beside = ""
 
     def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
-        """Return the series of a list: ssh, or openssl if the text names it and a block size."""
+        """Return the series of a list: openssl if the text has it and a block size, else ssh."""
         context, command = self.context, self.context.command
         speed = "openssl" in f"{self.context.line.text} {context.heading}".lower() or (
             command is not None and command.tool == "openssl"
@@ -187,7 +187,7 @@ class Transfers:
         return {"bytes_per_second": value, "assumed": shown, "caveat": caveat}
 
     def _megabyte(self, tool: str) -> tuple[bool, str, str]:
-        """Return whether MB means 2^20 bytes, by the command's arithmetic if known."""
+        """Return whether MB means 2^20 bytes, from the command's arithmetic if known."""
         if tool == "scp":
             return True, "MB = 1,048,576 bytes (scp)", ""
         if self.context.hints.unit:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
-"""Source of the figures; `sbc-bench` reports hold tables of `openssl speed`."""
+"""Source of the results; `sbc-bench` reports contain tables of `openssl speed`."""
 
 PARSER_VERSION = 14
-"""Stored with each run. Increase it whenever a text may give different figures."""
+"""Version stored with each run. Increase it whenever a text may give different results."""
 
 SERIES = {
     "openssl": ("tool", "cipher", "acceleration", "operation", "block_size", "threads"),
@@ -21,14 +21,14 @@ SERIES = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Hold one try: `bytes` and `seconds` where the text has both, else the printed rate."""
+    """Represent one try: `bytes` and `seconds` if the text has both, otherwise the printed rate."""
 
     line: int
     tool: Tool
     cipher: str
     format: Format
     position: int = 0
-    """Position among the figures of the same line."""
+    """Position among the results in the same line."""
     bytes_per_second: float | None = None
     bytes: int | None = None
     seconds: float | None = None
@@ -39,18 +39,18 @@ class Figure:
     mac: str | None = None
     compression: bool = False
     target_kind: TargetKind | None = None
-    """Of ssh; None if unknown: the document assumes loopback."""
+    """Target of ssh; None if unknown. The document then assumes loopback."""
     target_name: str | None = None
     uncertain: str = ""
-    """Why the figure is not selected by default, in about five words; empty if it is certain."""
+    """Why the result is not selected by default, in about five words; empty if it is certain."""
     implausible: str = ""
-    """Why the figure cannot be true; such a figure is also uncertain."""
+    """Why the result cannot be true; such a result is also uncertain."""
     assumed: tuple[str, ...] = ()
-    """Assumptions about missing facts: "MB = 1,000,000 bytes", "loopback"."""
+    """Assumptions about missing properties, such as "MB = 1,000,000 bytes" or "loopback"."""
 
     @property
     def key(self) -> str:
-        """Identify the figure within its text: the line, and the position on it."""
+        """Identify the result within its text: the line, and the position in it."""
         return f"{self.line}.{self.position}"
 
     @property
@@ -67,19 +67,19 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """Hold figures of one machine, with those facts of a run document that the text states."""
+    """Collect results of one machine, and the properties for a run document that the text has."""
 
     line: int
     figures: tuple[Figure, ...]
     environment: Mapping[str, Any] = field(default_factory=dict)
     host: str | None = None
     label: str | None = None
-    """Name that distinguishes the section: a heading, or "from line 12"."""
+    """Name that distinguishes the section, such as a heading or "from line 12"."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Explain a problem of a line: `code` for programs, `detail` as a sentence."""
+    """Describe a problem in a line: `code` for programs, `detail` as a sentence."""
 
     line: int
     code: str
@@ -88,7 +88,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Unrecognised:
-    """Hold a non-blank line that no recogniser matches."""
+    """Represent a non-blank line that no recogniser matches."""
 
     line: int
     text: str
@@ -97,7 +97,7 @@ class Unrecognised:
 @dataclass(frozen=True)
 class Reading:
     format: Format | None
-    """Most frequent format; None without figures."""
+    """Most frequent format; None without results."""
     sections: tuple[Section, ...]
     unrecognised: tuple[Unrecognised, ...] = ()
     remarks: tuple[Remark, ...] = ()
@@ -108,10 +108,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Hints:
-    """Supply facts that a text may lack: format, meaning of MB, bytes per transfer, cipher."""
+    """Supply values that a text may lack: format, meaning of MB, bytes per transfer, cipher."""
 
     format: Format | None = None
     unit: Literal["MB", "MiB"] | None = None
     transferred: int | None = None
     cipher: str | None = None
-    """For ssh transfers whose text names no cipher."""
+    """Cipher of ssh transfers if the text has none."""

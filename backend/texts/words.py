@@ -1,4 +1,4 @@
-"""Find words that change the meaning of a figure, in many languages."""
+"""Find words that change the meaning of a result, in many languages."""
 
 import re
 from functools import lru_cache
@@ -52,11 +52,11 @@ _BLOCK_SIZE = re.compile(
     re.I,
 )
 SENTENCE = 70
-"""Length in characters above which words are prose, which may not refer to the figures below."""
+"""Length in characters above which words are prose, which may not refer to the results below."""
 
 
 def aes_in(text: str) -> str:
-    """Return the state of hardware AES in words: "off", "on", "unclear", or "" for nothing."""
+    """Return the state of hardware AES in words: "off", "on", "unclear", or "" if not mentioned."""
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
     if text.strip(" :()=#*").lower() in ("software", "hardware"):
@@ -77,7 +77,7 @@ class Setting(NamedTuple):
     operation: str = ""
     several: bool = False
     is_single: bool = False
-    """One process, even if a command above runs several."""
+    """Whether the result is of one process, even if a command above starts several."""
 
     @classmethod
     def of(cls, text: str) -> "Setting":
@@ -94,7 +94,7 @@ class Setting(NamedTuple):
 
 
 def block_size_in(text: str) -> int | None:
-    """Return the only block size that words name: "8 KB blocks", "16384 bytes"."""
+    """Return the only block size in words such as "8 KB blocks" or "16384 bytes"."""
     sizes = {int(size) * (1024 if kilo else 1) for size, kilo in _BLOCK_SIZE.findall(text)}
     return sizes.pop() if len(sizes) == 1 else None
 
@@ -129,7 +129,7 @@ def heading_text(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def is_name(heading: str) -> bool:
-    """Return True if a heading may name a machine, a build or another setting."""
+    """Return whether a heading may be the name of a machine, a build or another setting."""
     if _AES_NAMED.search(heading):
         heading = _AES_ON.sub(" ", _AES_OFF.sub(" ", heading))
     words = (word.lower().strip("'\".-") for word in _WORD.findall(heading))
@@ -137,7 +137,7 @@ def is_name(heading: str) -> bool:
 
 
 def is_heading(text: str) -> bool:
-    """Return True if a line is a heading and not part of a paragraph."""
+    """Return whether a line is a heading and not part of a paragraph."""
     plain = text.strip()
     if len(plain) > 100 or plain[-1] in ".!?,;" or len(plain.split()) > 12 or " -W" in plain:
         return False

@@ -1,4 +1,4 @@
-"""Lists of /admin/ asked for in every wrong way: 400, or as if it had not been asked."""
+"""Lists in /admin/ with invalid parameters: they return 400, or ignore them."""
 
 import pytest
 from django.contrib import admin

@@ -1,4 +1,4 @@
-"""The audit log: what is in it, and that it only grows."""
+"""The audit log: its entries, and triggers that make it append-only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ def test_the_database_refuses_to_alter_or_delete_an_entry() -> None:
 
 @contextmanager
 def never_emptied() -> Iterator[None]:
-    """Restore the trigger of a real site; tests/conftest.py disables it to empty tables."""
+    """Restore the trigger of a real site, which tests/conftest.py disables."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_auditentry ENABLE TRIGGER audit_is_never_emptied")
         yield

@@ -1,4 +1,4 @@
-"""Who may read what."""
+"""Access to pages and API by role."""
 
 from urllib.parse import unquote
 

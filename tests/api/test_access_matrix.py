@@ -1,7 +1,7 @@
-"""Who may do what, at every address: generated from the URL configuration.
+"""Permissions for every URL and method, generated from the URL configuration.
 
-Each route must stand in `DECISIONS` with the methods that are open and to whom. A route that
-somebody adds and nobody decided about fails; so does one that is more open, or less, than here.
+`DECISIONS` must list each route with its methods and who may use them. The test fails for routes
+that are missing, or that permit more or less than listed.
 """
 
 import logging
@@ -44,12 +44,13 @@ ACTORS = (
 )
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 FORM_METHODS = ("GET", "POST", "DELETE")
-"""Pages and administration tell no other methods apart: one stands for all that are not theirs."""
+"""Methods of pages and of /admin/. Another method represents all that they do not support."""
 
 ADMIN_ACTORS = ("anonymous", "share link", "upload token", "deactivated editor", *PEOPLE)
-"""Who comes to the administration, which reads no token: one stands for all of them."""
+"""Clients for /admin/, which ignores tokens. One token represents all."""
 REFUSED_EVERYWHERE = ("anonymous", "upload token", "editor", "administrator")
-"""Who tries a method that is nobody's: the strongest of each kind, and who is none."""
+"""Clients for methods that nobody may use: the most privileged of each kind, and an anonymous
+one."""
 
 SIGN_IN = ("/accounts/login/", "/admin/login/")
 
@@ -62,12 +63,12 @@ ADMINISTRATORS = frozenset({"administrator"})
 NOBODY: frozenset[str] = frozenset()
 
 WRONG_TOKENS = frozenset({"expired token", "revoked token"})
-"""The API answers them 401 even where no token is needed: their owner should know."""
+"""Invalid tokens. The API returns 401 even where no token is needed, to inform their owners."""
 
 Rights = dict[str, frozenset[str]]
 
 OPEN: Rights = {"GET": EVERYBODY}
-# Django's own functions here take every method alike, and change nothing.
+# Django's own functions accept every method and change nothing.
 OPEN_ANY: Rights = dict.fromkeys(METHODS, EVERYBODY)
 READ: Rights = {"GET": API_READERS}
 PAGE: Rights = {"GET": PAGE_READERS}
@@ -77,7 +78,7 @@ EDITORS_FORM: Rights = {"GET": EDITORS, "POST": EDITORS}
 DECISIONS: dict[str, Rights] = {
     "agent-script": OPEN,
     "agent-checksum": OPEN,
-    # Whoever is signed in is led on, whatever the method.
+    # Signed-in users are redirected, whatever the method.
     "login": {"GET": EVERYBODY, "POST": EVERYBODY, "DELETE": PAGE_READERS},
     "logout": {"POST": EVERYBODY},
     # 404 without a provider; with one: tests/pages/test_oidc_sign_in.py
@@ -124,12 +125,12 @@ DECISIONS: dict[str, Rights] = {
     "shares": EDITORS_FORM,
     "revoke-share": EDITORS_FORM,
     "tokens": EDITORS_FORM,
-    # An editor finds (404) only the tokens that he made: tests/pages/test_tokens_page.py
+    # Editors get 404 for tokens of others: tests/pages/test_tokens_page.py
     "revoke-token": EDITORS_FORM,
     "upload": EDITORS_FORM,
     "save-upload": EDITORS_POST,
     "audit": {"GET": ADMINISTRATORS},
-    # Everybody's own.
+    # The user's own pages
     # API
     "api:runs": {"GET": API_READERS, "POST": UPLOADERS},
     "api:run": {"GET": API_READERS, "PATCH": EDITORS, "DELETE": EDITORS},
@@ -176,7 +177,7 @@ ADMIN_DECISIONS: dict[str, Rights] = {
     "index": ADMIN_ANY,
     "app_list": ADMIN_ANY,
     "login": ADMIN_ANY,
-    # Whoever may not be there is led away.
+    # Users without permission are redirected.
     "logout": {**dict.fromkeys(METHODS, EVERYBODY - ADMINISTRATORS), "POST": EVERYBODY},
     "password_change": ADMIN_FORM,
     "password_change_done": LOOK,
@@ -189,17 +190,17 @@ ADMIN_DECISIONS: dict[str, Rights] = {
     "auth_user_delete": ADMIN_ANY,
     "auth_user_history": ADMIN_ANY,
     "auth_user_password_change": ADMIN_ANY,
-    # Unnamed: what leads from an old form of address to a new one, and what is nowhere.
+    # Unnamed routes redirect from old URLs, or return 404.
     "/": ADMIN_ANY,
     "*": ADMIN_ANY,
     **{f"{model}_changelist": ADMIN_ANY for model in LOOKED_AT},
     **{f"{model}_history": ADMIN_ANY for model in LOOKED_AT},
-    # Without a POST the form is only shown, whatever the method.
+    # Methods other than POST only show the form.
     **{f"{model}_change": {**LOOK, "DELETE": ADMINISTRATORS} for model in LOOKED_AT},
     **{f"{model}_add": {} for model in LOOKED_AT},
     **{f"{model}_delete": {} for model in LOOKED_AT},
 }
-"""In the administration nothing but people is changed: all else has its own page."""
+"""/admin/ changes accounts only; everything else has its own page."""
 
 
 @dataclass(frozen=True)
@@ -247,13 +248,13 @@ def test_every_address_has_a_decision_and_every_decision_an_address() -> None:
 
 @dataclass
 class Site:
-    """Hold the objects of the URLs, and the clients that request them."""
+    """Create objects for the URLs, and clients that request them."""
 
     values: dict[str, Any]
     clients: dict[str, Client]
 
     def path(self, route: Route) -> str:
-        """Fill in the route with objects that exist."""
+        """Fill in the route's parameters with existing objects."""
         if route.name == "admin:app_list":
             return "/admin/runs/"
         if route.name == "admin:*":
@@ -272,9 +273,9 @@ class Site:
 
 @pytest.fixture
 def site(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> Site:
-    # No worker runs here, and a ping would wait a second for one.
+    # No worker is running, and a ping would wait one second for it.
     monkeypatch.setitem(probes.PARTS, "worker", lambda: True)
-    # Thousands of refusals, each with its traceback, take longer to log than to make.
+    # Logging thousands of rejections with tracebacks takes longer than the requests.
     monkeypatch.setattr(logging.getLogger("django.request"), "disabled", True)
     run, other = store_run(run_document()), store_run(run_document(host={"name": "other"}))
     assert run.host_id
@@ -342,16 +343,16 @@ def _alias(run: Run) -> HostAlias:
 
 
 def let_in(site: Site, actor: str, method: str, path: str) -> bool | None:
-    """Whether the request got past the door; None where there is no such method.
+    """Return whether the request was allowed; None if the method is not supported.
 
-    Whatever it does is undone, so that every request finds the same site.
+    Changes are rolled back, so that every request finds the same site.
     """
     client = site.clients[actor]
     cookies = {name: morsel.value for name, morsel in client.cookies.items()}
     with transaction.atomic():
         response = client.generic(method, path, b"{}", content_type="application/json")
         for _ in getattr(response, "streaming_content", ()):
-            pass  # read to its end, a file is closed
+            pass  # reading to the end closes the file
         transaction.set_rollback(True)
     client.cookies.clear()
     client.cookies.load(cookies)
@@ -390,7 +391,7 @@ def actors(route: Route) -> tuple[str, ...]:
 
 READERS = ("anonymous", "upload token", "revoked token", "deactivated editor")
 STRANGERS = (*product(READERS, ["GET"]), ("anonymous", "POST"), ("upload token", "POST"))
-"""Whom a public site lets in further than a private one."""
+"""Clients that a public site allows more than a private one."""
 
 
 def test_on_a_public_site_everybody_reads_and_nobody_does_more(
@@ -423,13 +424,13 @@ def _disagreement(
 
 
 def _refuses_wrong_tokens(route: Route, actor: str) -> bool:
-    """Whether the API looks at the token of this request before anything else."""
+    """Return whether the API checks the token of this request before anything else."""
     open_to_all = ("api:run-schema", "api:no-such-address")
     return actor in WRONG_TOKENS and route.name.startswith("api:") and route.name not in open_to_all
 
 
 OTHER_METHODS = ("HEAD", "OPTIONS", "TRACE", "FOO")
-"""Beside those above; no framework knows FOO, nor CONNECT and PROPFIND."""
+"""Further methods. No framework knows FOO, CONNECT and PROPFIND."""
 
 
 def test_no_method_at_any_address_is_a_server_error(site: Site) -> None:

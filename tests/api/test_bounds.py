@@ -1,4 +1,4 @@
-"""Questions of any size: an answer in bounded time, or a 400 that says the limit."""
+"""Queries of any size return a response in limited time, or a 400 with the limit."""
 
 from base64 import b64encode
 from itertools import product
@@ -33,7 +33,7 @@ BODIES = {
     b"\xff\xfe": 400,
     b'{"name": "' + b"a" * 3_000_000 + b'"}': 413,
 }
-"""What small requests may not say -> the answer."""
+"""Responses to small requests with invalid content."""
 
 WRITING = (
     ("patch", "runs/{run.run_id}/"),

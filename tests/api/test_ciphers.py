@@ -1,4 +1,4 @@
-"""GET /api/v1/ciphers/: what is known of every cipher."""
+"""GET /api/v1/ciphers/"""
 
 from typing import Any
 

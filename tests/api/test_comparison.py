@@ -78,7 +78,7 @@ def test_normalised_by_os_equals_the_worked_example(reader: ApiClient) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_no_bar_group_mixes_two_systems(reader: ApiClient) -> None:
-    """Compare a laptop whose Fedora measured GCM, and whose Mac OS X later measured only CTR."""
+    """Use a laptop that measured GCM with Fedora, and later only CTR with Mac OS X."""
     answer = compare(reader, cpu="intel-core-i7-2635qm")
     (group,) = answer["groups"]
     (fedora,) = (

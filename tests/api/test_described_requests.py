@@ -1,4 +1,4 @@
-"""schemathesis: every operation answers as the OpenAPI document says; the whole in one process."""
+"""schemathesis: every operation responds as the OpenAPI document specifies."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +16,8 @@ from config.wsgi import application
 
 SCOPES = ("upload", "read")
 NOT_APPLICABLE = "positive_data_acceptance"
-"""Which parameters need each other, and that a name must exist, cannot be said of each alone."""
+"""Checks to skip, because the schema cannot describe which parameters require each other, and that
+a name must exist."""
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
@@ -29,7 +30,7 @@ def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 @pytest.fixture
 def described(db: None, published: None) -> Iterator[Any]:
     """Load the API from its OpenAPI document, on a site with the published runs."""
-    # The test's transaction is open as long as its connection.
+    # The test's transaction requires an open connection.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     reader = {"Authorization": f"Bearer {create_token('describing', 'read')}"}

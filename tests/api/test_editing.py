@@ -1,4 +1,4 @@
-"""Editors change runs and hosts: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
+"""Changes by editors: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
 
 import re
 from typing import Any
@@ -13,7 +13,7 @@ from tests.sample_documents import run_document
 
 
 def change(editor: Client, method: str, path: str, **body: Any) -> Any:
-    """Send a JSON request of an editor's browser to the API."""
+    """Send a JSON request to the API from an editor's browser."""
     call = getattr(editor, method)
     return call(f"/api/v1/{path}", body, content_type="application/json")
 
@@ -134,8 +134,8 @@ def answered(client: Client, address: str) -> str:
     assert answer.status_code == 200, address
     text = answer.getvalue().decode().replace("nas-old", "nas")
     text = re.sub(r'"(made_at|permalink)":"[^"]*"', "", text)
-    text = text.replace("%3A", ":")  # in the addresses of what was made
-    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)", "", text)  # when it was made
+    text = text.replace("%3A", ":")  # in URLs of created objects
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)", "", text)  # time of creation
     return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", text)
 
 

@@ -1,4 +1,4 @@
-"""POST imports/: previewed, stored once, processed, and refused with a reason."""
+"""POST imports/: previews, stores once, processes, or rejects with a reason."""
 
 import gzip
 from typing import Any
@@ -23,7 +23,7 @@ AES-128-CBC     901234.56k  1301234.56k  1401234.56k  1421234.56k  1431234.56k  
 """
 LOOP = "aes128-ctr: 104.167 MB/s\n3des-cbc: 20.5 MB/s\n"
 FAST = "aes256-ctr: 900 GB/s\n"
-"""A rate that memory cannot reach: read, and uncertain."""
+"""Rate above memory bandwidth, which is therefore uncertain."""
 
 
 def send(client: Client, text: str | bytes, expect: int = 202, **query: Any) -> Any:

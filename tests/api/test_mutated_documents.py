@@ -1,4 +1,4 @@
-"""A valid document with something changed: accepted and readable, or refused; never a 500."""
+"""A changed valid document is accepted and readable, or rejected; never a 500."""
 
 import copy
 import json

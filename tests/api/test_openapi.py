@@ -1,4 +1,4 @@
-"""The API describes itself: /api/v1/openapi.json, /api/docs/, /api/v1/schema/run"""
+"""Descriptions of the API: /api/v1/openapi.json, /api/docs/, /api/v1/schema/run"""
 
 import re
 from io import StringIO
@@ -54,7 +54,7 @@ def test_lists_are_described_as_they_answer(reader: ApiClient) -> None:
         members = document["components"]["schemas"][name]["properties"]
         assert set(members) == set(reader.get(path).json()) == {"next", "previous", "results"}
         for link in ("next", "previous"):
-            assert members[link]["type"] == ["string", "null"]  # as OpenAPI 3.1 says it
+            assert members[link]["type"] == ["string", "null"]  # the form of OpenAPI 3.1
 
 
 def test_nothing_is_said_in_the_words_of_openapi_3_0(reader: ApiClient) -> None:

@@ -1,4 +1,4 @@
-"""/healthz and /readyz: open to anybody, not counted, and of no use to load the site with."""
+"""/healthz and /readyz: public, not rate-limited, and too cheap to overload the site."""
 
 import pytest
 from django.test import Client

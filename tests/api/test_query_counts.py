@@ -1,7 +1,7 @@
-"""How many statements each address takes, whatever it shows: one more is a decision, not a slip.
+"""Number of SQL statements per URL, independent of the amount of data.
 
-Everything is asked for twice and counted the second time, as a reader who comes back has it: the
-token's first use is written down, the analytics copy is brought up to date.
+Each URL is requested twice, and the second request is counted, as for a returning reader: the first
+one records the use of the token and updates the analytics copy.
 """
 
 from typing import Any
@@ -22,9 +22,9 @@ from tests.sample_documents import (
 
 GCM = "aes128-gcm@openssh.com"
 TOKEN = 1
-"""The token."""
+"""Statement for the token."""
 SESSION = 2
-"""Who asks: the session and its person."""
+"""Statements for the session and its user."""
 
 API = {
     "/api/v1/comparison/": 3,
@@ -45,7 +45,7 @@ API = {
     "/api/v1/reference-profiles/": 0,
     "/api/v1/ciphers/": 0,
 }
-"""Address -> its statements."""
+"""Number of statements by URL."""
 
 PAGES = {
     "/": 15,
@@ -62,7 +62,7 @@ PAGES = {
     "/recommend/?host=m0": 16,
     "/method/": 2,
 }
-"""Address -> its statements, besides those for the session."""
+"""Number of statements by URL, in addition to those for the session."""
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def statements(client: Client, address: str) -> int:
 
 
 def too_many(client: Client, run: Run, expected: dict[str, int], shared: int) -> dict[str, Any]:
-    """Map each URL that differs to its statements and the expected number."""
+    """Return, for each URL that differs, its statements and the expected number."""
     found = {}
     for address, number in expected.items():
         asked = address.format(run=run)
@@ -117,7 +117,7 @@ ALSO = (
     "/api/v1/recommendation/?client=m0&server=m1",
     "/api/v1/recommendation/?tag=rack:b2&host=m0&host=m1",
 )
-"""Addresses whose statements are not counted above: they may not grow either."""
+"""URLs whose statements are not counted above, but which must not increase either."""
 
 
 def test_more_machines_runs_and_series_take_no_more_statements(

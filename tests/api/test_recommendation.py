@@ -1,4 +1,4 @@
-"""GET /api/v1/recommendation/: one host, a pair, a group, and what is refused."""
+"""GET /api/v1/recommendation/: a host, a pair, a group, and invalid requests."""
 
 from typing import Any
 
@@ -105,7 +105,7 @@ def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: 
 
 
 def test_of_a_host_with_two_systems_one_is_taken(reader: ApiClient, store_run: StoreRun) -> None:
-    """Take the system of the latest run; of undated runs the one with more ciphers."""
+    """Use the system of the latest run, or of undated runs the one with more ciphers."""
     undated: dict[str, Any] = {"started_at": None, "finished_at": None}
     linux, mac = facts("OpenSSH_9.9p1"), facts("OpenSSH_9.8p1")
     store_run(usual("laptop", gcm=328, environment=linux, **undated), "import")
@@ -220,7 +220,7 @@ def test_a_group_is_of_hosts_whose_latest_run_passes_the_filters(
         (of_rack["c1"], ["moves"]),
         ({**of_rack["b2"], "until": "2025-11-21"}, ["moves", "stays"]),
         ({"openssl": "openssl-3.4.0"}, ["stays"]),
-        ({"openssl": "openssl-3.0.19"}, ["moves"]),  # not by the program of "stays"
+        ({"openssl": "openssl-3.0.19"}, ["moves"]),  # not matched by the openssl program of "stays"
     ):
         answer = reader.get(URL, asked).json()
         assert [host["host"] for host in answer["hosts"]] == hosts, asked

@@ -1,4 +1,4 @@
-"""The lines of an answer as real OpenSSH reads them, and an answer for a whole fleet."""
+"""Recommended lines as real OpenSSH parses them, and a recommendation for a whole fleet."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ HOSTILE = "nas\u2028ProxyCommand touch owned \x1b[2J Ciphers none"
 
 
 def listed(text: str) -> str:
-    """Return the ciphers of the last setting of a configuration."""
+    """Return the ciphers in the last setting of a configuration."""
     return text.strip().split("\n")[-1].split("Ciphers ")[1]
 
 
@@ -51,7 +51,7 @@ def test_real_sshd_takes_the_lines_of_the_answer(
     run = store_run(everything(f"OpenSSH_{server.version}", HOSTILE))
     assert run.host is not None
     answer = reader.get(URL, {"host": run.host.slug, "policy": "everything"}).json()
-    # Of two lines of one keyword the first counts: ours stands before those of the agent.
+    # ssh uses the first line of a keyword, so this line must precede the agent's.
     server.write("ours", answer["sshd_config"] + server.read("sshd_config"))
     for option in ("-t", "-T"):
         done = run_tool(

@@ -47,7 +47,7 @@ def test_matched_hosts_of_each_cpu_tell_what_the_upgrade_cost(reader: ApiClient)
     epyc = groups["3.0", "amd-epyc-9r14"]
     assert epyc["relative"][AES]["ratio"] == pytest.approx(1, abs=0.01)
     assert epyc["relative"][AES]["beyond_noise"] is False
-    # The host that was never old is in no matched group.
+    # The host without an old release is in no matched group.
     assert epyc["hosts"] == epyc["values"][AES]["n"] == HOSTS
     assert "relative" not in groups["1.1.1", "amd-epyc-9r14"]
     assert answer["relative_to"] == {"key": "1.1.1", "label": "1.1.1", "is_host": False}

@@ -1,4 +1,4 @@
-"""ssh figures stand under the library that ssh uses, openssl figures under openssl's own."""
+"""ssh results are grouped by ssh's library, openssl results by openssl's own."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ BOTH = (ssh_measurement("aes128-ctr", 1e8, 1e8), openssl_measurement("aes-128-gc
 
 
 def facts(program: str | None, library: str | None) -> dict[str, Any]:
-    """Return an environment; without a library it is that of an older agent."""
+    """Return an environment; without a library, it is that of an older agent."""
     stated = environment()
     stated["openssl"]["version_text"] = program
     if library:
@@ -34,7 +34,7 @@ def document(
 
 
 def groups(reader: ApiClient, tool: str, **query: Any) -> dict[str, int]:
-    """Label -> hosts."""
+    """Return hosts by label."""
     answer = compare(reader, **{"tool": tool, "group_by": "openssl", **query})
     return {group["label"]: group["hosts"] for group in answer["groups"]}
 

@@ -1,4 +1,4 @@
-"""Tags of different keys narrow, values of one key widen, wherever tags are asked for."""
+"""Tags of different keys narrow a filter; values of one key widen it."""
 
 from collections.abc import Iterable
 from typing import Any

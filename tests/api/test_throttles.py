@@ -1,4 +1,4 @@
-"""API requests a minute of one token and one address; Redis down lets everybody in."""
+"""API requests per minute of a token and an IP address; without Redis, there is no limit."""
 
 from collections.abc import Callable
 from uuid import uuid4
@@ -18,7 +18,7 @@ SetRates = Callable[..., None]
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> SetRates:
-    """Set the rates a minute, counted from zero on."""
+    """Set the rates per minute, and reset the counters."""
     counts = f"throttle_{uuid4().hex}_%(scope)s_%(ident)s"
     monkeypatch.setattr(SimpleRateThrottle, "cache_format", counts)
 

@@ -1,4 +1,4 @@
-"""A parameter that an address does not take: refused by name, never passed over."""
+"""Unknown parameters of a URL are rejected by name, never ignored."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_a_run_is_not_lost_for_what_a_relay_put_into_its_address(uploader: ApiCl
 
 
 def test_every_operation_of_the_api_knows_its_parameters() -> None:
-    """Fail if a view on another base class ignores misspelt filters."""
+    """Fail if a view with another base class ignores misspelt filters."""
     others = ("openapi", "docs", "no-such-address")
     views: list[Any] = [
         getattr(pattern.callback, "cls", None) for pattern in api if pattern.name not in others
@@ -107,5 +107,5 @@ def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(
         said = faults(reader.get(f"/api/v1/{path}cipher=aes128-gmc"))
         assert list(said) == ["cipher"], path
         assert said["cipher"][1] == MEANT, path
-    # Known, though nobody measured it: an answer of nothing is one.
+    # A known cipher without results gives an empty response.
     assert reader.get("/api/v1/comparison/?cipher=aes256-ctr").json()["groups"] == []

@@ -1,4 +1,4 @@
-"""`make bench`: how fast the program is beside floors of the machine, both measured in turn."""
+"""Measure the speed of the program relative to floors of the machine (`make bench`)."""
 
 # ruff: noqa: E402 - Django is set up first
 
@@ -52,7 +52,7 @@ Act = Callable[[], object]
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold a row of the table. `floor`: the same work without the program."""
+    """Represent a row of the table; `floor` is the same work without the program."""
 
     name: str
     unit: str
@@ -73,13 +73,13 @@ def seconds_of(act: Act) -> float:
 
 
 def in_turn(act: Act, floor: Act, rounds: int = ROUNDS) -> tuple[float, float]:
-    """Return the medians of their seconds; the first call of each does not count."""
+    """Call the functions alternately; return the median seconds, ignoring the first calls."""
     pairs = [(seconds_of(act), seconds_of(floor)) for _ in range(1 + rounds)][1:]
     return median(value for value, _ in pairs), median(floor for _, floor in pairs)
 
 
 def get(path: str, client: Client | None = None) -> Callable[[], None]:
-    """Return a call that asks in this process, through all middleware, with no kept answer."""
+    """Return a function that requests a URL in this process, with all middleware and no cache."""
     asking = client or Client()
 
     def ask() -> None:
@@ -91,7 +91,7 @@ def get(path: str, client: Client | None = None) -> Callable[[], None]:
 
 
 def questions() -> dict[str, list[str]]:
-    """Return, by kind, comparisons that nobody has asked before."""
+    """Return new comparisons by kind."""
     environments = Run.objects.filter(status="ready", source="agent", hidden=False)
     cpu, host = environments.values_list("environment__cpu__key", "host__slug")[0]
     of_two = "openssl_series=3.0&openssl_series=3.1&relative_to=3.0"
@@ -115,7 +115,7 @@ def questions() -> dict[str, list[str]]:
 
 
 def comparisons(_size: str) -> Iterator[Figure]:
-    """Measure beside the bare engine, which is asked the same statements."""
+    """Measure relative to the bare engine with the same statements."""
     copy, execute = engine.ENGINE.prepare().result(), Session.__call__
     bare, asked = copy.duck.cursor(), list[tuple[str, Any]]()
 
@@ -127,7 +127,7 @@ def comparisons(_size: str) -> Iterator[Figure]:
         bare.begin()
         for statement, parameters in asked:
             bare.execute(statement, parameters).fetchall()
-        bare.rollback()  # temporary tables of each answer
+        bare.rollback()  # temporary tables of each comparison
         asked.clear()
 
     for kind, paths in questions().items():
@@ -141,13 +141,13 @@ def comparisons(_size: str) -> Iterator[Figure]:
 
 
 def growing_seconds() -> float:
-    """Time a question that reads most of the results."""
+    """Time a query that reads most of the results."""
     ask = get(f"{COMPARISON}?tool=openssl&since=2024-03-01")
     return median([seconds_of(ask) for _ in range(1 + ROUNDS)][1:])
 
 
 def growth(size: str) -> Iterator[Figure]:
-    """Ask the smallest fleet the same question: no worse than linear."""
+    """Compare with the smallest fleet: growth must be at most linear."""
     if size in ("tiny", "0.5m"):
         return
     command, variables = (sys.executable, "-m", "tests.bench", "grow"), {"BENCH_SIZE": "0.5m"}
@@ -159,7 +159,7 @@ def growth(size: str) -> Iterator[Figure]:
 
 
 def pages(_size: str) -> Iterator[Figure]:
-    """Ask cold, as an administrator, beside the page of the sign-in."""
+    """Request pages as an administrator without a cache, relative to the sign-in page."""
     client = Client()
     client.force_login(User.objects.get_or_create(username="bench", is_superuser=True)[0])
     busiest = Host.objects.annotate(of_it=Count("runs")).order_by("-of_it")[0]
@@ -179,7 +179,7 @@ def pages(_size: str) -> Iterator[Figure]:
 
 
 def following(_size: str) -> Iterator[Figure]:
-    """Measure how much longer the first question after new runs takes than the next ones."""
+    """Measure how much longer the first query after new runs takes than the next ones."""
     ask, row = get(f"{COMPARISON}?tool=ssh"), Run.objects.filter(host_name="kind-7").values().get()
     for count, most in ((1, 50), (1000, 1000)):
         ask()
@@ -194,7 +194,7 @@ def following(_size: str) -> Iterator[Figure]:
 
 
 def documents(count: int) -> list[bytes]:
-    """Return run documents of 120 measurements, none sent before."""
+    """Return new run documents of 120 measurements."""
     one = fleet.document_of_kind(7, fleet.CPUS[7])
     host = {"name": "bench", "machine_id": None}
     return [
@@ -203,7 +203,7 @@ def documents(count: int) -> list[bytes]:
 
 
 def processing(_size: str) -> Iterator[Figure]:
-    """Use one process; the floor writes the measurements of as many runs, each in a transaction."""
+    """Use one process; the floor writes the measurements of as many runs, one transaction each."""
     waiting = list[list[int]]()
     copy = """
         INSERT INTO bench_runs_measurement SELECT m.* FROM runs_measurement m JOIN runs_run r
@@ -230,7 +230,7 @@ def processing(_size: str) -> Iterator[Figure]:
 
 
 def over_http(_size: str) -> Iterator[Figure]:
-    """Measure what needs a web server: its start, uploads, files."""
+    """Measure what requires a web server: startup, uploads, exports."""
     name = connection.settings_dict["NAME"]
     own = {"REDIS_URL": settings.REDIS_URL, "CIPHERMARK_TOKEN_RATE": "0"}
     variables = {**environment_of(name, settings.DATA_DIR), **own}
@@ -250,7 +250,7 @@ def over_http(_size: str) -> Iterator[Figure]:
 def fetch(
     port: int, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Return status and body, over a connection of its own."""
+    """Return the status and body of a request on its own connection."""
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     client.request("POST" if body else "GET", path, body, headers or {})
     answer = client.getresponse()
@@ -260,7 +260,7 @@ def fetch(
 
 
 def uploads(port: int) -> Iterator[Figure]:
-    """Send from four clients; the floor inserts the same bytes over four connections."""
+    """Upload from four clients; the floor inserts the same bytes over four connections."""
     insert = "INSERT INTO bench_runs_rundocument (run_id, body, content_digest) VALUES (%s, %s, '')"
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     headers |= {"Authorization": f"Bearer {create_token(f'bench {uuid4()}', 'upload')}"}
@@ -284,7 +284,7 @@ def uploads(port: int) -> Iterator[Figure]:
 
 
 def files(port: int) -> Iterator[Figure]:
-    """Export a rack in forty as CSV, 400 runs as a workbook, beside COPY of their rows."""
+    """Export a rack in forty as CSV, and 400 runs as a workbook, relative to COPY of their rows."""
     agents = Run.objects.filter(source="agent", hidden=False, started_at__isnull=False)
     *_, since = agents.order_by("-started_at").values_list("started_at", flat=True)[:400]
     assert since is not None
@@ -314,7 +314,7 @@ def files(port: int) -> Iterator[Figure]:
 
 
 def show(figures: Sequence[Figure]) -> None:
-    """Print a table, and write the file of results."""
+    """Print a table, and write the file with the results."""
     names = ("name", "value", "floor", "ratio", "bar", "ok")
     results = [{name: getattr(figure, name) for name in names} for figure in figures]
     (PROJECT / ".data" / "bench.json").write_text(json.dumps(results, indent=1))
@@ -330,14 +330,14 @@ def show(figures: Sequence[Figure]) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Measure everything; 1 when a bar is missed."""
+    """Measure everything; return 1 if a limit is exceeded."""
     size = os.environ.get("BENCH_SIZE", "4.8m")
     if size not in fleet.SIZES:
         sys.exit(f"BENCH_SIZE={size} is unknown: it may be {', '.join(fleet.SIZES)}.")
     settings.CIPHERMARK_PUBLIC, begun = True, time.monotonic()
     fleet.use_fleet(size)
     engine.PATIENCE_SECONDS = 600
-    with engine.analytics():  # the copy is built before anything is measured
+    with engine.analytics():  # build the copy before measuring
         pass
     if words:
         print(growing_seconds())

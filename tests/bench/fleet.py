@@ -1,6 +1,6 @@
-"""A realistic fleet with a fixed seed, made once for each size in a database of its own.
+"""Create a realistic fleet with a fixed seed, once for each size, in its own database.
 
-One run of each kind of machine is processed by the program; its rows are copied for all others.
+The program processes one run of each kind of machine; its rows are copied for all others.
 """
 
 import json
@@ -32,7 +32,7 @@ from tests.sample_documents import ssh_measurement as of_ssh
 
 SEED = 2026
 SIZES = {"tiny": (40, 160), "0.5m": (1042, 4167), "4.8m": (10000, 40000), "20m": (41667, 166667)}
-"""Hosts and runs; a run has 48 measurements of ssh and 72 of openssl."""
+"""Numbers of hosts and runs; a run has 48 measurements of ssh and 72 of openssl."""
 
 CPUS = [f"Intel(R) Xeon(R) CPU E5-26{n:02} v{n % 5} @ 2.{n % 10}0GHz" for n in range(40)]
 CPUS += [f"AMD EPYC 7{n:02}3 {8 + n}-Core Processor" for n in range(20)]
@@ -51,13 +51,13 @@ RUN_TIME = timedelta(minutes=5)
 
 
 def zipf(random: Random, things: Sequence[Any], count: int) -> list[Any]:
-    """Draw some of the things, the first the likeliest."""
+    """Draw some of the items, the first ones most often."""
     weights = list(accumulate(1 / (rank + 1) for rank in range(len(things))))
     return random.choices(things, cum_weights=weights, k=count)
 
 
 def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
-    """Make a run of a machine with that CPU, with a system and an OpenSSL of its own."""
+    """Return a run of a machine with this CPU, and its own system and OpenSSL."""
     random = Random(f"{SEED} kind {kind}")
     facts = environment(model=cpu, flags=["aes"] if random.random() > 0.1 else ["sse2"])
     facts["cpu"]["vendor"] = "AuthenticAMD" if "AMD" in cpu else "GenuineIntel"
@@ -77,7 +77,7 @@ def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
 
 
 def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
-    """Make measurements: AES takes five times as long without its instructions."""
+    """Return measurements; AES takes five times as long without its instructions."""
     speed = random.uniform(0.7, 2)
     for (cipher, plain), method, mac in product(
         SSH_RATES.items(), ("pipeline", "steady"), (None, "hmac-sha2-256")
@@ -97,12 +97,12 @@ def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
 
 
 def connect(**options: Any) -> "psycopg.Connection[Any]":
-    """Open a connection of our own to Django's database."""
+    """Open a separate connection to Django's database."""
     return psycopg.connect(url_of(connection.settings_dict["NAME"]), **options)
 
 
 def use_fleet(size: str) -> None:
-    """Have everything in this process work on the fleet of this size, made now if need be."""
+    """Make this process use the fleet of this size, creating it if necessary."""
     name = f"bench_{size.replace('.', '_')}"
     made_by = (
         Path(__file__),
@@ -144,7 +144,7 @@ def fill(hosts: int, runs: int) -> None:
 def write_runs(
     random: Random, kinds: dict[int, str], hosts: int, runs: int
 ) -> list[tuple[int, int]]:
-    """Write hosts, upgraded now and then, and their runs; return the key of each with its kind's.
+    """Write hosts, occasionally upgraded, and their runs; return each run's key with its kind's.
 
     The busiest of 10,000 hosts has about a thousand runs.
     """
@@ -177,7 +177,7 @@ def write_runs(
 
 
 def copy_rows(model: type[Model], rows: Iterable[dict[str, Any]]) -> None:
-    """Write them by COPY."""
+    """Write rows with COPY."""
     columns = [field.attname for field in model._meta.concrete_fields]
     words = {
         "table": sql.Identifier(model._meta.db_table),
@@ -197,7 +197,7 @@ def copy_rows(model: type[Model], rows: Iterable[dict[str, Any]]) -> None:
 
 
 def models_of_a_run() -> list[type[Model]]:
-    """Return those whose rows follow from what one run measured."""
+    """Return the models whose rows are derived from one run's measurements."""
     related = [
         relation.related_model
         for relation in Run._meta.related_objects
@@ -211,7 +211,7 @@ def models_of_a_run() -> list[type[Model]]:
 
 
 def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
-    """Give every run the rows of the run of its kind, by COPY from one connection to another."""
+    """Copy the rows of each kind's run to all its runs, with COPY between two connections."""
     with connect() as source, connect() as target:
         target.execute("SET synchronous_commit = off; SET session_replication_role = replica")
         source.execute("CREATE TEMPORARY TABLE spread (of_run bigint, of_kind bigint)")
@@ -239,7 +239,7 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
 
 @contextmanager
 def nothing_stays() -> Iterator[None]:
-    """Make tables for floors; they and all runs that are added meanwhile go at the end."""
+    """Create tables for floors; delete them and all runs that are added meanwhile at the end."""
     last = Run.objects.latest("pk").pk
     with connect() as database:
         for name in ("runs_measurement", "runs_rundocument"):

@@ -1,4 +1,4 @@
-"""A real site, a real browser, and a page that notices every fault."""
+"""Fixtures: a real site, a real browser, and pages that detect every error."""
 
 import json
 import re
@@ -30,8 +30,8 @@ AT_REST = """() =>
         || document.readyState === "complete")
     && [...document.querySelectorAll("figure[data-chart], figure[data-history]")]
         .every(one => one.dataset.drawn || "fault" in one.dataset)"""
-"""The page's script has run and its charts are drawn. To wait for a quiet network takes half a
-second longer, which is a minute and a half of all these tests."""
+"""Condition that a page's script has run and its charts are drawn. Waiting for an idle network
+takes half a second longer, or 90 seconds in all these tests."""
 
 OpenPage = Callable[..., Page]
 
@@ -47,9 +47,10 @@ def site() -> Iterator[LiveSite]:
 
 
 class Contexts:
-    """Give each browser context to one test at a time, and empty it for the next one.
+    """Give each browser context to one test at a time, and clear it for the next one.
 
-    Each keeps its first page, blank: another page there costs a third of one in a new context.
+    Each keeps its blank first page, because another page there takes a third of the time of one
+    in a new context.
     """
 
     def __init__(self, chromium: Browser, url: str) -> None:
@@ -91,10 +92,10 @@ def contexts(chromium: Browser, site: LiveSite) -> Contexts:
 
 @pytest.fixture
 def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
-    """Open an address in a fresh browser; the test fails when the page had any fault.
+    """Open a URL in a clean browser; the test fails if the page had any error.
 
-    Faults are console errors, exceptions, violations of the Content-Security-Policy and requests
-    to any other host. `expected` names console messages that the test provokes.
+    Errors are console errors, exceptions, violations of the Content-Security-Policy and
+    requests to any other host. `expected` lists console messages that the test provokes.
     """
     faults: list[str] = []
     tolerated: list[str] = []
@@ -124,7 +125,7 @@ def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
 
 
 def _watch(page: Page, site: LiveSite, faults: list[str]) -> None:
-    """Note the faults of a page there."""
+    """Record a page's errors in a list."""
     page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: faults.extend(_foreign(request, site)))
@@ -135,7 +136,7 @@ def _come_to_rest(page: Page) -> None:
 
 
 LastingPage = tuple[Page, list[str]]
-"""A page and its faults so far."""
+"""A page and its errors so far."""
 
 
 @pytest.fixture(scope="session")
@@ -155,7 +156,7 @@ def lasting_pages(
 
 @pytest.fixture
 def open_state(lasting_pages: dict[bool, LastingPage]) -> Iterator[OpenPage]:
-    """Open one of many states, to be judged: a browser for each would cost more than its judge."""
+    """Open one of many states for checks; separate browsers would take longer than the checks."""
     tolerated: list[str] = []
     for _, faults in lasting_pages.values():
         faults.clear()
@@ -189,7 +190,7 @@ def signed_in(site: LiveSite) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Measure this machine with the real agent and return the id of the uploaded run."""
+    """Measure this machine with the real agent and return the ID of the uploaded run."""
     token_file = tmp_path_factory.mktemp("agent") / "token"
     token_file.touch(mode=0o600)
     token_file.write_text(site.token("upload"))
@@ -219,7 +220,7 @@ def fleet(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Store 200 CPUs with openssl results, some with very long or odd names."""
     lines = tmp_path_factory.mktemp("fleet") / "runs.ndjson"
     lines.write_text("\n".join(json.dumps(_fleet_document(number)) for number in range(FLEET)))
-    # Uploaded one by one they would take ten times as long.
+    # Uploading them one by one would take ten times as long.
     site.manage("load_runs", str(lines))
 
 

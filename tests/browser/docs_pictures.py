@@ -1,6 +1,6 @@
-"""Take the pictures of docs/how-to: `python -m tests.browser.docs_pictures`.
+"""Create the pictures of docs/how-to: `python -m tests.browser.docs_pictures`.
 
-Each shows what comes of the text on its page, imported into a site of its own.
+Each shows the result of importing the text on its page into a separate site.
 """
 
 import os
@@ -22,7 +22,7 @@ VIEWS = {
     "two-systems": ("", "group_by=os_version"),
     "platforms": ("", f"group_by=host&metric=vs_3des{CIPHERS}"),
 }
-"""Page -> parameters of the import, and of the comparison of its hosts that the picture shows."""
+"""Parameters of the import, and of the comparison of its hosts that the picture shows, by page."""
 
 PANEL = 'section[aria-label="Chart"]'
 
@@ -35,7 +35,6 @@ def pasted(name: str) -> str:
 
 
 def main() -> int:
-    """Write all of them."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
     from tests.browser.screenshot import take

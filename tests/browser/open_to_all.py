@@ -1,4 +1,4 @@
-"""What every page owes all its readers: no fault that axe knows, no sideways scrolling."""
+"""Checks for every page: no error that axe detects, no horizontal scrolling."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from tests.live_site import PROJECT
 
 AXE = PROJECT / "frontend/node_modules/axe-core/axe.min.js"
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
-"""The dark theme has other colours, and nothing else that is other."""
+"""Rules about colours, which alone differ in the dark theme."""
 
 WIDTHS = (320, 768, 2560)
-"""The page was opened at 1280."""
+"""Widths to check after 1280, at which the page was opened."""
 
-# A chart follows its box in the next frame.
+# A chart adjusts to its box in the next frame.
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
 
 VIOLATIONS = """async options => {
@@ -21,7 +21,7 @@ VIOLATIONS = """async options => {
     return Object.fromEntries(found.violations.map(
         rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.target)]));
 }"""
-"""What passes is most of what axe finds: it stays in the browser."""
+"""Script that returns only violations, because most of axe's results are passed rules."""
 
 FITS = "width => document.documentElement.scrollWidth <= width"
 ENDS_WITH_FOOTER = """() => {
@@ -30,7 +30,7 @@ ENDS_WITH_FOOTER = """() => {
   const end = Math.max(...parts);
   return document.documentElement.scrollHeight <= Math.max(innerHeight, end + scrollY + 100);
 }"""
-"""Nothing that is scrolled inside, or that nobody sees, makes the page longer."""
+"""Condition that no inner scroll area or hidden element makes the page longer."""
 
 
 def assert_open_to_all(page: Page) -> None:
@@ -43,7 +43,7 @@ def assert_open_to_all(page: Page) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(NEXT_FRAME)
-        page.wait_for_function(FITS, arg=width)  # a busy machine's next frame may be a late one
+        page.wait_for_function(FITS, arg=width)  # the next frame may be late on a busy machine
     page.wait_for_function(ENDS_WITH_FOOTER)
 
 
@@ -51,18 +51,18 @@ def assert_accessible(page: Page) -> None:
     """Check the page in its current state, in light and dark colours."""
     page.add_script_tag(path=AXE)
     assert violations(page) == []
-    # Colours that are still on their way to the dark ones would be judged.
+    # Disable transitions, because axe would check colours before they are dark.
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     assert violations(page, *COLOUR_RULES) == []
 
 
 def unfold(page: Page) -> None:
-    """Open everything that can be opened, so that it is judged too."""
+    """Open all folded parts, so that they are checked."""
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 
 
 def violations(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
-    """Return the broken rules, each with the first elements that break it."""
+    """Return the violated rules, each with the first elements that violate it."""
     options = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     found: dict[str, list[Any]] = page.evaluate(VIOLATIONS, options)
     return [(rule, list(map(str, targets))) for rule, targets in found.items()]

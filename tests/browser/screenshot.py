@@ -1,4 +1,4 @@
-"""Take the README's picture: `python -m tests.browser.screenshot URL FILE [WIDTH] [light|dark]`."""
+"""Create the README's picture: `python -m tests.browser.screenshot URL FILE [WIDTH] [THEME]`."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ ARGUMENTS = (
 def take(
     url: str, file: str, width: int = 1280, scheme: Scheme = "light", selector: str = ""
 ) -> None:
-    """Write the top of a page, as a reader sees it first, or one part of it to a PNG file."""
+    """Write the visible top of a page, or one part of it, to a PNG file."""
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
@@ -40,7 +40,7 @@ def take(
 
 
 def main(arguments: list[str]) -> int:
-    """Read the command line; 2 when it is not as the module's first line says."""
+    """Parse the command line; return 2 if it is invalid."""
     url, file, width, scheme = (*arguments, *("", "", "1280", "light")[len(arguments) :])[:4]
     if not (url and file and width.isdigit() and scheme in ("light", "dark")):
         sys.stderr.write(f"{__doc__}\n")

@@ -1,4 +1,4 @@
-"""What browser tests do with the running site besides looking at it."""
+"""Helpers of browser tests to change the running site."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.live_site import LiveSite
 
 
 def upload(site: LiveSite, document: Mapping[str, Any], token: str) -> str:
-    """Upload a run document; its run id."""
+    """Upload a run document; return its run ID."""
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/",
         json.dumps(document).encode(),
@@ -33,7 +33,7 @@ def processed(site: LiveSite, run_id: str) -> dict[str, Any]:
 
 @contextmanager
 def worker_paused(site: LiveSite) -> Iterator[None]:
-    """Pause the worker, so that runs stay accepted."""
+    """Pause the worker, so that runs remain accepted."""
     os.killpg(site.worker.pid, signal.SIGSTOP)
     try:
         yield
@@ -43,7 +43,7 @@ def worker_paused(site: LiveSite) -> Iterator[None]:
 
 @contextmanager
 def moments_last(page: Page) -> Iterator[None]:
-    """Make messages that disappear after two seconds stay."""
+    """Keep messages visible that disappear after two seconds."""
     page.evaluate(
         """() => { window.put = [setTimeout];
                    window.setTimeout = (call) => put.push(call); }"""

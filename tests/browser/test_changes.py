@@ -1,4 +1,4 @@
-"""/changes/ in a real browser: read, filtered, acknowledged where one stands; notes."""
+"""/changes/ in a real browser: list, filters, acknowledgement and notes."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ LIST = "/changes/?tag=fleet:upgraded"
 
 @pytest.fixture(scope="session")
 def upgraded(site: LiveSite) -> int:
-    """Store hosts whose upgrade slows AES and speeds up 3DES; return the id of the first."""
+    """Store hosts whose upgrade slows AES and speeds up 3DES; return the ID of the first."""
     token = site.token("upload")
     runs = []
     for name in NAMES:
@@ -52,7 +52,7 @@ STATES = {
     "/changes/?kind=none": False,
     "/hosts/{}/": True,
 }
-"""Addresses, and whether an editor looks, who sees all that a visitor does and forms."""
+"""URLs, and whether an editor opens them, who sees everything visible to readers and forms."""
 
 
 @pytest.mark.parametrize("address", STATES)

@@ -1,4 +1,4 @@
-"""The chart in the hands of its reader, against the table below it."""
+"""Interaction with the chart, compared with the table below it."""
 
 import re
 
@@ -60,7 +60,7 @@ def drawn_marks(page: Page) -> int:
 
 
 def read_by_keyboard(page: Page) -> list[str]:
-    """Return the chart's announcement of each value, reached by the right arrow key."""
+    """Return the chart's announcement of each value, reached with the right arrow key."""
     canvas = page.locator("figure canvas")
     canvas.focus()
     said: list[str] = []
@@ -91,7 +91,7 @@ def test_the_theme_is_chosen_kept_and_followed_by_charts(open_page: OpenPage) ->
     picture = "canvas => canvas.toDataURL()"
     light, drawn = page.evaluate(background), page.locator("figure canvas").evaluate(picture)
     page.get_by_role("radio", name="System").focus()
-    page.keyboard.press("ArrowLeft")  # round the end
+    page.keyboard.press("ArrowLeft")  # beyond the end
     expect(page.get_by_role("radio", name="Dark")).to_be_checked()
     page.wait_for_function(f"light => {background} !== light", arg=light)
     assert page.locator("figure canvas").evaluate(picture) != drawn

@@ -1,4 +1,4 @@
-"""The compare page in the hands of its reader."""
+"""Use of the compare page."""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -38,7 +38,7 @@ def test_the_first_bars_are_in_sight_and_raw_and_normalised_a_click_apart(
     open_page: OpenPage,
 ) -> None:
     page = open_page("/")
-    first_group = 26 + 30 + 2 * 18  # axis, heading, two bars with their values
+    first_group = 26 + 30 + 2 * 18  # axis, heading, and two bars with their results
     for width, height, lowest in ((1280, 800, 800 - first_group), (390, 844, 500)):
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate(NEXT_FRAME)

@@ -1,4 +1,4 @@
-"""What holds for every page and state: accessibility, width, weight, no other host."""
+"""Checks for every page and state: accessibility, width, size, no other host."""
 
 import gzip
 import json
@@ -60,7 +60,7 @@ STATES = {
     "upload": "/upload/",
 }
 EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts")
-"""Pages that ask before something is changed."""
+"""Pages that ask for confirmation of a change."""
 SIGNED_IN = (
     "compare",
     "tokens",
@@ -92,14 +92,14 @@ CLONES = ("clone <script>alert(1)</script>", "clone " + "W" * 190)
 
 
 def clones(site: LiveSite) -> str:
-    """Return the id of a host that shares its machine id with another."""
+    """Return the ID of a host that shares its machine ID with another host."""
     found = site.get("/api/v1/hosts/?page_size=200")["results"]
     return next(str(one["id"]) for one in found if one["name"] in CLONES)
 
 
 @pytest.fixture(scope="module")
 def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Store two clones with one machine id, for this module only."""
+    """Store two clones with one machine ID, for this module only."""
     lines = tmp_path_factory.mktemp("clones") / "runs.ndjson"
     runs = [run_document(host={"name": name, "machine_id": "c" * 64}) for name in CLONES]
     lines.write_text("\n".join(map(json.dumps, runs)))
@@ -114,7 +114,7 @@ def address(state: str, site: LiveSite, run_id: str) -> str:
 
 @cache
 def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
-    """Return the URLs of runs and hosts, whose ids are known only at run time."""
+    """Return the URLs of runs and hosts, whose IDs are known only at run time."""
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
     cloned = clones(site)

@@ -24,7 +24,7 @@ def group_of_this_machine(page: Page, site: LiveSite) -> str:
 
 
 def table(page: Page) -> dict[tuple[str, str], float]:
-    """Map (group, cipher) to the exact median in the table."""
+    """Return exact medians in the table, by group and cipher."""
     rows: list[list[str]] = page.locator("td[data-cipher]").evaluate_all(
         "cells => cells.map(({ parentElement: row, dataset: cell }) =>"
         " [row.dataset.group, cell.cipher, cell.value])"
@@ -33,7 +33,7 @@ def table(page: Page) -> dict[tuple[str, str], float]:
 
 
 def bars_read_by_keyboard(page: Page) -> list[str]:
-    """Return the chart's announcement of each bar, reached by the arrow keys."""
+    """Return the chart's announcement of each bar, reached with the arrow keys."""
     expect(page.locator("figure[data-chart]")).to_have_attribute("data-drawn", re.compile(r"\d"))
     canvas = page.locator("figure[data-chart] canvas")
     canvas.focus()

@@ -1,4 +1,4 @@
-"""The history on a host's page, and two runs or hosts side by side, in a real browser."""
+"""The history on a host's page, and side by side views, in a real browser."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ RATES = (400e6, 404e6, 396e6, 401e6, 300e6, 302e6, 299e6, 500e6)
 
 @dataclass(frozen=True)
 class Changing:
-    """Hold the ids of a host whose speed changed and of another, and their first and last runs."""
+    """Identify a host whose speed changed and another one, with their first and last runs."""
 
     host_id: int
     other_id: int
@@ -60,7 +60,7 @@ STATES = (
 
 @pytest.fixture(scope="session")
 def changing(site: LiveSite) -> Changing:
-    """Upload runs of a host with a hostile name, fast, slow, then faster, and another host."""
+    """Upload runs of a host with a hostile name (fast, slow, then faster), and another host."""
     token = site.token("upload")
     runs = []
     for day, rate in enumerate(RATES):

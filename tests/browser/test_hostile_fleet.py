@@ -1,7 +1,7 @@
-"""A fleet whose every name would like to be code, on every page, in a browser: nothing runs.
+"""No name runs as code: a fleet with hostile names on every page, in a browser.
 
-The pages are opened without their Content-Security-Policy, so that whatever got in would really
-run; one of each kind also with it, which then has nothing to forbid.
+The pages are opened without their Content-Security-Policy, so that injected code would really run.
+One page of each kind is also opened with the policy, which must block nothing.
 """
 
 import json
@@ -35,12 +35,12 @@ addEventListener("securitypolicyviolation", event => window.ran.push(event.viola
 """
 
 GOT_IN = "img[src='x'], iframe, svg[onload], [onerror], [href^='javascript:'], script:not([src])"
-"""What the names would make of themselves."""
+"""Script that finds elements created by the names."""
 
 FEW = 8
 
 OWN_DATA = "application/json"
-"""The one kind of script without an address: data that a page of ours carries."""
+"""The only kind of script without a URL: a page's own data."""
 
 MADE = """
 import json
@@ -105,7 +105,7 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def secrets(site: LiveSite) -> Iterator[list[str]]:
-    """Make the fleet, and tokens, files and shares under the same names; return the shares."""
+    """Create the fleet, and tokens, files and shares with the same names; return the shares."""
     token = site.token("upload")
     for run_id in [upload(site, document(name, at), token) for at, name in enumerate(NAMES)]:
         processed(site, run_id)
@@ -125,8 +125,8 @@ PAGES = (
     *("/hosts/?q=%3Cscript%3E", "/runs/?tag=hostile%3Ayes", "/audit/"),
     f"/recommend/?for=group&{COMPARE}&policy=everything",
 )
-"""Pages whose scripts read names, and some that show them; tests/pages/test_hostile_strings.py has
-the HTML of every address."""
+"""Pages whose scripts read names, and some that show them. tests/pages/test_hostile_strings.py has
+the HTML of every URL."""
 
 
 def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
@@ -149,11 +149,11 @@ def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
 
 
 def looked_at(page: Page, path: str) -> list[str]:
-    """Open a page, unfold and point at everything on it; what ran, and what got in."""
+    """Open a page, and unfold and hover over everything; return executed and injected code."""
     answer = page.goto(path)
     assert answer is not None and answer.status in (200, 400), path  # noqa: PT018
     if page.locator("canvas").count():
-        page.wait_for_load_state("networkidle")  # charts come last
+        page.wait_for_load_state("networkidle")  # charts are drawn last
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     for canvas in page.locator("canvas").all()[:3]:
         _point_at(page, canvas)
@@ -187,7 +187,7 @@ def test_nothing_runs_on_any_page(
     signed_in: dict[str, Any],
     policy: bool,
 ) -> None:
-    # Refused on purpose; and the administration names no icon, so that browsers look for one.
+    # These requests are blocked on purpose. /admin/ has no icon link, so browsers request one.
     refused = "the server responded with a status of 40"
     page = open_page("/method/", expected=refused, bypass_csp=not policy, **signed_in)
     page.add_init_script(NOTICE)

@@ -1,4 +1,4 @@
-"""Filters and lists in the hands of their reader; what is under way shows itself."""
+"""Use of filters and lists; progress indicators."""
 
 import re
 

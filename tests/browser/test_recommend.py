@@ -1,4 +1,4 @@
-"""Choosing a host, another policy, and copying the lines, as a person does."""
+"""Use of the recommendation page: select a host and policy, and copy the lines."""
 
 from typing import Any
 

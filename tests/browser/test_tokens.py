@@ -1,4 +1,4 @@
-"""Making a token as a person does, and using what the page says."""
+"""Creation of a token in the browser, and use of the displayed command."""
 
 import subprocess
 from pathlib import Path

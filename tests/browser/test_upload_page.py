@@ -1,4 +1,4 @@
-"""Paste, drop, select, correct, save and find again on the upload page."""
+"""Use of the upload page: paste, drop, select, correct, save and open."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What tests of notifications share: receivers, and runs that show a change."""
+"""Fixtures for tests of notifications: receivers, and runs with a change."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,7 +24,7 @@ Days = Callable[..., None]
 
 @pytest.fixture
 def hook(settings: Settings) -> Iterator[Receiver]:
-    """Run a receiver of web hooks."""
+    """Run a receiver of webhooks."""
     settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
     with receiver() as running:
         yield running
@@ -32,7 +32,7 @@ def hook(settings: Settings) -> Iterator[Receiver]:
 
 @pytest.fixture
 def days(store_run: StoreRun) -> Days:
-    """Store runs of a host, one a day: five as ever, then two slower by a fifth."""
+    """Store a run of a host per day: five at normal speed, then two that are a fifth slower."""
 
     def store(name: str = "nas", first: int = LATELY, count: int = 7, **changes: Any) -> None:
         for day in range(count):

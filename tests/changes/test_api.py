@@ -1,4 +1,4 @@
-"""GET and PATCH changes/, the CSV, notes/."""
+"""GET and PATCH changes/, the CSV export, notes/."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 
 @pytest.fixture
 def changed_host(store_run: StoreRun) -> Host:
-    """Slow AES-GCM on "nas" by 20 % with an upgrade, on the sixth day."""
+    """Make AES-GCM on "nas" 20 % slower with an upgrade, on the sixth day."""
     for day in range(8):
         slow = day > 4
         series = openssl_measurement("aes-128-gcm", 4e9 * (0.8 if slow else 1))

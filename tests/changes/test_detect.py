@@ -1,4 +1,4 @@
-"""Changes of hosts, held against a known truth: what is found, joined, kept, and what goes."""
+"""Changes of hosts compared with a known truth: detection, grouping and deletion."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -30,13 +30,13 @@ BUSY = [{"code": "busy", "detail": "31 %"}]
 
 
 def look() -> None:
-    """Find the changes of all hosts that are due."""
+    """Detect the changes of all hosts that are due."""
     while find_due():
         pass
 
 
 def is_true(member: Member, host: KnownHost) -> bool:
-    """Return whether it happened within three runs before or after: some are disturbed."""
+    """Return whether it happened within three runs before or after, because some are disturbed."""
     near = timedelta(days=3.5 * host.every)
     if member.change.kind == "verdict":
         return host.aes_lost_at is not None and abs(member.at - host.aes_lost_at) <= near
@@ -80,7 +80,7 @@ Store = Callable[..., Run]
 
 @pytest.fixture
 def at_level(store_run: StoreRun) -> Store:
-    """Store a run of a day, with all of AES-GCM at a level and other ciphers as ever."""
+    """Store a day's run with all AES-GCM series at a level and other ciphers at normal speed."""
 
     def store(day: int, level: float = 1.0, version: str = OLD, **changes: Any) -> Run:
         wobble = 1 + 0.002 * (day % 3)
@@ -118,7 +118,7 @@ def test_a_slower_family_is_listed_from_its_second_run_on(at_level: Store) -> No
 
 
 def test_five_hosts_that_lose_with_one_upgrade_are_one_entry(at_level: Store) -> None:
-    # With two runs before and two after, only the tries show the scatter.
+    # With two runs before and two after, only the tries show the variation.
     for number in range(5):
         for day in (0, 7):
             at_level(day + number, host={"name": f"web-{number}"})
@@ -143,7 +143,7 @@ def test_hosts_are_joined_within_31_days_by_the_difference_that_they_share(
     changed("b", 40, NEW)  # 30 days later
     changed("c", 80, NEW)
     changed("d", 10, OLD)
-    changed("e", 10, OLD)  # nothing differs: nothing in common
+    changed("e", 10, OLD)  # no environment difference, so not grouped
     joined = [
         sorted({member.run.host_name for member in entry.members.all()}) for entry in entries()
     ]
@@ -325,7 +325,7 @@ def test_deleted_or_hidden_runs_have_a_silent_host_looked_at_again(at_level: Sto
     set_hidden(runs[-1].pk, True, COMMAND)
     (entry,) = entries()
     assert (entry.status, entry.members.get().run) == ("acknowledged", runs[-2])
-    for run in runs[2:4]:  # of days 0, 20, 32: the next is due by day 80
+    for run in runs[2:4]:  # on days 0, 20, 32; the next is due by day 80
         remove_run(run.pk, COMMAND)
     (entry,) = entries()
     assert entry.last_at == FIRST_DAY + timedelta(days=80)

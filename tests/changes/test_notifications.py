@@ -1,4 +1,4 @@
-"""Changes found in processed runs, sent to real receivers: once, tried again, or not."""
+"""Delivery of change notifications to real receivers: once, retried or not sent."""
 
 import logging
 from datetime import timedelta
@@ -139,7 +139,7 @@ def test_a_silent_host_and_a_rejected_run_are_told(
     channel_to(hook.url)
     HostWatch.objects.update(silent_after=timezone.now() - timedelta(hours=1))
     find_silent()
-    for _ in range(2):  # each of its runs: told once a day
+    for _ in range(2):  # for each of its runs, but only one message a day
         run = store_run(run_document(finished_at="2020-01-01T00:00:00Z", host={"name": "pi"}))
         assert run.status == Run.Status.REJECTED
     send_all()
@@ -254,7 +254,7 @@ def test_one_worker_sends_at_a_time_and_one_that_died_counts_as_a_failed_attempt
     days()
 
     def dies(*_: object) -> str:
-        send_due(channel.pk)  # as another worker does meanwhile
+        send_due(channel.pk)  # like another worker at the same time
         raise SystemExit
 
     with monkeypatch.context() as patched:

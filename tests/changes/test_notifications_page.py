@@ -1,4 +1,4 @@
-"""Channels are made, tested, paused and deleted by administrators alone."""
+"""Only administrators can create, test, pause and delete channels."""
 
 from django.test import Client
 

@@ -1,4 +1,4 @@
-"""/changes/, notes on the pages of hosts, runs and comparisons."""
+"""/changes/, and notes on the pages of hosts, runs and comparisons."""
 
 import json
 import re
@@ -29,7 +29,7 @@ OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 
 @pytest.fixture
 def slower(store_run: StoreRun) -> FleetChange:
-    """Slow AES-GCM on two hosts by 20 % with an upgrade, on the sixth day."""
+    """Make AES-GCM on two hosts 20 % slower with an upgrade, on the sixth day."""
     for name in ("nas", "<b>web</b>"):
         for day in range(8):
             slow = day > 4
@@ -53,7 +53,7 @@ def test_the_list_names_what_changed_and_leads_to_the_evidence(
     assert f"/hosts/{nas.pk}/?series=openssl%2F8192%2Faes-128-gcm#history" in html
     runs = Run.objects.filter(host=nas).order_by("started_at")
     assert f"/runs/{runs[4].run_id}/diff/{runs[5].run_id}/" in html
-    assert "hx-post" not in html  # readers decide nothing
+    assert "hx-post" not in html  # readers have no forms
 
 
 def test_filters_of_the_address_narrow_the_list(slower: FleetChange, member: Client) -> None:

@@ -1,4 +1,4 @@
-"""Hosts with measured ciphers, for the tests of the recommendations."""
+"""Hosts with measured ciphers, for tests of recommendations."""
 
 from typing import Any
 
@@ -19,17 +19,17 @@ def rate(cipher: str, megabytes: float, cpu: float | None = None, spread: float 
 
 
 def host(*rates: Rate, name: str = "nas", **facts: Any) -> MeasuredHost:
-    """Return a host with a current OpenSSH, unless the facts differ."""
+    """Return a host with a current OpenSSH, unless other values are given."""
     return MeasuredHost(1, name, name, rates, **{"client": MODERN, "server": MODERN, **facts})
 
 
 def advised(*hosts: MeasuredHost, policy: str = "modern") -> Recommendation:
-    """Recommend to one host, or to a group."""
+    """Return a recommendation for one host, or for a group."""
     return recommend([(host, host) for host in hosts], cipher_catalogue().policies[policy])
 
 
 def between(
     client: MeasuredHost, server: MeasuredHost, policy: str = "modern", link: float | None = None
 ) -> Recommendation:
-    """Recommend to a pair."""
+    """Return a recommendation for a pair."""
     return recommend([(client, server)], cipher_catalogue().policies[policy], link)

@@ -1,4 +1,4 @@
-"""The acceleration verdict: each of the five, on published and on hand-made runs."""
+"""The five AES verdicts, on published and on constructed runs."""
 
 import json
 from collections import defaultdict
@@ -46,7 +46,7 @@ def ssh(cipher: str, mb: float, acceleration: Acceleration = "default") -> Measu
 
 
 BASELINES = [openssl("rc4", 842.1), openssl("bf-cbc", 158.7), openssl("des-ede3-cbc", 31.29)]
-"""A machine exactly as fast as the reference, where software AES reaches 375 MB/s."""
+"""Results of a machine exactly as fast as the reference, on which software AES reaches 375 MB/s."""
 
 
 def environment(flags: list[str] | None, version: str | None = None, **more: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def environment(flags: list[str] | None, version: str | None = None, **more: Any
 
 
 def published_hosts() -> dict[str, tuple[list[MeasuredSeries], dict[str, Any]]]:
-    """Map each published host and system to its series and environment."""
+    """Return the series and environment of each published host and system."""
     series: defaultdict[str, list[MeasuredSeries]] = defaultdict(list)
     facts: dict[str, dict[str, Any]] = {}
     for run in PUBLISHED:

@@ -1,4 +1,4 @@
-"""AES instructions by the names that each architecture's system gives them."""
+"""Names of AES instructions on each architecture."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def cpu(architecture: str | None, flags: str | None, model: str | None = None) -
         (cpu("riscv64", "rv64imafdcv_zvkned_zvknhb"), True, ("zvkned",)),
         (cpu("riscv64", "rv64imafdc_zknd_zknh_zkt_zvkt"), False, ()),
         (cpu("riscv64", "rv64imafdc"), False, ()),
-        # An excerpt, as people quote it, proves what it names and nothing that it lacks.
+        # An excerpt of the flags proves only that the CPU has the flags in it.
         (cpu(None, "aes avx pclmulqdq"), True, ("aes",)),
         (cpu("x86_64", "avx pclmulqdq"), None, ()),
         (cpu("x86_64", ""), None, ()),

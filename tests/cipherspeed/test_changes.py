@@ -1,4 +1,4 @@
-"""Steps in a history: what lasts, what noise makes, when and how large."""
+"""Steps in a history: lasting changes, noise, date and size."""
 
 from collections.abc import Sequence
 from random import Random
@@ -120,7 +120,7 @@ def test_constant_noise_has_no_step(seed: int, noise: float) -> None:
 def test_a_lasting_step_of_ten_percent_is_found_with_date_and_size(
     seed: int, before: int, ratio: float
 ) -> None:
-    # Four series show the step through a scatter of 1 %, which two runs hardly measure.
+    # Four series show the step despite variation of 1 %, which two runs hardly measure.
     random = Random(seed)
     history = [
         {

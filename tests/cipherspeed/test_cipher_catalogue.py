@@ -1,4 +1,4 @@
-"""The catalogue of ciphers: complete, consistent, and right about OpenSSH's history."""
+"""The catalogue of ciphers is complete, consistent, and correct about OpenSSH's history."""
 
 import re
 
@@ -96,7 +96,7 @@ def test_only_authenticated_encryption_is_recommended() -> None:
         ("OpenSSH_8.9p1 Ubuntu-3ubuntu0.1, OpenSSL 3.0.2", MODERN, "acceptable"),
         (MODERN, UNPATCHED, "acceptable"),
         (UNPATCHED, MODERN, "acceptable"),
-        (MODERN, None, "acceptable"),  # cannot be told: not taken for safe
+        (MODERN, None, "acceptable"),  # unknown, so not considered safe
         (MODERN, "dropbear_2022.83", "acceptable"),
     ),
 )

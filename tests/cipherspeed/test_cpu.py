@@ -1,4 +1,4 @@
-"""Which CPU it is: names, microarchitectures, and whether the model has AES instructions."""
+"""CPU names, microarchitectures, and whether a model has AES instructions."""
 
 import re
 from typing import Any

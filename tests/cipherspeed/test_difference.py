@@ -1,4 +1,4 @@
-"""Two results side by side: ratio, noise, verdict. Numbers by hand."""
+"""Two results compared: ratio, noise and verdict, computed by hand."""
 
 import pytest
 from hypothesis import given

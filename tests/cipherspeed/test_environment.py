@@ -1,4 +1,4 @@
-"""Names of CPUs, systems and versions, and what makes two environments one."""
+"""Names of CPUs, systems and versions, and when two environments are the same."""
 
 from typing import Any
 

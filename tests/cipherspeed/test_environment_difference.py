@@ -1,4 +1,4 @@
-"""What changed between two environments."""
+"""Differences between two environments."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The groups in view: searched, in order, a page at a time."""
+"""The groups in view: search, order and pages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Strict JSON: what could not be stored, or read twice alike, is refused by name."""
+"""Strict JSON rejects what cannot be stored or parsed unambiguously."""
 
 import json
 import time
@@ -77,7 +77,7 @@ def test_every_ordinary_value_is_read_back(value: Any) -> None:
 
 
 def test_canonical_json_is_spelt_as_ever() -> None:
-    """Protect stored digests of it."""
+    """Protect the stored digests of canonical JSON."""
     value = {"b": [1e-7, 1e16, 0.5, None], "a": "ü"}
     assert canonical_json(value) == '{"a":"ü","b":[1e-07,1e+16,0.5,null]}'.encode()
 

@@ -1,4 +1,4 @@
-"""Operating systems as people write them."""
+"""Operating systems in users' spellings."""
 
 from cipherspeed.environment import os_facts, os_name, os_version
 from tests.cases import each

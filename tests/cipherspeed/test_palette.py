@@ -1,4 +1,4 @@
-"""Colours: the same for a cipher everywhere, and apart for every kind of eye."""
+"""Colours: the same for a cipher everywhere, and distinguishable with colour blindness."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""What no machine can do is told from what a fast one does."""
+"""Implausible rates are distinguished from fast ones."""
 
 from cipherspeed.summary import highest_plausible
 from tests.cases import each
@@ -10,7 +10,7 @@ def test_many_threads_may_move_more() -> None:
 
 @each("cipher", ("aes-128-cbc", "rc4", "des-ede3-cbc", "3des-cbc", "blowfish-cbc", "aes-256-cfb8"))
 def test_what_waits_for_each_block_is_slower_than_memory(cipher: str) -> None:
-    # The fastest of public reports, and what no chain does.
+    # The fastest public reports, and rates impossible for a sequential cipher.
     assert 2.4e9 <= highest_plausible(cipher=cipher) < 22e9
 
 

@@ -1,4 +1,4 @@
-"""The order of ciphers for a host, a pair and a group: by hand, and for any host."""
+"""The ranking of ciphers for a host, a pair and a group, by hand and for any host."""
 
 from dataclasses import replace
 from random import Random
@@ -368,7 +368,7 @@ def test_every_cipher_is_ranked_safest_first_or_says_why_not(
 
 @given(HOSTS, RATES)
 def test_a_slower_cipher_never_changes_the_first(machine: MeasuredHost, slower: Rate) -> None:
-    """Add a cipher that is slower beyond the noise and no safer."""
+    """Add a cipher that is slower beyond the noise and no more secure."""
     before = advised(machine, policy="everything")
     assume(before.order)
     assume(slower.cipher not in {known.cipher for known in machine.rates})

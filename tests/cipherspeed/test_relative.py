@@ -62,7 +62,7 @@ def test_a_figure_of_nought_has_no_ratio() -> None:
 
 @each("share", (1.0, 0.93))
 def test_intervals_of_different_hosts_hold_the_true_ratio(share: float) -> None:
-    """Expect at least 94 % of 400 pairs of groups of hosts whose rates scatter by a third."""
+    """Expect at least 94 % of 400 pairs of groups of hosts whose rates vary by a third."""
     chance = random.Random(19)
 
     def group(factor: float, size: int) -> list[float]:

@@ -1,4 +1,4 @@
-"""From JSON to the typed form: defaults, units, contradictions."""
+"""Conversion of JSON to the typed form: defaults, units, contradictions."""
 
 from datetime import UTC, datetime
 from typing import Any

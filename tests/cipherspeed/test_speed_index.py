@@ -1,4 +1,4 @@
-"""The worked example of the method page, figure by figure, and what must hold for any run."""
+"""The worked example of the method page, and properties of any run."""
 
 import random
 from typing import Any
@@ -43,7 +43,7 @@ PUBLISHED = {
         "aes128-ctr": 87.18,
     },
 }
-"""MB/s = 10^6 bytes per second, of three machines' pages of 2015."""
+"""MB/s (10^6 bytes per second) on the pages of three machines, 2015."""
 
 REFERENCE = PROFILE.levels["ssh"]
 

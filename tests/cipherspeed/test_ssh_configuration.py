@@ -1,4 +1,4 @@
-"""The configuration lines: what they say, and that no name gets out of its place."""
+"""Configuration lines: their content, and that no name can add a setting."""
 
 import subprocess
 from pathlib import Path
@@ -19,7 +19,7 @@ HEADER = (
 
 
 def settings(text: str) -> list[str]:
-    """Return the lines that OpenSSH would read as settings."""
+    """Return the lines that OpenSSH would parse as settings."""
     return [line.strip() for line in text.split("\n") if line and not line.startswith("#")]
 
 
@@ -108,7 +108,7 @@ NAMED = (
     (("NAS.example.com", "nas-2"), "NAS.example.com nas.example.com nas-2"),
     *(((name,), "SERVER") for name in ("My NAS", "-oProxyCommand=x", "$(reboot)", "*", "!nas", "")),
 )
-"""Names of a server, and what stands after `Host`."""
+"""Names of a server, and the resulting `Host` patterns."""
 
 
 @pytest.mark.parametrize(("names", "patterns"), NAMED)

@@ -1,4 +1,4 @@
-"""The schema is the contract: what it takes, what it refuses and how it says so."""
+"""Validation against the schema: accepted and rejected documents, and error messages."""
 
 import time
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Comparisons by their definition: every run and result that counts, in plain Python."""
+"""Reference implementation of comparisons in plain Python."""
 
 import math
 from collections import defaultdict
@@ -27,25 +27,25 @@ from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
 
 
 class Counted(NamedTuple):
-    """Hold a result of a run that passes the query's filters."""
+    """Describe a result of a run that passes the query's filters."""
 
     run: Run
     row: Measurement
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return what sorts results: the latest last, without a date the last one received."""
+        """Return the sort key of results: latest last, undated ones by time of upload."""
         return (*run_order(self.run), *self.within_run)
 
     @property
     def within_run(self) -> tuple[Any, ...]:
-        """Return what sorts results of one run: the series that votes first comes last."""
+        """Return the sort key of results in one run: the series that votes first comes last."""
         series = self.row.series
         return (not series.pinned, _backwards(series.target_name), -series.pk)
 
 
 def run_order(run: Run, ciphers: int = 0) -> tuple[Any, ...]:
-    """Sort the latest last; without a date by the number of `ciphers` asked for."""
+    """Return the sort key of runs: latest last, undated ones by number of requested `ciphers`."""
     if run.started_at is None:
         return (0, ciphers, run.pk)
     return (1, run.started_at.timestamp(), run.pk)
@@ -56,7 +56,7 @@ def _backwards(text: str) -> tuple[int, ...]:
 
 
 def environment_seen(tool: str, run: Run) -> int:
-    """Return the environment as the tool sees it: ssh does not see the openssl program."""
+    """Return the environment relevant to the tool: ssh ignores the openssl program."""
     assert run.environment is not None
     of_ssh = run.environment.ssh_environment if tool == "ssh" else None
     return run.environment.pk if of_ssh is None else of_ssh
@@ -64,11 +64,11 @@ def environment_seen(tool: str, run: Run) -> int:
 
 @dataclass(frozen=True)
 class Vote:
-    """Hold the vote of a host in a group for a cipher.
+    """Represent the vote of a host in a group for a cipher.
 
-    `value` is in the metric's unit, or None if this run has no value in it. `uncertainty` of
-    a normalised value is the factor of its run's speed index; `family` the only baseline of this
-    index, empty if it has several.
+    `value` is in the metric's unit, or None if this run has no result in it. `uncertainty` of a
+    normalised result is the factor of its run's speed index; `family` is the only baseline of
+    this index, empty if it has several.
     """
 
     group_key: str
@@ -85,7 +85,7 @@ class Vote:
 
 
 class Asked(NamedTuple):
-    """Hold the votes of hosts in groups, the hosts of each group, and hosts without the size."""
+    """Represent the votes of hosts, the hosts of each group, and the hosts without the size."""
 
     votes: list[Vote]
     hosts: defaultdict[GroupKey, set[int]]
@@ -93,10 +93,11 @@ class Asked(NamedTuple):
 
 
 def votes_in_python(query: ComparisonQuery) -> Asked:
-    """Find who votes with what.
+    """Return the votes.
 
-    In a group a host votes with one environment: that of its latest run in the group that has a
-    result of one of the ciphers asked for; for each cipher with its latest result in there.
+    In a group, a host votes with one environment: that of its latest run in the group with a
+    result for a requested cipher. For each cipher, it votes with its latest result in that
+    environment.
     """
     hosts: defaultdict[GroupKey, set[int]] = defaultdict(set)
     of_host: defaultdict[tuple[GroupKey, int], list[Counted]] = defaultdict(list)
@@ -123,7 +124,7 @@ def votes_in_python(query: ComparisonQuery) -> Asked:
 
 
 def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
-    """Return those by which one host votes in one group."""
+    """Return the results with which one host votes in one group."""
     ciphers: defaultdict[Run, set[str]] = defaultdict(set)
     for result in results:
         ciphers[result.run].add(result.row.series.cipher)
@@ -163,7 +164,7 @@ def _scatters(metric: str, row: Measurement) -> bool:
 
 
 def compare_in_python(query: ComparisonQuery) -> Comparison:
-    """Compare as the program does, but for changes of the tool."""
+    """Compute a comparison like the program, except for changes of the tool."""
     votes, hosts, no_block_size = votes_in_python(query)
     without = {vote.host_id for vote in votes} - {
         vote.host_id for vote in votes if vote.value is not None
@@ -198,7 +199,7 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
 def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
     """Group the votes, one for each (group, host, cipher), and summarise each group.
 
-    `hosts` says how many hosts each group has. Votes without a value do not count.
+    `hosts` is the number of hosts in each group. Votes without a result are ignored.
     """
     valued = defaultdict[GroupKey, list[Vote]](list)
     for vote in votes:
@@ -249,7 +250,7 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
 
 
 def interval_rank(n: int) -> int:
-    """Return which vote from either end bounds the median with at least 95 %; 0: none does."""
+    """Return which vote from either end bounds the median with at least 95 %; 0 if none does."""
     return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
 
 
@@ -269,7 +270,7 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
 
 
 def matched_votes(votes: list[Vote]) -> list[Vote]:
-    """Select hosts that have a value of the cipher in every group, within one split.
+    """Select hosts with a result of the cipher in every group, within one split.
 
     Hosts of an unknown group are in no group.
     """
@@ -282,7 +283,7 @@ def matched_votes(votes: list[Vote]) -> list[Vote]:
 
 
 def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[Group]:
-    """Return the groups with the ratios of their hosts to the same hosts in the reference."""
+    """Return the groups with ratios of their hosts to the same hosts in the reference group."""
     values = {
         (vote.group_key, vote.split_key, vote.host_id, vote.cipher): vote.value for vote in votes
     }
@@ -305,7 +306,7 @@ def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[G
 
 
 def without_tool_changes(comparison: Comparison) -> Comparison:
-    """Leave out the tool's changes, as the reference does."""
+    """Omit the tool's changes, like the reference."""
     groups = tuple(
         replace(
             group,
@@ -319,7 +320,7 @@ def without_tool_changes(comparison: Comparison) -> Comparison:
 
 
 def counted_runs() -> list[Run]:
-    """List every run that counts, with all related rows that the reference reads."""
+    """Return all visible runs with the related rows that the reference reads."""
     environments = (f"environment__{field}" for field in (*DIMENSIONS, *OF_LIBRARIES.values()))
     return list(
         Run.objects.filter(status="ready", hidden=False)
@@ -329,7 +330,7 @@ def counted_runs() -> list[Run]:
 
 
 def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
-    """List results of all ciphers and block sizes, of runs that pass every filter."""
+    """Return results with any cipher and block size, of runs that pass every filter."""
     for run in counted_runs():
         if not passes(query, run):
             continue
@@ -351,7 +352,7 @@ def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
 
 
 def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
-    """Whether a run passes the query's filters and dates; but for one filter."""
+    """Return whether a run passes the query's filters and dates, except for one filter."""
     started = run.started_at
     if query.since and (started is None or started < query.since):
         return False
@@ -368,7 +369,7 @@ def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
 
 
 def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
-    """Return key and label of a run's value in a filter or grouping."""
+    """Return the key and label of a run's value in a filter or grouping."""
     assert run.host is not None
     assert run.environment is not None
     if name == "host":
@@ -395,12 +396,12 @@ def group_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
 
 
 def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
-    """Return key and label of a run's split; empty without one."""
+    """Return the key and label of a run's split; empty without a split."""
     return value_of(query.split_by, query.tool, run) if query.split_by else ("", "")
 
 
 def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, float | None, str]:
-    """Return value, uncertainty and only baseline of a vote."""
+    """Return the value, uncertainty and only baseline of a vote."""
     run, row, metric = one.run, one.row, query.metric
     value = row.cpu_seconds_per_gb if metric == "cpu_seconds_per_gb" else row.median
     divisor: float | None = 1.0

@@ -1,4 +1,4 @@
-"""ClickHouse, embedded in the process of the tests."""
+"""Embed ClickHouse in the process of the tests."""
 
 import threading
 from collections.abc import Iterator

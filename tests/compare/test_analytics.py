@@ -1,4 +1,4 @@
-"""The analytics copy says what the definition says, through every change of the data."""
+"""The analytics copy equals the reference implementation after every change of the data."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -47,7 +47,7 @@ VIEWS = (
 
 
 def agree(asked: list[ComparisonQuery]) -> None:
-    """Compare to the last bit."""
+    """Compare results bit by bit."""
     if settings.CIPHERMARK_ANALYTICS_URL:
         clickhouse.follow()
     for query in asked:
@@ -108,7 +108,7 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 @pytest.fixture
 def emptied(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit for real: examples leave the database empty, and copies are often compacted."""
+    """Commit for real; examples leave the database empty, and copies are often compacted."""
     monkeypatch.setattr("compare.engine.PACK_AFTER", 2)
 
 
@@ -124,7 +124,7 @@ def test_comparisons_are_those_of_the_definition_after_every_committed_change(
     agree_through_changes(store_run, fleet, asked, data)
 
 
-@examples(EXAMPLES, max_examples=3)  # a question takes the ClickHouse of tests a tenth of a second
+@examples(EXAMPLES, max_examples=3)  # a query takes 0.1 s in the tests' ClickHouse
 @given(fleet=fleets, asked=st.lists(queries(), min_size=3, max_size=6), data=st.data())
 def test_so_are_those_that_clickhouse_answers(
     emptied: None,
@@ -157,7 +157,7 @@ def ctr(rate: float, name: str) -> dict[str, Any]:
 
 
 def rates(**asked: Any) -> dict[str, float]:
-    """Return host -> the rate of its cipher."""
+    """Return each host's rate of its only cipher."""
     groups = compare(ComparisonQuery(group_by="host", **asked)).groups
     return {group.key: value.median for group in groups for value in group.values.values()}
 
@@ -171,7 +171,7 @@ def test_transactions_that_commit_in_another_order_are_all_seen(
     with other.cursor() as cursor:
         cursor.execute("BEGIN")
         cursor.execute("UPDATE runs_run SET hidden = true WHERE id = %s", [first.pk])
-        Run.objects.filter(pk=second.pk).update(hidden=True)  # begun later, committed earlier
+        Run.objects.filter(pk=second.pk).update(hidden=True)  # starts later, commits earlier
         assert list(rates().values()) == [1e8]
         cursor.execute("COMMIT")
     other.close()
@@ -190,13 +190,13 @@ def test_a_transaction_sees_its_own_changes_and_others_do_not(
 
 
 def spoil(run: Run) -> None:
-    """Change a figure behind the back of the triggers, so that only a new copy shows it."""
+    """Change a result without firing the triggers, so that only a new copy contains it."""
     with connection.cursor() as cursor:
         cursor.execute("UPDATE runs_measurement SET median = 5e8 WHERE run_id = %s", [run.pk])
 
 
 def restore() -> None:
-    """Make the log of changes again, as a restored backup does."""
+    """Recreate the log of changes, like a restored backup."""
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE restored (LIKE runs_change INCLUDING ALL)")
         cursor.execute("DROP TABLE runs_change")

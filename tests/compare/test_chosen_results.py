@@ -1,4 +1,4 @@
-"""Which results files, standings and a host's page have, against the definition."""
+"""Results in exports, percentiles and a host's page, compared with the reference."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -94,7 +94,7 @@ def side(release: str, cipher: str) -> tuple[bool | None, ...]:
 
 
 def standing_in_python(host: Host, result: Measurement, runs: list[Run]) -> Standing | None:
-    """Compute the standing among the latest comparable results of other hosts, by definition."""
+    """Compute the percentile among the latest comparable results of other hosts."""
     mine = result.series
     best: dict[Host, Counted] = {}
     for other in Host.objects.exclude(pk=host.pk):

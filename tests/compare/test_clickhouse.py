@@ -1,4 +1,4 @@
-"""A site that asks ClickHouse: the same pages and files, and outages."""
+"""A site with ClickHouse: the same pages and exports, and outages."""
 
 import re
 from typing import Any
@@ -67,7 +67,7 @@ _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:
 
 
 def answers() -> dict[str, tuple[int, bytes]]:
-    """Map each URL to its response, without values that are new each time."""
+    """Return the response of each URL, without values that are new each time."""
     client = Client()
     found = {}
     for address in ADDRESSES:
@@ -120,7 +120,7 @@ def test_processing_and_edits_have_clickhouse_follow_once_they_are_committed(
             first = store_run(run_of("box-1", 1e8))
             queued.assert_not_called()
         second = store_run(run_of("box-2", 2e8))
-        queued.assert_called_once()  # it does for both
+        queued.assert_called_once()  # one task is enough for both
         tasks.follow_in_clickhouse()
         assert counted() == [(first.pk,), (second.pk,)]
         set_hidden(first.pk, True, COMMAND)

@@ -1,4 +1,4 @@
-"""Filters, ciphers and block sizes to choose from: counted in hosts."""
+"""Filters, ciphers and block sizes, with numbers of hosts."""
 
 import random
 from collections.abc import Mapping

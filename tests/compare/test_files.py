@@ -1,4 +1,4 @@
-"""GET /api/v1/exports/*.csv: what programs read, and what no spreadsheet runs."""
+"""GET /api/v1/exports/*.csv: content for programs, and no formulas for spreadsheets."""
 
 import csv
 import io

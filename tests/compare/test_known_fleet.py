@@ -1,4 +1,4 @@
-"""What an upgrade cost, on a fleet of known truth: each host's last runs before and after it."""
+"""The cost of an upgrade in a fleet of known truth: each host's last runs before and after."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GET /api/v1/exports/*.xlsx: what openpyxl reads back, and what no cell may be."""
+"""GET /api/v1/exports/*.xlsx: content as openpyxl reads it, and forbidden cell content."""
 
 import io
 import re
@@ -21,7 +21,7 @@ HOSTILE = (
     '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org !A1'
 )
 READ_BACK = HOSTILE.translate({ord(one): f"_x{ord(one):04X}_" for one in "\x01\x0b\x1f\ufffe"})
-"""Excel shows these characters; openpyxl leaves them as the file has them."""
+"""Characters that Excel shows and openpyxl returns escaped."""
 MARKUP = "<r><t>rich & wrong</r>"
 
 
@@ -37,14 +37,14 @@ def opened(content: bytes) -> Workbook:
 
 
 def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
-    """Return a sheet's rows by the headings over them, without their units."""
+    """Return a sheet's rows by their headings, without units."""
     names, *values = book[sheet].iter_rows(values_only=True)
     keys = [re.sub(r" \((?!UTC).*\)$", "", str(name)) for name in names]
     return [dict(zip(keys, map(unescaped, row), strict=True)) for row in values]
 
 
 def unescaped(value: Any) -> Any:
-    """Return the value as spreadsheets show it; openpyxl leaves these escapes as they are."""
+    """Return the value as spreadsheets show it; openpyxl does not unescape it."""
     return value.replace("_x005F_", "_") if isinstance(value, str) else value
 
 
@@ -96,7 +96,7 @@ def test_behind_a_matched_comparison_are_its_hosts_alone(
     upgraded_fleet(store_run)
     query = {"tool": "openssl", "group_by": "openssl_series", "matched": 1, "cipher": [AES, DES]}
     behind = table(opened(body(reader, "comparison.xlsx", **query)), "Measurements")
-    # One host was never old, so it is in no matched group.
+    # One host has no old release, so it is in no matched group.
     assert len({row["Host"] for row in behind}) == 2 * HOSTS
 
 
@@ -148,7 +148,7 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     assert said["Asked: source"] == "published"
     assert said["Reference profile"] == "2015"
     assert isinstance(said["ssh: arcfour (MB/s)"], int | float)
-    # As "#,##0.##" a whole number ends in a point: "1.".
+    # With "#,##0.##", a whole number would end with a point: "1.".
     numbers = [row[1] for row in book["Method"] if isinstance(row[1].value, int | float)]
     assert {cell.number_format for cell in numbers} == {"General"}
     assert isinstance(said["Generated (UTC)"], datetime)

@@ -1,4 +1,4 @@
-"""What a production site refuses to start with; and settings read from the environment."""
+"""Settings with which a production site does not start; settings from the environment."""
 
 import os
 import re
@@ -58,7 +58,7 @@ def checked(**variables: str) -> subprocess.CompletedProcess[str]:
         "REDIS_URL": "redis://redis/0",
         **variables,
     }
-    del environment["DJANGO_ALLOW_ASYNC_UNSAFE"]  # for the browser of other tests
+    del environment["DJANGO_ALLOW_ASYNC_UNSAFE"]  # set for the browser of other tests
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
     return subprocess.run(
         command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""REDIS_URL=rediss://...: cache, quick client and task queue, each over TLS that is checked."""
+"""REDIS_URL=rediss://...: cache, quick client and task queue use verified TLS."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Settings of sign-in by a company's own accounts: what is read, what is refused at the start."""
+"""Settings of single sign-on: valid ones, and those rejected at startup."""
 
 from typing import Any
 

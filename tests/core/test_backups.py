@@ -1,4 +1,4 @@
-"""A site in a file and back: row by row the same, all or nothing, over nothing by mistake."""
+"""Backup and restore of a site: identical rows, atomic, and no accidental overwriting."""
 
 import os
 import subprocess
@@ -98,10 +98,10 @@ def test_an_empty_server_gets_every_row_back_and_then_refuses(
         assert contents(server) == expected
     refused = restored(empty_server, str(backup))
     assert refused.returncode == 1
-    assert "This database has runs" in refused.stderr
+    assert "The database contains runs" in refused.stderr
     with psycopg.connect(empty_server) as server:
         in_use = restored(empty_server, str(backup), "--replace")
-        assert "Nothing was changed: 1 other connections" in in_use.stderr
+        assert "The database was not changed: 1 other connections" in in_use.stderr
     assert restored(empty_server, str(backup), "--replace").returncode == 0
     with psycopg.connect(empty_server) as server:
         assert contents(server) == expected
@@ -114,7 +114,7 @@ def test_a_damaged_file_changes_nothing(backup: Path, empty_server: str, tmp_pat
     damaged.write_bytes(whole[: len(whole) * 9 // 10])
     done = restored(empty_server, str(damaged), "--replace")
     assert done.returncode == 1
-    assert done.stderr.startswith("CommandError: Nothing was changed: pg_restore: error")
+    assert done.stderr.startswith("CommandError: The database was not changed: pg_restore: error")
     with psycopg.connect(empty_server) as server:
         assert contents(server) == before
 
@@ -142,7 +142,7 @@ def test_old_backups_go_once_the_new_one_is_there_and_no_other_file_does(
     call_command("backup", str(tmp_path), keep=2, verbosity=0)
     (new,) = set(tmp_path.iterdir()) - {*older, *others}
     assert set(tmp_path.iterdir()) == {older[2], new, *others}
-    with pytest.raises(CommandError, match="needs a folder"):
+    with pytest.raises(CommandError, match="requires a folder"):
         call_command("backup", str(tmp_path / "x.dump"), keep=2)
 
 

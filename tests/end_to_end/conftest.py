@@ -1,4 +1,4 @@
-"""The site that the tests share; those that end or measure it have one of their own."""
+"""The site that the tests share. Tests that stop or measure a site start their own."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +32,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="session")
 def below_path(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSite]:
-    """Start another site below `PATH`, with which its `url` ends."""
+    """Start another site at the path prefix `PATH`; `url` includes it."""
     secret = tmp_path_factory.mktemp("secrets") / "client"
     secret.write_text(f"{CLIENT_SECRET}\n")
     variables = {

@@ -1,4 +1,4 @@
-"""The shell lines of docs/api.md do what they say, on a real site."""
+"""The shell examples in docs/api.md work on a real site."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tests.sample_documents import environment, openssl_measurement, run_documen
 
 ENDS = ("started", "finished")
 HOST = "api-example"
-"""Instead of the examples' "nas": other tests upload runs of that one to this site."""
+"""Host name that replaces "nas" of the examples, because other tests upload runs of "nas"."""
 
 
 def test_every_example_of_the_api_works(site: LiveSite, tmp_path: Path) -> None:

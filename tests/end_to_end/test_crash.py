@@ -1,4 +1,4 @@
-"""Every part of a site is killed in the middle of uploads, and started again as compose does."""
+"""Each process of a site is killed during uploads, and restarted like with compose."""
 
 import http.client
 import json
@@ -28,7 +28,7 @@ from tests.sample_documents import openssl_measurement, run_document, ssh_measur
 UPLOADS = 200
 CLIENTS = 4
 SECONDS = 10.0
-"""Over which the uploads are spread; each part is killed in a quarter of it."""
+"""Duration of the uploads; each process is killed once in each quarter."""
 
 STORED = """
 SELECT run_id::text, status, (SELECT count(*) FROM runs_measurement WHERE run_id = r.id)
@@ -85,7 +85,7 @@ class Supervised:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """End it for good."""
+        """Stop the program permanently."""
         self._over.set()
         self._watching.join()
         self.kill()
@@ -102,7 +102,7 @@ def kill_server(server: Postgres | RedisServer) -> None:
 
 @contextmanager
 def running_site() -> Iterator[tuple[int, dict[str, str], dict[str, Callable[[], None]]]]:
-    """Run a site; yield its port, its settings, and what kills each part."""
+    """Run a site; yield its port, its settings, and functions that kill each process."""
     with private_folder() as place, ExitStack() as stack:
         folder, port = place / "site", free_port()
         folder.mkdir()
@@ -133,7 +133,7 @@ def is_ready(port: int) -> bool:
 
 
 def status_of_upload(port: int, token: str, body: bytes) -> int | None:
-    """Return None where the connection breaks off."""
+    """Return the status; None if the connection fails."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     with closing(connection), suppress(OSError, http.client.HTTPException):
@@ -145,7 +145,7 @@ def status_of_upload(port: int, token: str, body: bytes) -> int | None:
 
 
 def upload(port: int, token: str, document: dict[str, Any]) -> None:
-    """Upload as an agent does: again until it is acknowledged."""
+    """Upload like an agent: retry until the run is acknowledged."""
     body, deadline = json.dumps(document).encode(), time.monotonic() + 60
     while (status := status_of_upload(port, token, body)) not in (200, 202):
         assert status in (None, 503), status

@@ -1,4 +1,4 @@
-"""While the database cannot be reached: 503 and when to come back, for programs and people."""
+"""Without the database, requests get 503 and Retry-After, as pages or JSON."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Read a large text while the site goes on."""
+"""The site responds while it parses a large text."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

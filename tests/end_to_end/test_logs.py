@@ -1,4 +1,4 @@
-"""Logs as JSON: a request and its run are found in the lines of the web server and the worker."""
+"""JSON logs: the lines of the web server and the worker identify a request and its run."""
 
 import json
 import socket
@@ -12,7 +12,7 @@ from tests.sample_documents import run_document
 
 
 def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
-    """Parse every line of a log, each of which must be an object."""
+    """Parse every line of a log; each must be an object."""
     text = (Path(site.environment["CIPHERMARK_DATA_DIR"]) / f"{name}.log").read_text()
     parsed = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert all({"time", "level", "logger", "message"} <= line.keys() for line in parsed)
@@ -20,7 +20,7 @@ def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
 
 
 def upload(site: LiveSite, request_id: str) -> tuple[str, str]:
-    """Upload a run; its id, and the id of the request as the answer has it."""
+    """Upload a run; return its ID, and the request ID of the response."""
     document = run_document()
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/?n=1",

@@ -1,4 +1,4 @@
-"""/metrics of a whole site: several web processes, a worker, PostgreSQL and Redis."""
+"""/metrics of a whole site with several web processes, a worker, PostgreSQL and Redis."""
 
 import re
 import shutil
@@ -45,7 +45,7 @@ def scrape(site: LiveSite, url: str) -> str:
 
 
 def samples(text: str) -> Samples:
-    """Name and labels -> value, as Prometheus's own parser reads them."""
+    """Return values by name and labels, parsed by Prometheus's own parser."""
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
@@ -54,7 +54,7 @@ def samples(text: str) -> Samples:
 
 
 def value(found: Samples, name: str, **labels: str) -> float:
-    """Return the only sample with at least these labels, else 0."""
+    """Return the only sample with at least these labels, or 0."""
     return sum(
         number for (one, has), number in found.items() if one == name and labels.items() <= set(has)
     )
@@ -101,7 +101,7 @@ def test_what_waits_and_who_lives_is_in_it(site: LiveSite, url: str) -> None:
 
 
 def test_prometheus_understands_the_rules() -> None:
-    """Check the rules by promtool if installed, else check that each has the required keys."""
+    """Check the rules with promtool if installed; otherwise check their required keys."""
     promtool = shutil.which("promtool")
     if promtool:
         subprocess.run([promtool, "check", "rules", ALERTS], check=True)

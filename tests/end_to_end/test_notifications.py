@@ -1,4 +1,4 @@
-"""Runs uploaded over HTTP, real workers, real receivers: one change, one message to each."""
+"""Uploads over HTTP, real workers, real receivers: one message per change to each receiver."""
 
 import json
 import socket
@@ -29,7 +29,7 @@ print(row.state, row.attempts, row.error)
 
 
 def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
-    """Send a run, and wait until the worker has processed it."""
+    """Upload a run, and wait until the worker has processed it."""
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/",
         json.dumps(document).encode(),
@@ -41,11 +41,11 @@ def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
 
 @contextmanager
 def endless_answer() -> Iterator[tuple[int, Event]]:
-    """Serve a byte a second; yield the port, and whether anybody has asked."""
+    """Serve a byte per second; yield the port, and whether there was a request."""
     asked, over = Event(), Event()
 
     def answer() -> None:
-        with suppress(OSError):  # whoever asked has gone
+        with suppress(OSError):  # the client has disconnected
             connection, _ = server.accept()
             with connection:
                 asked.set()
@@ -60,7 +60,7 @@ def endless_answer() -> Iterator[tuple[int, Event]]:
             yield server.getsockname()[1], asked
         finally:
             over.set()
-            socket.create_connection(server.getsockname()).close()  # if nobody ever asked
+            socket.create_connection(server.getsockname()).close()  # if there was no request
             thread.join()
 
 

@@ -1,4 +1,4 @@
-"""Signing in through a provider, in a browser, on a site below a path of its host."""
+"""Sign-in with a provider in a browser, on a site with a path prefix."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +14,11 @@ from tests.oidc_provider import CLIENT_SECRET, Provider
 
 @pytest.fixture
 def page(provider: Provider, chromium: Browser) -> Iterator[Page]:
-    """Open a new browser, and fail on errors of our pages."""
+    """Open a new browser, and fail on errors of the site's pages."""
     opened = chromium.new_page()
     opened.set_default_timeout(PATIENCE_MS)
     opened.set_default_navigation_timeout(PATIENCE_MS)
-    # The provider's page would load a style sheet from elsewhere.
+    # Block the external style sheet of the provider's page.
     opened.route(lambda url: not url.startswith("http://127.0.0.1:"), lambda one: one.abort())
     faults: list[str] = []
     opened.on("console", lambda said: faults.extend(_faults(said, provider)))

@@ -1,4 +1,4 @@
-"""CIPHERMARK_PATH=/bench: everything that the site says of addresses begins with it."""
+"""CIPHERMARK_PATH=/bench: all URLs of the site begin with it."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from tests.live_site import LiveSite
 from tests.sample_documents import run_document
 
 ELSEWHERE = re.compile(r"""["'](/(?!bench[/"']|/)[\w.-]+/?[\w./-]*)""")
-"""An address of this host that is none of the site, in whatever a page holds."""
+"""Pattern of URLs of this host in a page that are outside the path."""
 
 
 class Links(HTMLParser):
@@ -33,7 +33,7 @@ class Links(HTMLParser):
 
 
 def opened(url: str, cookie: str = "") -> tuple[int, str, str, Message]:
-    """Return status, final URL, text and headers."""
+    """Return the status, final URL, text and headers."""
     request = urllib.request.Request(url, headers={"Cookie": cookie} if cookie else {})
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:

@@ -1,4 +1,4 @@
-"""The commands that the tutorial and the README give to type on the machine to be measured."""
+"""The commands in the tutorial and the README, run on the machine to measure."""
 
 import os
 import re
@@ -10,11 +10,11 @@ from tests.live_site import PROJECT, LiveSite
 PAGES = "".join((PROJECT / name).read_text() for name in ("README.md", "docs/tutorial.md"))
 
 SHORT = "run --name tutorial --tools openssl --ciphers aes-128-gcm --tries 1 --seconds 0.1 --wait 0"
-"""Instead of two minutes."""
+"""Options that shorten the measurement from two minutes."""
 
 
 def typed(line: str, folder: Path, **replaced: str) -> str:
-    """Run a documented line, with only these words replaced, and return its output."""
+    """Run a documented line with only these words replaced, and return its output."""
     assert line in PAGES
     for word, other in replaced.items():
         line = line.replace(word, other)

@@ -1,4 +1,4 @@
-"""From an upload over HTTP through a real Celery worker to the comparison."""
+"""From an upload over HTTP to the comparison, with a real Celery worker."""
 
 import http.client
 import json
@@ -65,7 +65,7 @@ def test_a_run_uploaded_while_redis_is_down_is_found_by_the_worker(site: LiveSit
     with web_server("web-without-redis", without_redis) as url:
         status, answer = post(site, document, site.token("upload"), url)
     assert (status, answer["status"]) == (202, "accepted")
-    # Nobody asks for it: the worker itself looks for what was lost.
+    # No client requests it; the worker finds lost runs.
     assert site.wait_until_ready(document["run_id"])["status"] == "ready"
 
 

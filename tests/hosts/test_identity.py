@@ -1,4 +1,4 @@
-"""Who a host is: its machine id and name; what an editor merged, and what renaming keeps."""
+"""Identity of a host: machine ID and name, merging and renaming."""
 
 from typing import Any
 

@@ -104,7 +104,7 @@ def test_a_change_of_openssl_speed_is_a_break_and_no_change(
     assert (broken["before"], broken["after"]) == ("OpenSSL 3.0.15", "OpenSSL 3.0.19")
     assert "no percentage" in broken["words"]
     assert broken["sources"][0]["url"].startswith("https://github.com/openssl/")
-    # The cipher that openssl speed measures as before did fall.
+    # The cipher that `openssl speed` measures as before did become slower.
     cbc = ask(reader, OPENSSL, cipher="aes-128-cbc")
     assert (len(cbc["changes"]), cbc["breaks"]) == (1, [])
 

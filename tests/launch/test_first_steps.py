@@ -34,9 +34,9 @@ def test_the_first_python_that_suits_is_taken_or_the_named_one(programs: MakePro
 @pytest.mark.parametrize(
     ("script", "named", "sentence"),
     (
-        ("exit 1", "", "needs Python 3.11.2 to 3.14, and none is on PATH: install one"),
-        ("exit 1", "python3", "and PYTHON=python3 is not one: install one"),
-        ("exit 0", "nopython", "and PYTHON=nopython is not one: install one"),
+        ("exit 1", "", "requires Python 3.11.2 to 3.14, but none was found on PATH. Install one"),
+        ("exit 1", "python3", "but PYTHON=python3 is not suitable. Install one"),
+        ("exit 0", "nopython", "but PYTHON=nopython is not suitable. Install one"),
         ('case "$2" in *venv*) exit 1;; esac', "", "python3 cannot create virtual environments. "),
     ),
 )
@@ -67,7 +67,7 @@ def test_packages_are_installed_by_their_hash_and_once(
     bootstrap.make_environment()
     requirements = tmp_path / "requirements.txt"
     requirements.write_text(f"small==1.0 --hash=sha256:{'0' * 64}\n")
-    with pytest.raises(SystemExit, match="Cannot install the Python packages"):
+    with pytest.raises(SystemExit, match="Could not install the Python packages"):
         bootstrap.fill_environment("requirements.txt")
     assert "DO NOT MATCH THE HASHES" in capfd.readouterr().err
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()

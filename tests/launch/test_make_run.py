@@ -140,7 +140,7 @@ def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with
     settings = {"CIPHERMARK_PATH": "/bench/", "CIPHERMARK_PROXYS": "1"}
     second = RunningSite(lasting_folder, MEASURE="1", http_proxy="", **settings)
     try:
-        assert second.says("this takes"), second.output
+        assert second.says("This takes"), second.output
         url = f"http://127.0.0.1:{second.port}/bench/"
         assert f"Ciphermark is running at {url}\n" in second.output
         assert f"Sign in at {url}accounts/login/ as admin" in second.output
@@ -167,7 +167,7 @@ def test_a_killed_server_is_named_with_its_last_words_and_takes_the_rest_with_it
     pid_file = site.data_dir / "postgres" / "postmaster.pid"
     os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
     assert site.ended() == 1
-    assert re.search(r"PostgreSQL exited; .*\.log\):\n {2,}\S", site.output)
+    assert re.search(r"PostgreSQL exited; .*\.log:\n {2,}\S", site.output)
     # Child processes of a killed PostgreSQL detect this and exit.
     assert within(60, lambda: nothing_is_left(site)), site.remains()
 

@@ -1,4 +1,4 @@
-"""What tests of the pages share: browsers, and reading a page's tables."""
+"""Fixtures for tests of the pages: browsers, and parsing of tables."""
 
 import re
 from html import unescape
@@ -14,7 +14,7 @@ def text_of(html: str) -> str:
 
 
 def table_values(html: str) -> dict[str, dict[str, float]]:
-    """Group -> cipher -> exact median, from the table of the compare page."""
+    """Return exact medians by group and cipher, from the table of the compare page."""
     found: dict[str, dict[str, float]] = {}
     for group, body in re.findall(r'<tr data-group="([^"]*)">(.*?)</tr>', html, re.S):
         rows = re.findall(r'data-cipher="([^"]*)" data-value="([^"]*)"', body)
@@ -36,7 +36,7 @@ def beside(html: str, which: str) -> str | None:
 
 
 def page(client: Client, address: str, expect: int = 200, **query: Any) -> str:
-    """Return the HTML of a page, which must answer with `expect`."""
+    """Return the HTML of a page, which must have the status `expect`."""
     response = client.get(address, query)
     assert response.status_code == expect, response.content
     return response.content.decode()

@@ -1,4 +1,4 @@
-"""The chart of the compare page, and that tables say the same."""
+"""The chart of the compare page, and tables with the same results."""
 
 import re
 from html import unescape
@@ -17,7 +17,7 @@ SIZES = (16, 1024, 16384)
 
 
 def rows(html: str, *cells: str) -> list[tuple[str, ...]]:
-    """Return row and cell values of the table, from their attributes."""
+    """Return the row and cell values of the table, from their attributes."""
     return [
         tuple(unescape(value) for cell in cells for value in re.findall(f'{cell}="([^"]*)"', row))
         for row in re.findall(r"<tr data-.*?</tr>", html)
@@ -69,5 +69,5 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
 
 def test_the_room_kept_for_a_chart_is_what_it_takes() -> None:
     rows = [2 + 30 + 18 * bars for bars in (164, 165)]  # one group: layoutRows in rows.ts
-    assert rows[0] <= 3000 < rows[1]  # built.ts scrolls what is higher
+    assert rows[0] <= 3000 < rows[1]  # built.ts scrolls higher charts
     assert [rows_height([bars]) for bars in (164, 165)] == [rows[0] + 26, TYPICAL_WINDOW]

@@ -1,4 +1,4 @@
-"""The compare page: its states, its addresses, its numbers."""
+"""The compare page: states, URLs and results."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def test_table_chart_and_api_have_the_same_numbers(member: Client, reader: ApiCl
     assert table_values(html) == drawn
     (address,) = re.findall(r'href="(/api/v1/comparison/[^"]*)"', html)
     answer = reader.get(unescape(address)).json()
-    for shown in (answer, view["comparison"]):  # the page shows the best first
+    for shown in (answer, view["comparison"]):  # the page shows the fastest first
         shown["ciphers"].sort()
         shown["groups"].sort(key=lambda group: group["key"])
     assert answer == view["comparison"]
@@ -107,7 +107,7 @@ def test_while_this_machine_is_measured_the_page_says_so(
     assert "is being measured" not in text_of(page(member, "/"))
     settings.MEASURING_FILE.touch()
     assert "This server is being measured" in text_of(page(member, "/"))
-    os.utime(settings.MEASURING_FILE, (0, 0))  # of a `make run` that was killed
+    os.utime(settings.MEASURING_FILE, (0, 0))  # left by a killed `make run`
     assert "is being measured" not in text_of(page(member, "/"))
 
 
@@ -228,7 +228,7 @@ def test_no_difference_is_stated_across_a_change_of_the_tool(
     asked: dict[str, Any] = {"tool": "openssl", "group_by": "openssl", "relative_to": reference}
     said = text_of(page(member, "/", **asked))
     assert "120 MB/s low confidence tool changed" in said
-    assert said.count("−88 %") == 1  # of CBC, which is measured as before
+    assert said.count("−88 %") == 1  # for CBC, which is measured as before
     drawn = chart(page(member, "/", **asked))["comparison"]
     new = reader.get("/api/v1/comparison/", asked).json()["groups"][-1]["relative"]
     assert new["aes-128-gcm"]["tool_changed"] is True

@@ -1,4 +1,4 @@
-"""The documentation at /docs/: every page, link, picture and pasted text of it."""
+"""The documentation at /docs/: every page, link, picture and pasted text."""
 
 import re
 from html import unescape
@@ -18,7 +18,7 @@ PASTED = {
     "builds": (1, 10),
     "platforms": (3, 15),
 }
-"""Page -> runs, and figures by cipher and block size, that its text is read as."""
+"""Expected runs, and results by cipher and block size, of the text on each page."""
 
 
 def test_the_index_leads_to_every_page() -> None:

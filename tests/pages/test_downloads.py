@@ -1,4 +1,4 @@
-"""The files that a page offers are those of what it shows."""
+"""Downloads of a page contain the results that it shows."""
 
 import re
 from html import unescape
@@ -15,7 +15,7 @@ from tests.sample_documents import openssl_measurement, run_document
 
 
 def downloads(html: str) -> dict[str, str]:
-    """Label -> address of the menu's entries."""
+    """Return URLs of the menu's entries by label."""
     menu = re.search(
         r'<details class="menu no-print" id="downloads-menu">.*?</details>', html, re.S
     )

@@ -1,4 +1,4 @@
-"""Numbers as people read them; frontend/src/format.test.ts reads the same cases."""
+"""Formatting of numbers; frontend/src/format.test.ts uses the same cases."""
 
 import json
 from pathlib import Path

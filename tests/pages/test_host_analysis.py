@@ -1,4 +1,4 @@
-"""What the host's page says beyond the latest figures: history and standing."""
+"""History and percentiles on the host's page."""
 
 import re
 
@@ -94,7 +94,7 @@ def test_a_host_stands_among_all_hosts_one_vote_each(member: Client, store_run: 
             store_run(run_of_day(day, ssh_measurement(GCM, rate), host={"name": f"n{number}"}))
     mine = store_run(run_of_day(0, ssh_measurement(GCM, 4e8), ssh_measurement("aes128-ctr", 1e8)))
     said = text_of(page(member, address(mine)))
-    # The host n2 was fast once; its latest run counts: 1, 2 and 3e8 are beaten, 5e8 is not.
+    # Host n2 was fast before, but its latest run is used: 1, 2 and 3e8 are slower, 5e8 is not.
     assert "faster than 75 % of 4 other hosts" in said
     assert "2 of 5" in said
     assert "no comparable hosts" in said

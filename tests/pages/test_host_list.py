@@ -1,4 +1,4 @@
-"""The list of hosts as a page: verdicts with reason and advice, headings that sort, the file."""
+"""The list of hosts: verdicts with reason and advice, sortable headings, export."""
 
 import pytest
 from django.test import Client
@@ -32,7 +32,7 @@ def test_each_row_has_the_reason_of_its_verdict(member: Client) -> None:
     said = text_of(page(member, URL))
     assert "hardware 6.00 ×" in said
     assert "The hypervisor emulates a CPU (QEMU Virtual CPU version 2.5+)" in said
-    assert "AES-128 was not measured both" not in said  # nothing is wrong there
+    assert "AES-128 was not measured both" not in said  # this host has no problem
 
 
 @pytest.mark.usefixtures("four")

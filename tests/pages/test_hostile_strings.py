@@ -1,4 +1,4 @@
-"""Strings that would like to be code, through every address that the URL configuration knows."""
+"""Hostile strings on every URL of the URL configuration."""
 
 import csv
 import re
@@ -69,7 +69,7 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture
 def person(db: None, store_run: StoreRun) -> Client:
-    """Sign in an administrator of a site on which every name is hostile."""
+    """Sign in an administrator of a site with hostile names."""
     load_published()
     for number, name in enumerate(NAMES):
         store_run(document(name, number))
@@ -141,7 +141,7 @@ class Reader(HTMLParser):
 
 
 def dangers(address: str, response: Any) -> list[str]:
-    """List the parts of a response that could run code."""
+    """Return the parts of a response that could run code."""
     kind = response.headers.get("Content-Type", "").partition(";")[0]
     body = b"".join(response.streaming_content) if response.streaming else response.content
     if kind == "text/html":
@@ -161,7 +161,7 @@ def dangers(address: str, response: Any) -> list[str]:
 
 
 def html_dangers(address: str, text: str, response: HttpResponseBase) -> list[str]:
-    """List elements and attributes created by a name, and policies that would let them run."""
+    """Return elements and attributes created by a name, and policies that would let them run."""
     reader = Reader()
     reader.feed(text)
     policy = response.headers.get("Content-Security-Policy", "")

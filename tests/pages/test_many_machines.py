@@ -1,4 +1,4 @@
-"""Adding many machines: what the page shows is valid, and no command holds the token."""
+"""Add many machines: the page's content is valid, and no command contains the token."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Normalised views: their profile, how sure they are, and whom they leave out."""
+"""Normalised views: profile, uncertainty, and excluded hosts."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ def test_the_method_says_where_the_levels_come_from(member: Client) -> None:
 def test_openssl_is_normalised_as_soon_as_a_host_measured_3des(
     member: Client, store_run: StoreRun
 ) -> None:
-    """Start from published openssl results, which have no baseline."""
+    """Start with published openssl results, which have no baseline."""
     said = text_of(page(member, "/", **ASKED))
     assert "left out (no baseline cipher)" in said
     store_run(host("this machine", aes_128_gcm=2e9, des_ede3_cbc=62.4e6))

@@ -1,4 +1,4 @@
-"""Signing in through a real OpenID Connect provider: accounts, roles, answers that are wrong."""
+"""Sign-in with a real OpenID Connect provider: accounts, roles, invalid responses."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
@@ -46,7 +46,7 @@ def begin(client: Client, **query: str) -> str:
 
 
 def back(client: Client, provider: Provider, address: str, subject: str = "u-1") -> tuple[int, str]:
-    """Return status and redirect or message of the request with the provider's code."""
+    """Return the status, and the redirect or message, of the request with the provider's code."""
     answer = client.get(provider.sign_in(address, subject))
     if answer.status_code == 302:
         return 302, str(answer["Location"])
@@ -95,7 +95,7 @@ def test_the_request_to_the_provider_has_state_nonce_and_pkce(provider: Provider
 
 def test_the_database_has_no_session_before_the_provider_answers(provider: Provider) -> None:
     client = Client()
-    for _ in range(8):  # more than a browser may have begun at one time
+    for _ in range(8):  # more than the maximum of pending sign-ins
         address = begin(client)
     assert not Session.objects.exists()
     assert back(client, provider, address) == (302, "/")
@@ -110,7 +110,7 @@ def test_the_role_is_set_anew_at_each_sign_in(provider: Provider) -> None:
     assert sign_in(client, provider) == (302, "/")
     assert roles(User.objects.get()) == ["administrator"]
     page(client, "/audit/")
-    # What somebody else gave the account since is taken back.
+    # Permissions that others have added to the account are removed.
     User.objects.update(is_superuser=True)
     others = Group.objects.create(name="choir")
     User.objects.get().groups.add(Group.objects.get(name="editor"), others)
@@ -230,7 +230,7 @@ def test_a_code_is_worth_nothing_but_in_the_browser_that_began(provider: Provide
         answer = client.get(stolen)
         assert answer.status_code == 400
         assert "begun in another browser" in text_of(answer.content.decode())
-    # With a state of one's own the code is still bound to the verifier of the other browser.
+    # Even with a valid state, the code is bound to the verifier of the other browser.
     state = parse_qs(urlsplit(begin(mine)).query)["state"][0]
     code = parse_qs(urlsplit(stolen).query)["code"][0]
     answer = mine.get("/accounts/oidc/callback/", {"code": code, "state": state})

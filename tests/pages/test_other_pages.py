@@ -1,4 +1,4 @@
-"""Hosts, runs, method, signing in and errors."""
+"""Pages of hosts, runs, method, sign-in and errors."""
 
 import re
 from datetime import timedelta
@@ -56,7 +56,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         noisy,
         ssh_measurement("3des-cbc", 20e6),
         openssl_measurement("aes-128-gcm", 4e9),
-        skipped=[{"tool": "ssh", "cipher": "arcfour", "reason": "this OpenSSH does not offer it"}],
+        skipped=[{"tool": "ssh", "cipher": "arcfour", "reason": "not supported by this OpenSSH"}],
     )
     run = store_run(document)
     html = page(member, f"/runs/{run.run_id}/")
@@ -68,7 +68,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         "1 measurement is noisy",
         "umac-64-etm@openssh.com, curve25519-sha256",
         "busy : other processes used 12 % of the CPU",
-        "this OpenSSH does not offer it",
+        "not supported by this OpenSSH",
         "AMD EPYC 9R14",
         "24 GiB",
         "Speed index, ssh",
@@ -128,7 +128,7 @@ def test_runs_are_listed_by_when_they_were_measured_page_by_page(
         html = page(member, f"/runs/{address}")
         seen += numbers_of_hosts(html)
         address = beside(html, "next")
-        Run.objects.filter(host__name="host 5").delete()  # of the first page
+        Run.objects.filter(host__name="host 5").delete()  # a run on the first page
     assert seen == ["5", "4", "3", "2", "1", "0"]
     assert numbers_of_hosts(page(member, f"/runs/{beside(html, 'prev')}")) == ["3", "2"]
 

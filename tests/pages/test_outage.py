@@ -1,4 +1,4 @@
-"""While the analytics copy is read, pages and API say so and when to come back."""
+"""While the analytics copy is built, pages and API return 503 with Retry-After."""
 
 import threading
 
@@ -37,6 +37,6 @@ def test_a_page_asks_again_until_the_figures_are_there(
         assert (answer.status_code, answer["Retry-After"]) == (503, "10")
         assert client.get("/runs/").status_code == 200  # runs come from PostgreSQL
     finally:
-        may_read.set()  # or the next test waits for it
+        may_read.set()  # otherwise the next test would wait for it
     monkeypatch.undo()
     assert client.get("/?group_by=os").status_code == 200

@@ -1,4 +1,4 @@
-"""What administrators do with people and tokens, and what stays shut to each role."""
+"""Administration of accounts and tokens; permissions of each role."""
 
 import pytest
 from django.contrib.auth.models import Group, User

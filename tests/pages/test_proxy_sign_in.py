@@ -1,4 +1,4 @@
-"""People whom an authenticating reverse proxy signs in, by headers that only the proxy can send."""
+"""Sign-in by headers from an authenticating reverse proxy."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The page /recommend/: one host, a pair, a group, and when there is nothing to recommend."""
+"""The page /recommend/: a host, a pair, a group, and no recommendation."""
 
 import re
 from html import unescape
@@ -18,12 +18,12 @@ SILENT = openssl_measurement("aes-256-gcm", 5e9)
 
 
 def order(html: str) -> list[str]:
-    """Return the ciphers of the table in their order."""
+    """Return the ciphers of the table in order."""
     return [unescape(cipher) for cipher in re.findall(r'<tr data-cipher="([^"]*)"', html)]
 
 
 def lines(html: str, name: str) -> str:
-    """Return a configuration as the page shows it."""
+    """Return a configuration as shown on the page."""
     found = re.search(rf'id="{name}".*?<code>(.*?)</code>', html, re.S)
     assert found
     return unescape(found[1])
@@ -68,7 +68,7 @@ def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     answer = member.get("/api/v1/recommendation/", {"host": "nas"}).json()
     assert answer["caution"].startswith(caution)
     first = answer["order"][0]
-    # s = 1.4826 * 20 / 100, noise = 2 * 1.2533 * s / sqrt(3): what the whisker shows.
+    # The whisker shows noise = 2 * 1.2533 * s / sqrt(3), with s = 1.4826 * 20 / 100.
     assert first["measured"][0]["noise"] == pytest.approx(0.4291, abs=1e-4)
     assert (first["low"], first["high"]) == pytest.approx((57.09e6, 142.91e6), rel=1e-3)
 

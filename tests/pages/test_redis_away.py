@@ -1,4 +1,4 @@
-"""While Redis cannot be reached pages answer, or say when to come back; uploads are taken."""
+"""Without Redis, pages work or return Retry-After, and uploads are accepted."""
 
 from typing import Any
 from unittest import mock
@@ -33,7 +33,7 @@ def test_every_page_answers_or_says_when_to_come_back(admin_client: Client) -> N
                 response.status_code == 503 and response["Retry-After"]
             ), address
             if response.streaming:
-                b"".join(response.streaming_content)  # to its end, where its file is closed
+                b"".join(response.streaming_content)  # reading to the end closes the file
             asked += 1
     assert asked > 20
 

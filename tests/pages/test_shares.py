@@ -1,4 +1,4 @@
-"""Unlisted links: one view for whoever has it, on a private site too; ended, it shows nothing."""
+"""Share links: anyone with the link can open the view until it expires, also on private sites."""
 
 import json
 import re

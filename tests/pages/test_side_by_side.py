@@ -1,4 +1,4 @@
-"""Two to four runs or hosts side by side, ticked in their lists or chosen on a page."""
+"""Two to four runs or hosts side by side, selected in lists or on the page."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Signing in: lock-out after wrong passwords, where secrets end up, how sessions end."""
+"""Sign-in: lock-out after wrong passwords, protection of secrets, end of sessions."""
 
 import json
 import logging
@@ -108,7 +108,7 @@ def test_no_secret_is_in_any_log(ada: User) -> None:
 
 
 def _everything_with_a_secret() -> list[str]:
-    """Use wrong and right passwords, valid and invalid tokens, and shares until they end."""
+    """Use wrong and right passwords, valid and invalid tokens, and shares until they expire."""
     token, revoked = create_token("nas", "upload"), "cmk_" + "r" * 43
     browser = Client()
     wrong = {"username": "ada", "password": "wrong-password-of-ada"}

@@ -1,4 +1,4 @@
-"""The tokens page: made here, shown once, seen in use, revoked here."""
+"""The tokens page: create, show once, show the last use, revoke."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Preview a text, select and correct, save; bad files get a clear error."""
+"""The upload page: preview, select, correct and save texts; errors for invalid files."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def preview(client: Client, expect: int = 200, **fields: Any) -> str:
 
 
 def fields_of(html: str) -> dict[str, Any]:
-    """Return what a browser without scripts sends when the reader presses Save."""
+    """Return the form data that a browser without scripts submits with Save."""
     form = html[html.index('id="preview-form"') :]
     sent: dict[str, Any] = {"save": "1"}
     for tag in re.findall(r"<input ([^>]*)>", form):
@@ -73,7 +73,7 @@ def field(html: str, name: str, section: int = 0) -> str:
 def save(
     client: Client, html: str, changes: Mapping[str, Any] | None = None, expect: int = 302
 ) -> str:
-    """Return the answer's page; behind a redirection, the page there."""
+    """Return the page of the response, following a redirect."""
     fields = fields_of(html)
     hosts = {name: "attic" for name in fields if name.endswith("-host") and fields[name] == [""]}
     response = client.post("/upload/save/", {**fields, **hosts, **(changes or {})})
@@ -82,7 +82,7 @@ def save(
 
 
 def samples() -> list[tuple[str, str, int]]:
-    """Return host, cipher and line of all that is stored."""
+    """Return the host, cipher and line of all stored samples."""
     return [
         (document["host"]["name"], measurement["cipher"], sample["line"])
         for document in (json.loads(run.document.received) for run in Run.objects.all())

@@ -1,4 +1,4 @@
-"""Runs of one host in one environment are judged together, in whatever order they come."""
+"""The verdict combines runs of a host in one environment, in any order of arrival."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_a_published_machine_whose_cpu_nobody_stated_stays_unknown() -> None:
 
 
 def test_the_order_of_arrival_changes_no_verdict_that_speed_proves(store_run: StoreRun) -> None:
-    """Give the plain run a baseline, the masked one none, and too small an effect alone."""
+    """Give a baseline only to the plain run; neither run alone has a sufficient effect."""
     plain = document(
         openssl_measurement("aes-128-cbc", 700e6), openssl_measurement("rc4", 842e6), number=1
     )

@@ -1,4 +1,4 @@
-"""Turning stored documents into rows."""
+"""Derivation of rows from stored documents."""
 
 import time
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def test_two_halves_of_a_verdict_processed_at_once_find_each_other(
 ) -> None:
     def judge_slowly(*judged: Any) -> None:
         judge(*judged)
-        time.sleep(0.5)  # the other run is stored meanwhile, unless it waits for its turn
+        time.sleep(0.5)  # the other run is stored meanwhile, unless it waits for the lock
 
     monkeypatch.setattr(processing, "judge", judge_slowly)
     gcm = "aes128-gcm@openssh.com"

@@ -1,4 +1,4 @@
-"""manage.py prune_runs: old runs go, what is still the latest stays."""
+"""`manage.py prune_runs`: deletes old runs, but keeps the latest ones."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ AES, DES = ssh_measurement("aes128-ctr", 1e8), ssh_measurement("3des-cbc", 2e7)
 
 @pytest.fixture
 def history(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> list[Run]:
-    """Store six days of one host in 2025; only the third measured 3des."""
+    """Store six daily runs of one host in 2025; only the third measured 3des."""
     monkeypatch.setattr(pruning, "BATCH_RUNS", 2)
     return [store_run(run_of_day(day, *((AES, DES) if day == 2 else (AES,)))) for day in range(6)]
 

@@ -1,4 +1,4 @@
-"""The published data set: every figure, with its provenance, once."""
+"""The published data set: every result once, with its source."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""Tasks that may be lost, sent twice, or end the process that works on them."""
+"""Tasks that are lost, sent twice, or kill their worker."""
 
 import pytest
 from django.db import OperationalError

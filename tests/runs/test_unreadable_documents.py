@@ -1,4 +1,4 @@
-"""One document that cannot be read, as none is accepted, holds nothing else up."""
+"""An unreadable document does not block other runs."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ HUGE = "9" * 400
 
 
 def with_number(number: str) -> bytes:
-    """Return a run document with a number in a member that nobody knows."""
+    """Return a run document with a number in an unknown member."""
     document = json.dumps(run_document(tags_of_mine={"serial": 1}))
     return document.replace('"serial": 1', f'"serial": {number}').encode()
 
@@ -60,7 +60,7 @@ def test_a_number_that_could_not_be_written_back_is_refused_at_arrival(
 
 @pytest.fixture
 def unreadable(store_run: StoreRun) -> Run:
-    """Store a run that is ready, with a document that somebody has spoilt in the database."""
+    """Store a ready run whose document is damaged in the database."""
     run = store_run(run_document(host={"name": "spoilt"}))
     store_run(run_document(host={"name": "behind"}))
     body = with_number("9" * 5000)

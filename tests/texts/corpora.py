@@ -1,4 +1,4 @@
-"""Load texts of other people from `../shared/data`, beside the project, with their figures."""
+"""Load other people's texts from `../shared/data` with their results."""
 
 import json
 from collections import Counter

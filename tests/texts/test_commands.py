@@ -1,4 +1,4 @@
-"""Read what a command says of the figures below it."""
+"""Parsing of the command that produced the results below it."""
 
 import re
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Read the texts of other people in `../shared/data`, where that folder exists."""
+"""Parsing of other people's texts in `../shared/data`, if that folder exists."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from texts.read import read_text
 
 PAGES = sorted(path for path in (DATA / "pages").iterdir() if path.suffix in (".txt", ".md"))
 ROUNDED = 0.2
-"""Figures from counts may differ by rounding; of 10,000 so many per cent are to be right."""
+"""Results from counts may differ due to rounding. This percentage of 10,000 must be exact."""
 
 RATED = re.compile(r"\d ?[kMG]i?B/s|\d\.\d\dk\b")
 

@@ -1,4 +1,4 @@
-"""Read large and hostile texts in at most 3 s of CPU time."""
+"""Large and hostile texts take at most 3 s of CPU time."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from texts.read import read_text
 LINES = 49_000
 SECONDS = 3.0
 BUSY = 1.5
-"""Times as long as a machine may take whose other cores are busy."""
+"""Factor by which a machine may be slower if its other cores are busy."""
 BYTES = 2 * 2**20
 
 KINDS: dict[str, Callable[[int], str]] = {
@@ -49,14 +49,14 @@ PIECES = (
 
 
 def _seconds(text: str) -> float:
-    """Return the CPU seconds of the best of three readings: other processes disturb one."""
+    """Return the lowest CPU seconds of three measurements, as other processes disturb some."""
     best = float("inf")
     for _ in range(3):
         begin = time.process_time()
         read_text(text)
         best = min(best, time.process_time() - begin)
         if best < SECONDS:
-            break  # as on a quiet machine
+            break  # fast enough without repeats
     return best
 
 

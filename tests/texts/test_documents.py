@@ -1,4 +1,4 @@
-"""Test run documents: select, correct and join figures, within limits."""
+"""Run documents from texts: select, join and correct results, within limits."""
 
 from typing import Any
 from uuid import UUID
@@ -31,7 +31,7 @@ def documents(*sections: Section, **fields: Any) -> Documents:
 
 
 def valid(made: Documents) -> Documents:
-    """Check the documents as imports, whose samples may be rates alone."""
+    """Check the documents as imports, whose samples may be only rates."""
     for document in made.documents:
         timed = [
             {

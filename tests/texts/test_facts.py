@@ -1,4 +1,4 @@
-"""Read one line of each listing of facts."""
+"""One line of each listing of properties."""
 
 import time
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from texts.facts import Fact, contradicts, facts_in_heading, flags_of, merged, read_fact
 
-# A line; its listing (or "heading"); its facts: one without a value has the line as its value.
+# A line; its listing (or "heading"); its properties, whose default value is the line.
 LINES = """
 model name\t: Intel(R) Atom(TM) CPU D525 @ 1.8GHz | lscpu | cpu.model Intel(R) Atom(TM) CPU D525 @ 1.8GHz
 Modellname:    Intel(R) Core(TM) i7-8750H CPU | lscpu | cpu.model Intel(R) Core(TM) i7-8750H CPU
@@ -83,7 +83,7 @@ OpenSSH 9.2, OpenSSL 1.1.1, OpenSSL 3.0 | heading | openssh.client OpenSSH 9.2
 
 
 def flat(environment: Mapping[str, Any]) -> dict[str, str]:
-    """Name each fact by its path; values as text."""
+    """Return properties by path, with values as text."""
     found: dict[str, Any] = {}
     for group, facts in environment.items():
         found |= {f"{group}.{k}": facts[k] for k in facts} if isinstance(facts, dict) else {}

@@ -1,4 +1,4 @@
-"""Tell prompts of shells from lines that only look like one."""
+"""Shell prompts are distinguished from similar lines."""
 
 from time import process_time
 

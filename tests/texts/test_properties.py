@@ -1,4 +1,4 @@
-"""Read random texts: nothing raises, and every number is read as written."""
+"""Random texts never raise, and every number is parsed as written."""
 
 import textwrap
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Decode uploads: which bytes are a text, and in which encoding."""
+"""Decoding of uploads: which bytes are a text, and in which encoding."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""Compare `samples/NAME.txt`, as read, with the expectation `samples/NAME.json`.
+"""Comparison of parsed `samples/NAME.txt` with the expectation `samples/NAME.json`.
 
 `UPDATE_SAMPLES=1 pytest tests/texts/test_samples.py` rewrites the expectations; review the diff.
 """
@@ -19,7 +19,7 @@ SAMPLES = sorted(
 
 
 def _figure(figure: Figure) -> str:
-    """Write a figure as a reader would: line, cipher, size, rate, what is unusual, and doubt."""
+    """Format a result: line, cipher, size, rate, unusual properties, and doubt."""
     size = f" {figure.block_size} bytes" if figure.block_size else ""
     words = [
         f"{figure.line}: {figure.tool} {figure.cipher}{size} {figure.rate / 1e6:.3f} MB/s",

@@ -1,13 +1,13 @@
-"""The audit log."""
+"""Model of the audit log."""
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 
 class AuditEntry(models.Model):
-    """Record a change by a user, token or command. Triggers prevent altering or deleting it.
+    """Record a change by a user, token or command; triggers prevent changing or deleting it.
 
-    Names and keys are copied, because an entry outlives its object.
+    Names and keys are copied, because the object may be deleted before the entry.
     """
 
     class ActorKind(models.TextChoices):

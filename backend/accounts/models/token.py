@@ -6,7 +6,7 @@ from django.utils import timezone
 
 
 class ApiToken(models.Model):
-    """Authenticate an API client. Only the hash of the token is stored."""
+    """Authenticate an API client. The database stores only a hash of the token."""
 
     class Scope(models.TextChoices):
         UPLOAD = "upload"
@@ -41,10 +41,10 @@ class ApiToken(models.Model):
 
 
 class ExternalIdentity(models.Model):
-    """Link an account to the user of a provider. The identity counts, not the user's name."""
+    """Link an account to a provider's user. Users are matched by identity, not name."""
 
     LONGEST_SUBJECT = 255
-    """Maximum length by OpenID Connect."""
+    """Maximum length in OpenID Connect."""
 
     person = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="external_identity"

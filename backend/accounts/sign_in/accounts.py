@@ -1,6 +1,6 @@
 """Create accounts for users of a provider or proxy, and set their roles.
 
-An account belongs to issuer and subject. Names and e-mail addresses never identify an account,
+An account belongs to an issuer and a subject. Names and email addresses never identify an account,
 because a user who can choose them at the provider could take over a local account.
 """
 
@@ -23,7 +23,7 @@ LOCK = 7103
 """PostgreSQL advisory lock for creating and changing these accounts."""
 
 LONGEST_NAME = 60
-"""Maximum length of the displayed name, which leaves room for the issuer's host."""
+"""Maximum length of the displayed name. The issuer's host is appended to it."""
 
 MOST_GROUPS = 50
 """Maximum number of groups in an audit entry."""
@@ -31,7 +31,7 @@ MOST_GROUPS = 50
 
 @dataclass(frozen=True)
 class ExternalPerson:
-    """Identify a user authenticated by an issuer. The name is only displayed."""
+    """Identify a user authenticated by an issuer. The name is only for display."""
 
     issuer: str
     subject: str
@@ -40,14 +40,14 @@ class ExternalPerson:
 
     @property
     def role(self) -> str | None:
-        """Return the highest role by CIPHERMARK_ROLES, or None."""
+        """Return the highest role that CIPHERMARK_ROLES grants, or None."""
         mapping = settings.CIPHERMARK_ROLES
         given = {mapping[group] for group in {*self.groups, EVERYBODY} if group in mapping}
         return next((role for role in reversed(ROLES) if role in given), None)
 
 
 class SignInRefused(Exception):
-    """Refuse a sign-in; the user sees the message."""
+    """Raised when a sign-in is refused; the user sees the message."""
 
     def __init__(self, words: str, external: ExternalPerson) -> None:
         super().__init__(words)
@@ -55,7 +55,7 @@ class SignInRefused(Exception):
 
 
 def record_refusal(refused: SignInRefused) -> None:
-    """Record the refusal with the provider's groups, to help correct CIPHERMARK_ROLES."""
+    """Record a refusal and the provider's groups, to help correct CIPHERMARK_ROLES."""
     external = refused.external
     stated = {"subject": external.subject, "groups": sorted(external.groups)[:MOST_GROUPS]}
     subject = Subject("account", external.subject, external.name)
@@ -64,7 +64,7 @@ def record_refusal(refused: SignInRefused) -> None:
 
 @dataclass(frozen=True)
 class Rights:
-    """Hold the permissions of an account. Superusers are created manually."""
+    """Describe the permissions of an account. Superusers are created manually."""
 
     roles: frozenset[str]
     is_superuser: bool = False
@@ -74,10 +74,10 @@ class Rights:
 
 
 def account_of(external: ExternalPerson) -> User:
-    """Return the account with the role of its groups, creating it at the first sign-in.
+    """Return the user's account with the role of its groups, creating it at the first sign-in.
 
-    Raises `SignInRefused` for a deactivated account, and if no group has a role; the account then
-    loses its role.
+    Raises `SignInRefused` for a deactivated account. Also raises it if no group has a role; the
+    account then loses its role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
         raise SignInRefused("The provider's subject is missing or too long.", external)
@@ -134,7 +134,7 @@ def _make(external: ExternalPerson) -> User:
 
 
 def _names(external: ExternalPerson) -> Iterator[str]:
-    """Yield candidate user names: the given one, then variants in case it is taken."""
+    """Yield candidate user names: the requested one, then variants in case it is taken."""
     given = re.sub(r"[^\w.@+-]+", "_", User.normalize_username(external.name))
     name = given[:LONGEST_NAME] or "person"
     yield name
@@ -145,7 +145,7 @@ def _names(external: ExternalPerson) -> Iterator[str]:
 
 
 def _is_taken(name: str) -> bool:
-    # "Root" could be mistaken for "root".
+    # Users could mistake "Root" for "root".
     return User.objects.filter(username__iexact=name).exists()
 
 

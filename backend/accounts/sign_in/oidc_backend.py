@@ -1,7 +1,7 @@
-"""Authenticate users by the authorization code of an OpenID Connect provider.
+"""Authenticate users with the authorization code of an OpenID Connect provider.
 
-mozilla-django-oidc exchanges the code and checks signature and nonce. This backend adds checks of
-issuer, audience and expiry (with tolerance), and finds accounts by subject instead of by e-mail
+mozilla-django-oidc exchanges the code and checks the signature and nonce. This backend also checks
+the issuer, audience and expiry (with tolerance), and finds accounts by subject instead of email
 address.
 """
 
@@ -19,7 +19,7 @@ from accounts.sign_in.accounts import ExternalPerson, account_of
 from accounts.sign_in.provider import ProviderUnavailable, discovered, in_words, library_setting
 
 LEEWAY_SECONDS = 60
-"""Tolerated clock difference to the provider."""
+"""Tolerated difference between the clocks of the site and the provider."""
 
 ALGORITHMS = (
     "RS256",
@@ -39,22 +39,22 @@ NAMES = ("preferred_username", "email", "name", "sub")
 """Claims for the displayed name in order of preference. They never identify an account."""
 
 FAULTS = (jwt.PyJWTError, SuspiciousOperation, LookupError, TypeError, ValueError)
-"""Exceptions that the library raises for an invalid response."""
+"""Exceptions that the library raises for invalid responses."""
 
 LONGEST_FAULT = 300
 
 
 class AnswerRefused(Exception):
-    """Reject a response of the provider; the message is logged and contains no secret."""
+    """Raised for an invalid response; the message is logged and contains no secret."""
 
 
 class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """Sign in by the code flow with discovered endpoints; find accounts by issuer and subject."""
+    """Sign in with the code flow and discovered endpoints; find accounts by issuer and subject."""
 
     get_settings = staticmethod(library_setting)
 
     def __init__(self) -> None:
-        """Do nothing, because Django instantiates backends for every permission check."""
+        """Defer configuration, because Django instantiates backends for every permission check."""
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:

@@ -1,4 +1,4 @@
-"""Discovery of the OpenID Connect provider's endpoints."""
+"""Discover the endpoints of the OpenID Connect provider."""
 
 import time
 from typing import Any
@@ -9,7 +9,7 @@ from django.conf import settings
 from mozilla_django_oidc.utils import import_from_settings
 
 KEPT_SECONDS = 3600.0
-"""How long a process caches the discovery document."""
+"""Maximum age of the cached discovery document."""
 
 ENDPOINTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "authorization_endpoint",
@@ -17,13 +17,13 @@ ENDPOINTS = {
     "OIDC_OP_JWKS_ENDPOINT": "jwks_uri",
     "OIDC_OP_USER_ENDPOINT": "userinfo_endpoint",
 }
-"""Settings of the library -> members of the discovery document; the last is optional."""
+"""Members of the discovery document by setting of the library; the last is optional."""
 
 _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
 
 class ProviderUnavailable(Exception):
-    """Report that the provider is unavailable; the message has no full stop."""
+    """Raised when the provider is unavailable; the message has no full stop."""
 
 
 def provider_name() -> str:
@@ -36,14 +36,14 @@ def library_setting(name: str, *default: Any) -> Any:
     if name in ENDPOINTS:
         return discovered().get(ENDPOINTS[name])
     if name == "OIDC_TOKEN_USE_BASIC_AUTH":
-        # Default of the specification.
+        # The specification's default.
         methods = discovered().get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return "client_secret_post" not in methods
     return import_from_settings(name, *default)
 
 
 def discovered() -> dict[str, Any]:
-    """Return the cached discovery document, fetching it if it is too old."""
+    """Return the discovery document from the cache, or fetch it if the cached one is too old."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER
     fetched_at, document = _kept.get(issuer, (0.0, {}))
     if not document or time.monotonic() - fetched_at > KEPT_SECONDS:
@@ -53,7 +53,6 @@ def discovered() -> dict[str, Any]:
 
 
 def discover() -> dict[str, Any]:
-    """Fetch the discovery document."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER.rstrip("/")
     url = f"{issuer}/.well-known/openid-configuration"
     try:

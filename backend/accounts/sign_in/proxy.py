@@ -1,7 +1,7 @@
 """Identify users by the headers of an authenticating reverse proxy.
 
-Headers count only with the secret shared by proxy and site, because a client that bypasses the
-proxy could forge them.
+The headers are ignored without the secret that the proxy and the site share, because a client that
+bypasses the proxy could forge them.
 """
 
 import logging
@@ -33,7 +33,7 @@ def person_of_proxy(request: HttpRequest) -> User | None:
     given = request.headers.get(SECRET_HEADER, "")
     if not compare_digest(given.encode(), settings.CIPHERMARK_PROXY_SECRET.encode()):
         logger.warning(
-            "%s is ignored: the request has no valid %s",
+            "ignored %s: the request has no valid %s header",
             settings.CIPHERMARK_PROXY_USER_HEADER,
             SECRET_HEADER,
         )
@@ -46,7 +46,7 @@ def person_of_proxy(request: HttpRequest) -> User | None:
 
 
 def _value(request: HttpRequest, header: str) -> str:
-    """Decode a header: proxies send UTF-8, which WSGI decodes as Latin-1."""
+    """Decode a header as UTF-8; proxies send UTF-8, but WSGI decodes it as Latin-1."""
     value = request.headers.get(header, "") if header else ""
     return value.encode("latin-1", "replace").decode("utf-8", "replace").strip()
 

@@ -1,4 +1,4 @@
-"""Error pages of sign-in."""
+"""Render error pages of sign-in."""
 
 from typing import Any
 

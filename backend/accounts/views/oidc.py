@@ -1,4 +1,4 @@
-"""Sign-in through an OpenID Connect provider."""
+"""Sign in through an OpenID Connect provider."""
 
 import logging
 from datetime import timedelta
@@ -26,7 +26,7 @@ from accounts.views.failed import sign_in_failed
 logger = logging.getLogger(__name__)
 
 SESSION = timedelta(hours=12)
-"""Lifetime of a session. Roles are updated at the next sign-in."""
+"""Maximum age of a session. Roles are updated at the next sign-in."""
 
 LONGEST_REASON = 100
 
@@ -42,14 +42,14 @@ EXPIRED = "This sign-in has expired, or it was begun in another browser. Please 
 
 
 COOKIE = "ciphermark-oidc"
-"""Signed cookie with the state of a sign-in, until the session exists."""
+"""Name of the signed cookie that stores the state of a sign-in until the session exists."""
 
 COOKIE_SECONDS = 600
 
 
 @method_decorator([never_cache, require_GET], name="dispatch")
 class _SignInView(View):
-    """Show errors as pages that say what to do; return 404 without a provider."""
+    """Explain errors on a page with a remedy; return 404 if no provider is configured."""
 
     get_settings = staticmethod(library_setting)
 
@@ -62,25 +62,25 @@ class _SignInView(View):
             record_refusal(refused)
             return sign_in_failed(request, str(refused), status=403)
         except ProviderUnavailable as error:
-            logger.error("The OpenID Connect provider cannot be asked: %s", error)
+            logger.error("cannot reach the OpenID Connect provider: %s", error)
             answer = sign_in_failed(request, AWAY.format(provider_name()), status=503)
             answer["Retry-After"] = "60"
             return answer
         except AnswerRefused as error:
-            logger.warning("An answer of %s is refused: %s", provider_name(), error)
+            logger.warning("rejected a response from %s: %s", provider_name(), error)
             return sign_in_failed(request, UNVERIFIED, status=403)
         except SuspiciousOperation:
             return sign_in_failed(request, EXPIRED, status=400)
 
 
 class Start(_SignInView, OIDCAuthenticationRequestView):  # type: ignore[misc]  # it has no types
-    """Redirect to the provider with state, nonce and PKCE challenge.
+    """Redirect to the provider with a state, a nonce and a PKCE challenge.
 
     `next` is the page to return to, on this site only.
     """
 
     def __init__(self, **options: Any) -> None:
-        """Leave it to `get` to ask for the provider's URLs, so that a failure is explained."""
+        """Defer requesting the provider's URLs to `get`, which explains a failure."""
         View.__init__(self, **options)
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -102,13 +102,13 @@ class Start(_SignInView, OIDCAuthenticationRequestView):  # type: ignore[misc]  
 
 
 class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[misc]  # it has no types
-    """Handle the provider's redirect, with a code or an error."""
+    """Handle the provider's redirect, which contains a code or an error."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Read the state of the sign-in from the cookie instead of the session."""
         reason = request.GET.get("error", "")[:LONGEST_REASON]
-        if reason:  # the library would end the session of anyone who follows such a link
-            logger.warning("%s signed no one in: %r", provider_name(), reason)
+        if reason:  # such a link must not end the session, as the library would
+            logger.warning("sign-in with %s failed: %r", provider_name(), reason)
             words = f"{provider_name()} did not sign you in: {reason}."
             return sign_in_failed(request, words, status=403)
         self.own_session, request.session = request.session, _begun(request)

@@ -1,4 +1,4 @@
-"""Sign-in page: by password, with a link to the provider if there is one."""
+"""Sign in with a password, or follow a link to the provider."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ LONGEST_PASSWORD = 1000
 
 
 class SignInForm(AuthenticationForm):
-    """Django's form, with maximum lengths that the log of failures can store."""
+    """Limit the lengths of Django's form to what the log of failures can store."""
 
     error_messages = {
         **AuthenticationForm.error_messages,
@@ -33,14 +33,14 @@ class SignInForm(AuthenticationForm):
         self.fields["password"].validators.append(MaxLengthValidator(LONGEST_PASSWORD))
 
     def confirm_login_allowed(self, user: Any) -> None:
-        """Refuse passwords for accounts that an identity provider manages."""
+        """Reject passwords of accounts that an identity provider manages."""
         super().confirm_login_allowed(user)
         if ExternalIdentity.objects.filter(person=user).exists():
             raise ValidationError("This account signs in through its provider, not by password.")
 
 
 class SignInView(LoginView):
-    """Django's view, which also lets users signed in by a proxy switch to a local account."""
+    """Also let users who are signed in by a proxy switch to a local account."""
 
     template_name = "accounts/login.html"
     authentication_form = SignInForm

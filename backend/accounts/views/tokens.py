@@ -49,7 +49,7 @@ class TokenForm(forms.Form):
 
 
 class TokenPage(EditorFormMixin, FormView):
-    """List the tokens; a POST creates one and shows its secret once.
+    """List tokens; a POST creates a token and shows its secret once.
 
     Editors see and revoke their own tokens, administrators all tokens.
     """
@@ -92,7 +92,7 @@ class TokenPage(EditorFormMixin, FormView):
 
 
 def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
-    """Return the tokens that the user may see."""
+    """Return the tokens that the user may view."""
     tokens = ApiToken.objects.select_related("made_by").order_by("-id")
     if request.user.has_perm("accounts.view_apitoken"):
         return tokens

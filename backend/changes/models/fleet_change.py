@@ -17,12 +17,12 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Return changes, newest first, with statistics of members and the latest as `named`."""
+        """Return changes, newest first, with member statistics and the latest member as `named`."""
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
         )
         shown = Q(members__run__hidden=False)
-        # Aggregation must not inherit an ordering.
+        # An inherited ordering would split the aggregation.
         return (
             self.order_by("-last_at", "-id")
             .annotate(
@@ -43,9 +43,9 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
 
 
 class FleetChange(models.Model):
-    """Group changes of a cipher family on hosts with the same environment difference.
+    """Group the changes of a cipher family on hosts with the same environment difference.
 
-    Alternatively, changes of the AES verdict, or silent hosts.
+    An entry can also group changes of the AES verdict, or describe a silent host.
     """
 
     class Kind(models.TextChoices):
@@ -97,7 +97,7 @@ class FleetChange(models.Model):
 
     @property
     def state(self) -> str:
-        """Return the status, which is fixed if later runs are back to normal."""
+        """Return the status; it is `fixed` if later runs are back to normal."""
         return self.Status.FIXED if self.fixed_at else self.status
 
     @property
@@ -115,7 +115,7 @@ class ShownMembers(models.Manager["FleetChangeMember"]):
 
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
     def open_on(self, host: int) -> Self:
-        """Return a host's open changes, latest change first.
+        """Return a host's open changes, latest first.
 
         Members of the same change are adjacent.
         """
@@ -129,7 +129,7 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
 
 
 class FleetChangeMember(models.Model):
-    """Store a host's part of a change: a mode of a cipher family by a tool, or the verdict."""
+    """Store one host's part of a change: a tool, cipher family and mode, or the verdict."""
 
     class Confidence(models.IntegerChoices):
         LOW = 1, "low"
@@ -164,7 +164,8 @@ class FleetChangeMember(models.Model):
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
     stored = MemberQuerySet.as_manager()
-    """Includes members of hidden runs, so that entries survive hiding and showing a run."""
+    """Manager that includes members of hidden runs. Entries remain when a run is hidden or
+    shown."""
 
     class Meta:
         indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]

@@ -1,4 +1,4 @@
-"""Notification channels and their messages."""
+"""Models of notification channels and their messages."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from changes.models.fleet_change import FleetChange
 
 REJECTED, TEST = "rejected", "test"
-"""Topics in addition to the directions of changes."""
+"""Topics other than the directions of changes."""
 
 TOPIC_WORDS = {
     FleetChange.Direction.SLOWER.value: "slower",
@@ -21,7 +21,7 @@ TOPIC_WORDS = {
     FleetChange.Direction.SILENT.value: "no recent runs",
     REJECTED: "run rejected",
 }
-"""Topic -> text that follows the host name in titles."""
+"""Text that follows the host name in titles, by topic."""
 
 
 class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
@@ -30,7 +30,7 @@ class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
 
 
 class NotificationChannel(models.Model):
-    """Store an address for notifications, and the rule that selects entries."""
+    """Store a notification URL and the rule that selects entries for it."""
 
     class Kind(models.TextChoices):
         SPEED = FleetChange.Kind.SPEED.value, "Speed"
@@ -68,11 +68,11 @@ class NotificationChannel(models.Model):
 
     @property
     def service(self) -> str:
-        """Return the service of the address without its secrets."""
+        """Return the service of the URL, without secrets."""
         return self.address.partition("://")[0]
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts for the audit log, without secrets."""
+        """Return the values for the audit log, without secrets."""
         names = ("name", "service", "kinds", "severity", "tags", "daily", "paused")
         return {name: getattr(self, name) for name in names}
 
@@ -83,10 +83,10 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """Queue a change or rejected run for a channel, and log its delivery.
+    """Queue a change or rejected run for a channel, and record its delivery.
 
-    It is written in the transaction of its subject. The subject may be deleted before it is
-    sent, so it is referred to only by its key.
+    The row is written in the transaction of its subject. The subject may be deleted before the
+    message is sent, so the row contains only its key.
     """
 
     class State(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Cards above the chart with findings about the site's hosts."""
+"""Build the cards above the chart with findings about the site's hosts."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -28,7 +28,7 @@ RECOMMENDED = tuple(
 
 
 class Card(NamedTuple):
-    """A finding; `address` leads to its details."""
+    """Describe a finding; `address` is the URL of its details."""
 
     figure: str
     text: str

@@ -1,4 +1,4 @@
-"""Chart of the compare page, with its controls."""
+"""Build the chart of the compare page and its controls."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -19,7 +19,7 @@ from core.formatting import data_size
 from core.page_query import PageAddress
 
 AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 30, 18, 2, 3000
-"""CSS pixels, as in frontend/src/charts/axes.ts, rows.ts and built.ts. They reserve the space of a
+"""CSS pixels, as in frontend/src/charts/axes.ts, rows.ts and built.ts. They reserve space for a
 chart that is not drawn yet."""
 
 TYPICAL_WINDOW = 700
@@ -29,7 +29,7 @@ PICTURE_GROUPS = 40
 """Maximum number of groups per PNG file."""
 
 MOST_LETTERS = 400
-"""Maximum length of a picture's subtitle, as filters can be long."""
+"""Maximum length of a picture's subtitle, because filters can be long."""
 
 RELATIVE = "relative"
 READING = "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence"
@@ -42,7 +42,7 @@ RELATIVE_READING = (
 
 @dataclass(frozen=True)
 class ChartRequest:
-    """Hold a query with its results; links that sort the table begin with `address`."""
+    """Describe a query with its results; links that sort the table begin with `address`."""
 
     query: ComparisonQuery
     viewed: InView
@@ -57,7 +57,7 @@ class ChartRequest:
 
 
 def chart_context(request: ChartRequest) -> dict[str, Any]:
-    """Return the context of chart, table and controls; `groups` is empty without results."""
+    """Return the context of the chart, table and controls; `groups` is empty without results."""
     reference = request.viewed.comparison.relative_to
     ciphers = sorted(request.viewed.comparison.ciphers, key=cipher_order)
     lines = table_lines(request.viewed.part, ciphers, request.viewed.ranks)
@@ -77,7 +77,7 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
 
 
 def _columns(request: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return each cipher with its short name and the URL that sorts by it."""
+    """Return each cipher with its short name and the URL that sorts the table by it."""
     names, address = short_names(ciphers), request.address
     return [
         (

@@ -1,4 +1,4 @@
-"""The compare page, `/`."""
+"""Render the compare page, `/`."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ from runs.views.upload import saved_upload
 MOST_ARRIVING = 5
 """Maximum number of unprocessed runs listed in the first steps."""
 
-# Parameters without a control. The form keeps them and shows them as removable filters.
+# Parameters without a control. The form preserves them and shows them as removable filters.
 QUIET = {
     "operation": "Operation",
     "mac": "MAC",
@@ -57,7 +57,7 @@ QUIET = {
 }
 DATES = {"since": "Since", "until": "Until"}
 SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
-"""Metrics of the switch above the chart: key, label, parameter value."""
+"""Metrics of the switch above the chart: key, label and parameter value."""
 
 SWITCHED = frozenset(name for name, _, _ in SWITCH)
 
@@ -94,7 +94,7 @@ class ComparePage(ReaderMixin, TemplateView):
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
-    """Return instructions to measure a machine, until an agent has uploaded a run."""
+    """Return instructions to measure a host, until an agent has uploaded a run."""
     if not nobody_measured_yet():
         return {}
     latest = list(Run.objects.listed()[:MOST_ARRIVING])
@@ -110,7 +110,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 
 def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
-    """Return the context of a valid query, without split if it has too many values."""
+    """Return the context of a valid query, without the split if it has too many values."""
     query, shown, passed_over = form.query, form.view, form.passed_over
     asked = form.faultless(params)
     covered = coverage(query)
@@ -145,7 +145,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     if not viewed.comparison.excluded.get("no_block_size"):
         other_sizes = []
     chart = ChartRequest(query, viewed, shown, narrowed, address)
-    # The form sends its method even where it is the default.
+    # The form submits its method even if it is the default.
     chosen = {name for name in OPTIONS if form.given.get(name) not in (None, "pipeline")}
     return {
         **_form_context(params, query, shown, known),
@@ -189,7 +189,7 @@ def _baselines(groups: Sequence[Group]) -> str:
 def _ways_back(
     params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
-    """Yield label and URL of views without one of the filters of an empty view."""
+    """Yield label and URL of views that remove one filter of an empty view."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the method {METHODS[0].label}", address.changed(method=None)
     for size in other_sizes:
@@ -244,7 +244,7 @@ def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
 
 
 def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
-    """Yield active filters without a control: parameter, title and value."""
+    """Yield the active filters without a control: parameter, title and value."""
     for name, values in query.filters.items():
         yield from ((name, FILTER_TITLES[name], value) for value in values)
     others: Mapping[str, str] = {**DATES, **QUIET}

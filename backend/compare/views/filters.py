@@ -1,4 +1,4 @@
-"""Cipher and filter controls of the compare page."""
+"""Build the cipher and filter controls of the compare page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ AT_MOST = 6
 
 
 def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
-    """Return the ciphers to show by default: those of the default set that any host measured.
+    """Return the ciphers to show by default: the measured ones of the default set.
 
     If there are fewer than three, add the most widely measured ciphers, up to six.
     """
@@ -73,7 +73,7 @@ FIND = "find-"
 
 
 def searches(params: QueryDict) -> dict[str, str]:
-    """Return key of a filter -> search text."""
+    """Return search texts by filter key."""
     names = (name for name in params if name.startswith(FIND))
     return {name.removeprefix(FIND): search_text(params, name) for name in names}
 
@@ -89,7 +89,7 @@ MORE = "more"
 
 @dataclass(frozen=True)
 class ShownFacet:
-    """A filter with its visible values: selected ones, then the most frequent."""
+    """Describe a filter with its visible values: selected ones, then the most frequent."""
 
     facet: Facet
     options: tuple[FacetOption, ...]

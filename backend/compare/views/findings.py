@@ -1,4 +1,4 @@
-"""Summarise in a sentence which groups differ significantly from the reference, and by how much."""
+"""Describe in a sentence which groups differ significantly from the reference."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ MOST_PLACES = 4
 LONGEST_NAME = 40
 
 Found = Sequence[tuple[str, float]]
-"""Name of group or split, and ratio."""
+"""Name of a group or split, and its ratio."""
 
 
 def finding(comparison: Comparison) -> str:
-    """Return the sentence; empty without a reference or without an interval."""
+    """Return the sentence; empty without a reference or an interval."""
     related = [group for group in comparison.groups if group.ratios]
     named = len({group.key for group in related}) > 1
     figures = [

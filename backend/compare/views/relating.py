@@ -24,7 +24,7 @@ UNDISTURBED = ("no",)
 
 @dataclass(frozen=True)
 class Pair:
-    """Two groups that share hosts, and the URL that compares them."""
+    """Describe two groups that share hosts, and the URL that compares them."""
 
     pair: SharedHosts
     address: str
@@ -33,10 +33,10 @@ class Pair:
 def relating_context(
     query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
 ) -> dict[str, Any]:
-    """Return the controls of split and reference, and pairs of groups that can be matched.
+    """Return the controls for the split and reference, and pairs of groups that can be matched.
 
-    `offered`: the pair with the most shared hosts, if most hosts are in only one of the two, or if
-    the view compares the two.
+    `offered`: the pair with the most shared hosts, if most hosts are in only one of the two, or
+    if the view compares the two.
     """
     reference = comparison.relative_to
     choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
@@ -74,9 +74,10 @@ def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
 def _by_what_changes(
     query: ComparisonQuery, address: PageAddress, *, group_by: str, split_by: str
 ) -> str | None:
-    """Return the comparison of the two groups with the most shared hosts, by `split_by`.
+    """Return the comparison of the two groups that share the most hosts, by `split_by`.
 
-    Limited to undisturbed runs if most of these hosts have some. None if no host is in two groups.
+    Limited to undisturbed runs if most of these hosts have some. None if no host is in two
+    groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
     quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
@@ -102,7 +103,7 @@ def _matching(
 class UpgradeCost(ReaderMixin, RedirectView):
     """Redirect to the cost of the OpenSSL upgrade that most hosts made, by CPU.
 
-    Uses ssh, or openssl if no host measured ssh before and after an upgrade.
+    Uses ssh results, or openssl results if no host measured ssh before and after an upgrade.
     """
 
     def get_redirect_url(self) -> str:

@@ -1,4 +1,4 @@
-"""Share links: editors create and revoke them, anyone with the link can open it."""
+"""Let editors create and revoke share links, and anyone with a link open it."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class ShareForm(forms.Form):
 
 
 class ShareList(EditorFormMixin, FormView):
-    """List the links; a POST creates one and shows its URL once."""
+    """List share links; a POST creates one and shows its URL once."""
 
     permission_required = "compare.add_share"
     form_class = ShareForm
@@ -104,7 +104,7 @@ class RevokeShare(ConfirmView):
 
 @method_decorator(never_cache, name="dispatch")
 class _SharedView(View):
-    """Look up a valid share by its secret, or show that it has ended."""
+    """Find a valid share by its secret; if it has expired, explain this."""
 
     http_method_names = ("get", "head")
 
@@ -128,7 +128,7 @@ class _SharedView(View):
 
 
 class SharePage(_SharedView):
-    """Show chart and table of a shared comparison, even on a private site."""
+    """Show the chart and table of a shared comparison, even on a private site."""
 
     def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponse:
         query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)

@@ -1,4 +1,4 @@
-"""Table of a comparison: a page of ranked groups with a column per cipher."""
+"""Build the table of a comparison: a page of ranked groups with a column per cipher."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def counted_hosts(count: int) -> str:
 
 
 def only_baseline(group: Group) -> str:
-    """Return the only baseline, such as "3DES only", if no value has an uncertainty."""
+    """Return the only baseline, such as "3DES only", if no result has an uncertainty."""
     families = sorted({family for known in group.families.values() for family in known})
     return "" if group.uncertainty else only(families)
 
@@ -52,15 +52,15 @@ def hosts_note(group: Group, comparison: Comparison) -> str:
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Return ids of groups measured by agents of this site; empty if all are."""
+    """Return IDs of groups measured by agents of this site; empty if all are."""
     here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 
 
 class Cell(NamedTuple):
-    """A value of the table; `shade` is 0 to `SHADES`, relative to the cipher's highest value.
+    """Represent a result in the table; `shade` is 0 to `SHADES`, relative to the highest result.
 
-    `only` names baselines that are the only one of some hosts.
+    `only` lists baselines that are the only one of some hosts.
     """
 
     cipher: str
@@ -73,7 +73,7 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A row of the table; `here` marks groups measured by an agent of this site."""
+    """Represent a row of the table; `here` marks groups measured by an agent of this site."""
 
     rank: str
     group: Group
@@ -88,7 +88,7 @@ SHADES = 4
 def table_lines(
     comparison: Comparison, ciphers: Sequence[str], ranks: Mapping[str, str]
 ) -> list[Line]:
-    """Return a row per group with a cell per cipher; None without a value."""
+    """Return a row per group with a cell per cipher, which is None without a result."""
     here = measured_here(comparison)
     highest = {
         cipher: max(
@@ -132,7 +132,7 @@ def _only(families: Sequence[str], *, some: bool) -> str:
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """A change of the tool that affects some of the groups and ciphers shown."""
+    """Describe a change of the tool that affects some of the visible groups and ciphers."""
 
     change: ToolChange
     ciphers: tuple[str, ...]
@@ -141,9 +141,9 @@ class ToolBreak:
 
 
 def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
-    """Return the changes of `openssl speed` between the releases compared.
+    """Return the changes of `openssl speed` between the compared releases.
 
-    Only if groups are releases; other groups may contain both sides.
+    Empty unless groups are releases, because other groups may contain both sides.
     """
     if comparison.tool != "openssl" or comparison.group_by != "openssl":
         return ()
@@ -152,7 +152,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
-    """Return keys of groups measured after a change of the tool, if others were not."""
+    """Return keys of groups measured after a tool change, if others were measured before."""
     labels = {label for tool_break in tool_breaks(comparison) for label in tool_break.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 

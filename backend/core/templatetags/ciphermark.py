@@ -68,7 +68,7 @@ def breakable(cipher: str) -> SafeString:
 
 @register.filter
 def dom_id(text: str) -> str:
-    """Convert a name to a part of an element's id, unique even for non-ASCII names."""
+    """Convert a name to a part of an element's ID, unique even for non-ASCII names."""
     return re.sub(
         r"[^A-Za-z0-9_-]", lambda found: "-" if found[0].isascii() else f"-{ord(found[0]):x}", text
     )
@@ -86,13 +86,13 @@ def known(label: str | None) -> SafeString:
 
 @register.filter
 def is_long(text: str) -> bool:
-    """Return whether a fact needs more than about two lines."""
+    """Return whether a value needs more than about two lines."""
     return len(text) > LONG
 
 
 @register.simple_tag
 def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
-    """Format a time in UTC as a `time` element; exact midnight becomes a date."""
+    """Format a time in UTC as a `time` element; format exact midnight as a date."""
     if moment is None:
         return unknown
     moment = moment.astimezone(UTC)
@@ -106,7 +106,7 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 
 @register.simple_tag(takes_context=True)
 def poll(context: template.Context, since: datetime | None, address: str = "") -> SafeString:
-    """Return attributes that poll the page: less often the longer ago the last news was."""
+    """Return attributes that poll the page, less often if the last update is longer ago."""
     age = timezone.now() - since if since else timedelta()
     return format_html(
         ' data-poll hx-get="{}" hx-trigger="every {}s, visibilitychange from:document"'
@@ -135,7 +135,7 @@ def many_machines_section(context: template.Context) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU)
 def download_menu(**chosen: Any) -> dict[str, Any]:
-    """Render downloads of the measurements of a host (`host=KEY`) or run (`run_id=ID`)."""
+    """Render download links for the measurements of a host (`host=KEY`) or run (`run_id=ID`)."""
     return {"measurements": urlencode(chosen)}
 
 

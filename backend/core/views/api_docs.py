@@ -1,4 +1,4 @@
-"""API documentation, and 404 below /api/."""
+"""Serve the API documentation, and 404 for unknown paths below /api/."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 # Swagger UI uses style attributes; the page contains no user input.
 @method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):
-    """The interactive documentation, without a response to OPTIONS."""
+    """Serve the interactive documentation, but no response to OPTIONS."""
 
     template_name = "core/api_docs.html"
     http_method_names = ["get", "head"]

@@ -1,4 +1,4 @@
-"""Confirmation page before a change, and message after it."""
+"""Ask for confirmation before a change, and show a message after it."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from runs.editing import EditConflict, EditRefused
 
 
 class ConfirmView(EditorMixin, DetailView):
-    """Ask on GET; on POST make the change and redirect with a message.
+    """Ask for confirmation on GET; on POST, make the change and redirect with a message.
 
     Texts may contain fields of `get_words`, such as {object.name}.
     """

@@ -1,4 +1,4 @@
-"""Documentation at `/docs/`, readable without an account.
+"""Serve the documentation at `/docs/`, readable without an account.
 
 The pages of `docs/` are converted to HTML once, in the order of `docs/index.md`.
 """
@@ -24,13 +24,13 @@ from mdit_py_plugins.anchors import anchors_plugin
 INDEX = "index"
 AGENT = "agent"
 BESIDE = {"../agent/README": AGENT}
-"""Link to a page outside the folder -> name of the page."""
+"""Page names by link to a page outside the folder."""
 BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading of a page."""
+    """Represent a section of a page."""
 
     anchor: str
     title: str
@@ -39,7 +39,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page; `name` is its path in the folder without `.md`."""
+    """Represent a page; `name` is its path in the folder without `.md`."""
 
     name: str
     title: str
@@ -49,7 +49,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Library:
-    """All pages by name, and the sections of the index with the names of their pages."""
+    """Store all pages by name, and the sections of the index with the names of their pages."""
 
     pages: dict[str, Page]
     parts: tuple[tuple[str, tuple[str, ...]], ...]
@@ -146,7 +146,7 @@ def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
-    """Convert links and pictures to URLs of this site; other relative links become text."""
+    """Convert links and pictures to URLs of this site, and other relative links to text."""
     beside = posixpath.dirname(name)
     for token in tokens:
         children = token.children or []

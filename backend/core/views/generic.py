@@ -1,4 +1,4 @@
-"""Base classes of lists and forms."""
+"""Define base classes of lists and forms."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,11 +27,11 @@ class CursorListView(ListView):
 
 
 class FilteredListView(ReaderMixin, CursorListView):
-    """Filter a list; invalid filters are ignored and give a 400."""
+    """Filter a list. Ignore invalid filters, but return 400."""
 
     filterset_class: type[ParameterFilterSet]
     chips: Mapping[str, str]
-    """Filter without a control -> title."""
+    """Titles of filters without a control."""
 
     def get_queryset(self) -> Any:
         self.filters = self.filterset_class(self.request.GET, super().get_queryset())
@@ -55,7 +55,7 @@ class FilteredListView(ReaderMixin, CursorListView):
 
 
 class EditorFormMixin(EditorMixin, FormMixin):
-    """Answer an invalid form with a 400."""
+    """Return 400 for an invalid form."""
 
     def form_invalid(self, form: BaseForm) -> HttpResponse:
         response = super().form_invalid(form)

@@ -1,4 +1,4 @@
-"""The page `/method/`."""
+"""Render the page `/method/`."""
 
 from django.views.generic import TemplateView
 

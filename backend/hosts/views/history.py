@@ -1,4 +1,4 @@
-"""History section of the host's page: series, chart and table."""
+"""Build the history section of the host's page: series, chart and table."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from hosts.views.series import reading_order, section_label
 from runs.models import Host, Measurement, Series
 
 LATEST_ROWS = 50
-"""Rows of the table by default; the chart has every point."""
+"""Number of rows of the table by default; the chart has every point."""
 NOTE_LABEL = 24
 """Maximum length of a note's label in the chart."""
 HISTORY_METRICS = tuple(metric for metric in NAMED_METRICS if metric.key in METRICS)
@@ -37,7 +37,7 @@ SERIES_FIELDS = (
 
 
 class HistoryChoice(ParameterForm):
-    """Parameters of the section in addition to the series."""
+    """Validate the parameters of the section other than the series."""
 
     metric = HistoryForm.base_fields["metric"]
     since = HistoryForm.base_fields["since"]
@@ -45,7 +45,7 @@ class HistoryChoice(ParameterForm):
 
 
 def series_path(series: Series) -> str:
-    """Return the URL form: "ssh/pipeline/aes128-ctr", "openssl/16384/aes-128-gcm/masked"."""
+    """Return a series in URL form, such as "ssh/pipeline/aes128-ctr"."""
     parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
     parts += [series.acceleration] if series.acceleration != "default" else []
     parts += [series.operation] if series.operation != "encrypt" else []
@@ -64,9 +64,10 @@ def history_section(
     params: QueryDict,
     notes: Sequence[Note] = (),
 ) -> dict[str, Any]:
-    """Return the context of the section; invalid parameters are ignored and listed.
+    """Return the context of the section; ignore and list invalid parameters.
 
-    If the host does not have the requested series, the section says so and shows the default.
+    If the host does not have the requested series, the section shows a message and the default
+    series.
     """
     form = HistoryChoice(params)
     form.is_valid()
@@ -97,7 +98,7 @@ def history_section(
         "metrics": HISTORY_METRICS,
         "metric": choice(HISTORY_METRICS, found.metric),
         "dates": [(name, params.get(name, "")[:10]) for name in ("since", "until")],
-        # A single point makes no useful chart.
+        # A chart with a single point is not useful.
         "history_chart": _chart(found, notes) if len(points) > 1 else None,
         "steps": _with_entries(found),
         "family_changes": [] if found.changes else _of_family(found).filter(run__host=host)[:3],

@@ -1,4 +1,4 @@
-"""Pages of the list of hosts and of a host."""
+"""Render the list of hosts, and the page of a host."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -36,13 +36,13 @@ COLUMNS = {
     "-runs": "Runs",
     "-last_run_at": "Latest run",
 }
-"""Initial ordering of a column -> heading."""
+"""Headings by initial ordering of a column."""
 
 NUMBERS = ("speed_index", "runs")
 
 
 class Heading(NamedTuple):
-    """Heading of a column, with its link and current order."""
+    """Describe the heading of a column, with its link and current order."""
 
     field: str
     label: str
@@ -87,7 +87,7 @@ class HostList(ReaderMixin, TemplateView):
 
 
 def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
-    """Yield headings that sort the list, and reverse it if it is already sorted by them."""
+    """Yield headings that sort the list, or reverse it if it is already sorted by them."""
     for first, label in COLUMNS.items():
         field = first.removeprefix("-")
         is_sorted = ordering.removeprefix("-") == field
@@ -98,7 +98,7 @@ def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
 
 
 class HostPage(ReaderMixin, DetailView):
-    """Show a host: environment, latest results, standing, history, recent runs."""
+    """Show a host: environment, latest results, percentiles, history, recent runs."""
 
     queryset = Host.objects.listed()
     template_name = "hosts/host.html"

@@ -17,7 +17,7 @@ from core.formatting import data_size
 from runs.models import Measurement, Series
 
 SERIES_ON_PAGE = 250
-"""Series per page, about as many as in a thorough run. The largest run has 5,000."""
+"""Number of series per page, about as many as in a thorough run. The largest run has 5,000."""
 
 SERIES_UNFOLDED = 60
 """Number of series above which only the first section is expanded."""
@@ -27,7 +27,7 @@ TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
 
 @dataclass(frozen=True)
 class Section:
-    """Measurements that differ only in cipher and block size."""
+    """Group measurements that differ only in cipher and block size."""
 
     tool: str
     label: str
@@ -49,7 +49,7 @@ class Section:
 
 
 def configuration(series: Series) -> tuple[Any, ...]:
-    """Return the sort key of a configuration without cipher and block size; defaults sort first."""
+    """Return the sort key of a configuration without cipher and block size; defaults come first."""
     return (
         series.tool != "ssh",
         series.acceleration != "default",
@@ -82,7 +82,7 @@ def section_label(series: Series) -> str:
 
 
 def reading_order(series: Series) -> tuple[Any, ...]:
-    """Return the sort key: configuration, then cipher family."""
+    """Return a sort key of configuration, then cipher family."""
     return (*configuration(series), cipher_order(series.cipher), series.block_size or 0)
 
 
@@ -115,7 +115,7 @@ def _section(rows: tuple[Measurement, ...]) -> Section:
 
 @dataclass(frozen=True)
 class ToolChart:
-    """Chart of a tool's results. ssh and openssl never share an axis."""
+    """Describe the chart of a tool's results. ssh and openssl never share an axis."""
 
     id: str
     name: str
@@ -161,7 +161,7 @@ def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
 
 
 def _chart_group(number: int, section: Section) -> dict[str, Any]:
-    """Convert a section to a group of the chart, for openssl with only the largest block size."""
+    """Convert a section to a group of the chart; for openssl only the largest block size."""
     sizes = [row.series.block_size for row in section.rows if row.series.block_size]
     largest = max(sizes, default=None)
     rows = [
@@ -190,7 +190,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
 def standing_tables(
     found: Iterable[SeriesStanding],
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
-    """Return a table per tool and method: label, tool and rows by cipher."""
+    """Return a table per tool and method, with its label, tool and rows by cipher."""
 
     def kind(row: SeriesStanding) -> tuple[bool, str, str]:
         series = row.result.series

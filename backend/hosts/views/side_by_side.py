@@ -26,7 +26,7 @@ from runs.models import Host, Measurement, Run, Series
 FEWEST, MOST = 2, 4
 BASELINE = "baseline"
 ROWS = 100
-"""Series per page."""
+"""Number of series per page."""
 
 CHOICES = 50
 """Maximum number of runs or hosts offered, latest first."""
@@ -36,7 +36,7 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True)
 class Side:
-    """A run, or a host with its latest run; `doubtful` lists its runs with conditions."""
+    """Describe a run, or a host with its latest run; `doubtful` lists its runs with conditions."""
 
     key: str
     run: Run
@@ -45,7 +45,7 @@ class Side:
 
 
 class Cell(NamedTuple):
-    """Result of a series on one side, and its ratio to the baseline.
+    """Represent the result of a series on one side, and its ratio to the baseline.
 
     The ratio is None across a change of the tool.
     """
@@ -56,14 +56,14 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A series with the results of all sides."""
+    """Represent a series with the results of all sides."""
 
     series: Series
     cells: list[Cell | None]
 
 
 class Mean(NamedTuple):
-    """Geometric mean of the ratios of a tool's common series, and their verdicts."""
+    """Represent the geometric mean of the ratios of a tool's common series, and their verdicts."""
 
     ratio: float
     n: int
@@ -72,7 +72,7 @@ class Mean(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A side, with URLs that make it the baseline or remove it."""
+    """Describe a side, with URLs that make it the baseline or remove it."""
 
     label: str
     side: Side
@@ -127,7 +127,7 @@ def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
 
 
 class SideBySide(ReaderMixin, TemplateView):
-    """Compare runs with the oldest, or hosts with the first in the URL, the baseline."""
+    """Compare runs with the oldest one, or hosts with the first one in the URL."""
 
     kind = "run"
     template_name = "hosts/side_by_side.html"
@@ -201,7 +201,7 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
 
 
 def labels_of(sides: Sequence[Side]) -> list[str]:
-    """Return headings of name and date, with time and run id if needed to distinguish them."""
+    """Return headings with name and date; add the time and run ID if needed to distinguish them."""
     labels: list[str] = []
     for pattern in ("%Y-%m-%d", "%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M UTC, run {run}"):
         labels = [
@@ -265,7 +265,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
-    """Return the changes of the tool between the baseline and others, with counts of results."""
+    """Return the tool changes between the baseline and other sides, with numbers of results."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
     return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

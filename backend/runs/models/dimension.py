@@ -1,4 +1,4 @@
-"""Environments of hosts, and the dimensions by which comparisons group and filter."""
+"""Models of environments, and the dimensions by which comparisons group and filter."""
 
 from django.db import models
 
@@ -17,7 +17,7 @@ DIMENSIONS = (
 """Fields of `cipherspeed.environment.Dimensions`, each a foreign key of `Environment`."""
 
 OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
-"""Dimension of the library -> foreign key with ssh's own value, if it differs."""
+"""Foreign keys with ssh's own value, if it differs, by dimension of the library."""
 
 
 class DimensionValue(models.Model):
@@ -37,9 +37,9 @@ class DimensionValue(models.Model):
 
 
 class Environment(models.Model):
-    """Identify an environment by the fingerprint of its stable facts.
+    """Identify an environment by the fingerprint of its stable properties.
 
-    The facts themselves are in each run's document, because some are readings.
+    Each run's document contains the properties themselves, because some are readings.
     """
 
     fingerprint = models.CharField(max_length=64, unique=True)

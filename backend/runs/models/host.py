@@ -1,4 +1,4 @@
-"""Hosts and their identities."""
+"""Models of hosts and their identities."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,7 +18,7 @@ MOST_NAMED = 5
 """Maximum number of hosts listed for an ambiguous name."""
 
 SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
-"""Environment facts shown in lists of hosts and runs."""
+"""Environment properties shown in lists of hosts and runs."""
 
 
 def is_number(text: str) -> bool:
@@ -35,7 +35,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return own or self.filter(aliases__in=aliases).first()
 
     def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
-        """Return the host with this machine id and name, locked and created if new."""
+        """Return the host with this machine ID and name, locked; create it if it is new."""
         for _ in range(ATTEMPTS):
             known = self.select_for_update(of=("self",), no_key=True).known_as(
                 machine_id, name, published=published
@@ -66,7 +66,7 @@ class HostQuerySet(models.QuerySet["Host"]):
     def by_reference(self, references: Iterable[str], *, exact: bool = False) -> "dict[str, Host]":
         """Return the host of each key, number or, unless `exact`, unique prefix of a name.
 
-        Keys take precedence over numbers. Merged hosts are followed.
+        Keys take precedence over numbers. Merged hosts are replaced.
         """
         wanted = [reference for reference in references if reference and "\x00" not in reference]
         numbers = [int(text) for text in wanted if is_number(text)]
@@ -88,7 +88,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return {text: known[text] for text in wanted if text in known}
 
     def beginning_with(self, text: str) -> "list[Host]":
-        """Return the host with this name, else the first hosts with this prefix of name or key."""
+        """Return the host with this name, or the first hosts with this prefix of name or key."""
         named = list(self.filter(name__iexact=text)[:2])
         begins = Q(name__istartswith=text) | Q(slug__istartswith=text)
         return named if len(named) == 1 else list(self.filter(begins)[:MOST_NAMED])
@@ -124,9 +124,9 @@ class HostQuerySet(models.QuerySet["Host"]):
         return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
 
     def listed(self) -> Self:
-        """Return hosts with a visible run, with everything that lists show.
+        """Return hosts with a visible run, with all values that lists show.
 
-        `twin`: another host with the same machine id, renamed or a clone.
+        `twin`: another host with the same machine ID, either renamed or a clone.
         """
         others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
         twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")
@@ -162,7 +162,7 @@ def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, A
 
 
 class Host(models.Model):
-    """Identify a machine by machine id and name, or by its name if it has no id.
+    """Identify a machine by its machine ID and name, or by its name if it has no ID.
 
     Published hosts are separate, so that uploads never join the history of a published machine.
     """
@@ -200,7 +200,7 @@ class Host(models.Model):
 
     @property
     def has_advice(self) -> bool:
-        """Return whether there is advice to improve its AES speed."""
+        """Return whether there is advice to improve the host's AES speed."""
         return bool(not self.published and self.latest_run and self.latest_run.acceleration_advice)
 
     @property
@@ -209,7 +209,7 @@ class Host(models.Model):
 
 
 class HostAlias(models.Model):
-    """Store another identity of a host: of a merged host, or a former name."""
+    """Store another identity of a host, either a merged host's or a former name."""
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
@@ -254,7 +254,7 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
 
 
 class HostWatch(models.Model):
-    """State of change detection for a host: whether it is due, and when it becomes silent."""
+    """Track change detection for a host: whether it is due, and when it becomes silent."""
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
     due_at = models.DateTimeField(null=True, help_text="Check due since; null: checked.")

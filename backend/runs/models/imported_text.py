@@ -1,4 +1,4 @@
-"""Imported texts."""
+"""Model of imported texts."""
 
 from django.conf import settings
 from django.db import models

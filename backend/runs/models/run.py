@@ -1,4 +1,4 @@
-"""Runs and their documents."""
+"""Models of runs and their documents."""
 
 import json
 import logging
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COUNTED = "r.status = 'ready' AND NOT r.hidden"
-"""SQL condition of visible runs (r). Implausible results have no median and never count."""
+"""SQL condition of visible runs (r). Implausible results have no median and are never included."""
 
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
-"""SQL expression of the filter `disturbed` for a run (r)."""
+"""SQL expression of the `disturbed` filter for a run (r)."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
 """Start of a run, or its upload if undated. Lists are sorted by it (`runs_by_time`)."""
@@ -55,7 +55,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return visible runs with everything that lists show, latest received first."""
+        """Return visible runs with all values that lists show, latest received first."""
         measurements: Any = self.model.measurements.rel.related_model
         series = (
             measurements.objects.filter(run=OuterRef("pk"))
@@ -80,7 +80,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """Store a run: accepted with its document, then ready, or rejected with a reason."""
+    """Store a run: accepted with its document, and later ready, or rejected with a reason."""
 
     class Status(models.TextChoices):
         ACCEPTED = "accepted"
@@ -178,7 +178,7 @@ class RunDocument(models.Model):
 
     @cached_property
     def parsed(self) -> Mapping[str, Any]:
-        """Parse the document; a damaged one counts as empty, with a warning in the log."""
+        """Parse the document; log a warning and return an empty one if it is damaged."""
         try:
             document: Mapping[str, Any] = json.loads(self.received)
         except ValueError as error:

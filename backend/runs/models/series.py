@@ -1,4 +1,4 @@
-"""Series, and measurements of runs. The tries are in the documents."""
+"""Models of series, and of runs' measurements. The tries are in the documents."""
 
 from typing import Any, Self
 
@@ -27,7 +27,7 @@ SHOWN_BY = (
 class Series(models.Model):
     """Store a configuration of a tool, with the fields of `cipherspeed.types.Series`.
 
-    Rows are never changed or deleted, so ids can be cached.
+    Rows are never changed or deleted, so IDs can be cached.
     """
 
     id = models.AutoField(primary_key=True)
@@ -55,7 +55,7 @@ class Series(models.Model):
 
     @property
     def is_comparable(self) -> bool:
-        """Return whether the series counts in percentiles of hosts (default configuration)."""
+        """Return whether percentiles of hosts include the series (default configuration)."""
         if self.acceleration != "default":
             return False
         if self.tool == "openssl":
@@ -70,7 +70,7 @@ class Series(models.Model):
 
 
 class Negotiated(models.Model):
-    """Store algorithms negotiated by ssh besides the cipher; an empty text is unknown."""
+    """Store the algorithms other than the cipher that ssh negotiated; an empty text is unknown."""
 
     id = models.AutoField(primary_key=True)
     mac = models.CharField(max_length=100, blank=True)
@@ -113,8 +113,8 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 class Measurement(models.Model):
     """Store one series of one run with the statistics of its tries; rates in bytes per second.
 
-    Tables have millions of rows, so there is no text, no foreign key constraint, and no index
-    except the key. Django deletes rows with their run.
+    The table has millions of rows, so it has no text, no foreign key constraint, and no index
+    except the key. Django deletes the rows with their run.
     """
 
     pk = models.CompositePrimaryKey("run_id", "series_id")

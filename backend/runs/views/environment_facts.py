@@ -1,11 +1,11 @@
-"""Known facts of a run's environment with labels."""
+"""List the known properties of a run's environment with labels."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from core.formatting import data_size
 
-# Label -> path into the environment of a run document.
+# Paths into the environment of a run document, by label.
 FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CPU", ("cpu", "model")),
     ("Board", ("cpu", "board")),
@@ -32,14 +32,14 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return label and value of every known fact, in display order."""
+    """Return the label and value of every known property, in display order."""
     if environment is None:
         return []
     known = [(label, _stated(environment, *path)) for label, path in FACTS]
     memory = environment.get("memory_bytes")
     if memory:
         known.append(("Memory", data_size(memory)))
-    # The flags that cipher code uses, of hundreds.
+    # Of hundreds of flags, show those that cipher code uses.
     flags = (flag for flag in _stated(environment, "cpu", "flags") or () if flag in TELLING_FLAGS)
     known.append(("CPU flags for ciphers", ", ".join(flags)))
     return [(label, str(value)) for label, value in known if value not in (None, "")]

@@ -1,7 +1,7 @@
-"""Receive the forms of the upload page, bounded in memory.
+"""Receive the forms of the upload page with limited memory.
 
-The preview form carries the text as compressed bytes in a hidden field, because a text area
-would change line ends and lose the encoding.
+The preview form carries the text as compressed bytes in a hidden field, because a text area would
+change line ends and lose the encoding.
 """
 
 import binascii
@@ -21,12 +21,12 @@ from runs.received import MAX_BYTES
 FORM_BYTES = 2 * MAX_BYTES
 """Maximum size of all texts in a form."""
 REQUEST_BYTES = 4 * FORM_BYTES
-"""Requests with a larger Content-Length are not read."""
+"""Maximum Content-Length. Larger requests are not read."""
 DRAIN_CHUNK = 64 * 1024
 
 
 class FormRefused(Exception):
-    """A form was refused; `run_id` is a conflicting run."""
+    """Raised when a form is rejected; `run_id` is a conflicting run."""
 
     def __init__(self, reason: str, status: int = 400, run_id: UUID | None = None) -> None:
         super().__init__(reason)
@@ -45,7 +45,7 @@ class NoFiles(FileUploadHandler):
 
 
 class BoundedFiles(MemoryFileUploadHandler):
-    """Keep files in memory up to the limit; `size` is the size sent."""
+    """Keep files in memory up to the limit; `size` is the received size."""
 
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
         self.activated = True
@@ -78,7 +78,7 @@ def receive_form(request: HttpRequest) -> None:
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
-    """Read the whole request, because browsers read no response before."""
+    """Read the whole request, because browsers read no response before that."""
     try:
         while request.read(DRAIN_CHUNK):
             pass
@@ -91,7 +91,7 @@ def pack(body: bytes) -> str:
 
 
 def unpack(packed: str) -> bytes:
-    """Decode what `pack` made, at most MAX_BYTES; raise `FormRefused` for anything else."""
+    """Decode the output of `pack`, at most MAX_BYTES; raise `FormRefused` for other input."""
     unpacker = zlib.decompressobj()
     try:
         body = unpacker.decompress(b64decode(packed, validate=True), MAX_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Pages of the list of runs and of a run."""
+"""Render the list of runs, and the page of a run."""
 
 from typing import Any
 

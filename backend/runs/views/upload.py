@@ -1,4 +1,4 @@
-"""Upload page: preview pasted and dropped texts, and save selected results."""
+"""Render the upload page: preview pasted and dropped texts, and save selected results."""
 
 import json
 from collections import Counter
@@ -40,7 +40,7 @@ HOSTS_IN_LINK = 20
 
 
 class Unread(NamedTuple):
-    """A text that cannot be previewed, with the reason."""
+    """Describe a text that cannot be previewed, with the reason."""
 
     name: str
     problem: str
@@ -49,7 +49,7 @@ class Unread(NamedTuple):
 Item = TextPreview | DocumentPreview | Unread
 
 
-@method_decorator(csrf_exempt, name="dispatch")  # the token is checked after bounded reading
+@method_decorator(csrf_exempt, name="dispatch")  # checks the token after reading a limited amount
 class UploadPage(EditorMixin, View):
     permission_required = "runs.add_run"
 
@@ -120,11 +120,11 @@ def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> l
 
 
 def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
-    """Yield name, bytes and error of each text in the form."""
+    """Yield the name, bytes and error of each text in the form."""
     names = request.POST.getlist("name")
     for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
         yield name[:NAME_LENGTH], unpack(packed), ""
-    # Forms send text areas with CRLF.
+    # Browsers submit text areas with CRLF.
     pasted = request.POST.get("text", "").replace("\r\n", "\n").encode()
     if pasted.strip():
         yield "Pasted text", pasted, _fault(pasted, len(pasted))
@@ -212,7 +212,7 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
 
 
 def saved_upload(saved: Sequence[str]) -> dict[str, Any]:
-    """Return the runs of these ids, with the query string of their comparison, if there are any."""
+    """Return the runs with these IDs, and the query string of their comparison."""
     try:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:

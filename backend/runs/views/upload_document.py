@@ -35,7 +35,7 @@ def is_run_document(body: bytes) -> bool:
 
 
 class DocumentPreview:
-    """Preview of a run document; `faults` lists its errors."""
+    """Preview a run document; `faults` lists its errors."""
 
     fields = 1
 

@@ -1,4 +1,4 @@
-"""Forms for parse options and facts of sections."""
+"""Validate parse options and properties of sections."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -23,7 +23,7 @@ FORMAT_LABELS = {
 }
 UNIT_LABELS = {"MB": "1 000 000 bytes", "MiB": "1 048 576 bytes (MiB)"}
 SECTIONS_OFFERED = 30
-"""Maximum number of earlier sections offered to join."""
+"""Maximum number of earlier sections offered for joining."""
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
@@ -112,7 +112,7 @@ def _check_printable(text: str) -> None:
 
 
 def _stated(section: Section) -> dict[str, str]:
-    """Return the facts of the text, truncated to the fields."""
+    """Return the properties in the text, truncated to the lengths of the fields."""
     environment = section.environment
     facts = {
         "host": section.host,

@@ -1,4 +1,4 @@
-"""Preview of a text with its sections, rows, selection and corrections."""
+"""Preview a text with its sections, rows, selection and corrections."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -22,7 +22,7 @@ NEAREST = 10
 
 
 class TextPreview:
-    """Preview of a text, with the user's choices in `data`."""
+    """Preview a text, with the user's choices in `data`."""
 
     problem = ""
 
@@ -84,7 +84,7 @@ class TextPreview:
 
     @cached_property
     def ticked(self) -> Selection:
-        """Return the selection of the user, or the default."""
+        """Return the user's selection, or the default."""
         if "save" not in self.data:
             return self.request.selection
         boxes = self.data.getlist(self.take)
@@ -110,7 +110,7 @@ class TextPreview:
         return not any(form.errors for form in forms.values())
 
     def _root(self, key: str) -> str:
-        """Follow joins to the section that names the host."""
+        """Follow joins to the section that specifies the host."""
         earlier = self.sections[key].cleaned_data.get("same_as")
         return self._root(earlier) if earlier else key
 
@@ -132,7 +132,7 @@ class TextPreview:
 
     @property
     def nearest(self) -> Iterator[tuple[Remark, str]]:
-        """Yield the lines that were nearest to a result, with their remarks."""
+        """Yield the lines most like results, with their remarks."""
         for remark in self.understood.reading.remarks[:NEAREST]:
             yield remark, shorten(self.lines[remark.line - 1])
 

@@ -1,4 +1,4 @@
-"""Rows of a preview: results of a line, with the line."""
+"""Build the rows of a preview: a line and its results."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,13 +11,13 @@ LINE_LENGTH = 160
 """Maximum length of a displayed line."""
 RANGES_SHOWN = 100
 SEARCHED = 5_000
-"""Maximum distance in characters between results of a line without breaks."""
+"""Maximum distance in characters between results in a text without line breaks."""
 CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if code != 9} | {127: 0x2421}
-"""Control character -> visible symbol."""
+"""Visible symbols of control characters."""
 
 
 class Row(NamedTuple):
-    """Results of a line with the same cipher, setting and certainty."""
+    """Group results of a line with the same cipher, setting and certainty."""
 
     figures: Sequence[Figure]
     line: str = ""
@@ -49,7 +49,7 @@ def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
 
 
 def setting(figure: Figure) -> str:
-    """Describe differences from the default configuration; empty for none."""
+    """Describe differences from the default configuration; empty if there are none."""
     target = f"to {figure.target_name or 'another host'}" if figure.target_kind == "remote" else ""
     words = (
         "decrypt" if figure.operation == "decrypt" else "",
@@ -63,7 +63,7 @@ def setting(figure: Figure) -> str:
 
 
 def place_of(cipher: str, line: str, after: int) -> int:
-    """Find a cipher in a line without breaks, preferably before a number."""
+    """Find a cipher in a text without line breaks, preferably before a number."""
     name = r"\W?".join(re.split(r"\W", cipher)[:2])
     for follows in (r"[\w@. -]{0,16}?\W{0,9}\d", ""):
         if found := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
@@ -72,7 +72,7 @@ def place_of(cipher: str, line: str, after: int) -> int:
 
 
 def shorten(line: str, place: int = 0) -> str:
-    """Shorten a long line in the middle, keeping the text around `place`."""
+    """Shorten the middle of a long line, but keep the text around `place`."""
     if len(line) > LINE_LENGTH:
         head, tail = LINE_LENGTH * 2 // 3, LINE_LENGTH // 3
         start = max(0, place - tail // 2)
