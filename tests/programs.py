@@ -45,7 +45,7 @@ def find_or_install(names: tuple[str, ...], package: str) -> Path:
         install(package)
         found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)
     if found is None:
-        raise MissingProgram(f"The tests need {names[-1]}: install it (Debian: {package}).")
+        raise MissingProgram(f"The tests require {names[-1]}. Install it (Debian: {package}).")
     return Path(found)
 
 

@@ -14,9 +14,9 @@ from accounts.views.failed import sign_in_failed
 
 
 class ProxySignInMiddleware:
-    """Sign in the user named by the proxy, for this request only and without a session.
+    """Sign in the user in the proxy's header, for this request only and without a session.
 
-    A user who signed in by password stays signed in, so that local accounts remain usable.
+    Users who signed in with a password remain signed in, so that local accounts are usable.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -95,6 +95,6 @@ def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(
-            f"The token “{token.name}” uploads runs of the host “{token.host_name}” alone;"
-            f" this one is of “{name}”."
+            f"The token “{token.name}” permits uploads only of the host “{token.host_name}”,"
+            f" but this run is of “{name}”."
         )

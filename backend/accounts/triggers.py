@@ -1,4 +1,4 @@
-"""Database triggers that make the audit log append-only."""
+"""Define database triggers that make the audit log append-only."""
 
 APPEND_ONLY_AUDIT = """
 CREATE FUNCTION accounts_auditentry_append_only() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -246,7 +246,7 @@ def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
 
 
 def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> AccelerationVerdict:
-    """Return `hidden` if the CPU model is known to have AES instructions, else `software`."""
+    """Return `hidden` if the CPU model is known to have AES instructions, otherwise `software`."""
     cpu = facts["cpu"]
     measured = f" {speed.words}" if speed else ""
     factor = speed.factor if speed else None

@@ -181,7 +181,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _arm_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return True if archspec lists AES as mandatory for the core, else None."""
+    """Return True if archspec lists AES as mandatory for the core, otherwise None."""
     microarchitecture = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
     if microarchitecture is None or microarchitecture in cpu_tables().arm_aes_optional:
         return None

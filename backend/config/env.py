@@ -30,7 +30,7 @@ READ_ELSEWHERE = frozenset(
 def refuse(faults: Iterable[str]) -> None:
     """Raise `ImproperlyConfigured` with all errors, if there are any."""
     if said := "; ".join(faults):
-        raise ImproperlyConfigured(f"The site refuses to start: {said}")
+        raise ImproperlyConfigured(f"Ciphermark cannot start: {said}")
 
 
 class Env(FileAwareEnv):
@@ -78,7 +78,7 @@ def address(value: str) -> SplitResult:
         is_cut_wrongly = True
     if is_cut_wrongly:
         raise ValidationError(
-            "Invalid URL. In the password, write the characters / ? # [ ] @ : %"
+            "Invalid URL. Encode these characters in the password: / ? # [ ] @ : %"
             " as %2F %3F %23 %5B %5D %40 %3A %25."
         )
     return parts
@@ -88,7 +88,7 @@ def postgres_address(value: str) -> None:
     parts = address(value)
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
         raise ValidationError(
-            "It must be written as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
+            "The URL must have the form postgresql://USER:PASSWORD@HOST:5432/DATABASE."
         )
 
 
@@ -96,7 +96,7 @@ def redis_address(value: str) -> None:
     """Validate the URL of Redis, including TLS and local sockets."""
     if address(value).scheme not in ("redis", "rediss", "unix"):
         raise ValidationError(
-            "It must be written as redis://:PASSWORD@HOST:6379/0, rediss://... for TLS or"
+            "The URL must have the form redis://:PASSWORD@HOST:6379/0, rediss://... (with TLS) or"
             " unix:///PATH."
         )
 
@@ -110,6 +110,6 @@ def clickhouse_address(value: str) -> None:
         or parts.query
     ):
         raise ValidationError(
-            "It must be written as clickhouse://USER:PASSWORD@HOST:8123/DATABASE (clickhouses://"
-            " with TLS, port 8443)."
+            "The URL must have the form clickhouse://USER:PASSWORD@HOST:8123/DATABASE"
+            " (clickhouses:// with TLS, port 8443)."
         )

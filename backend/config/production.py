@@ -29,7 +29,7 @@ def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:
         or any(known in key.lower() for known in KNOWN_SECRETS)
     ):
         wanted = f"at least {MINIMUM_SECRET_LENGTH} random characters"
-        yield f"CIPHERMARK_SECRET_KEY is too weak: {wanted}"
+        yield f"CIPHERMARK_SECRET_KEY is too weak (use {wanted})"
     if settings["DEBUG"]:
         yield "CIPHERMARK_DEBUG is on"
     if not hosts:
@@ -42,7 +42,7 @@ def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:
         elif _has_known_password(settings[name]):
             yield f"{name} has a well-known password"
     if 0 < len(settings["CIPHERMARK_METRICS_TOKEN"]) < MINIMUM_TOKEN_LENGTH:
-        yield f"CIPHERMARK_METRICS_TOKEN is too weak: at least {MINIMUM_TOKEN_LENGTH} characters"
+        yield f"CIPHERMARK_METRICS_TOKEN has fewer than {MINIMUM_TOKEN_LENGTH} characters"
 
 
 def _has_known_password(url: str) -> bool:

@@ -39,7 +39,7 @@ CIPHERMARK_PROXIES = env.int("CIPHERMARK_PROXIES", int(PRODUCTION), validate=val
 # Requests per minute; 0: no limit. One token may upload for a whole site (100/s).
 CIPHERMARK_TOKEN_RATE = env.int("CIPHERMARK_TOKEN_RATE", 6000, validate=validate.Range(0))
 CIPHERMARK_ADDRESS_RATE = env.int("CIPHERMARK_ADDRESS_RATE", 1200, validate=validate.Range(0))
-# URL of ClickHouse; empty: a copy in each web process answers comparisons.
+# URL of ClickHouse; empty: each web process has an analytics copy.
 CIPHERMARK_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=clickhouse_address)
 # Memory limit of the copy; beyond it, queries are slower.
 CIPHERMARK_ANALYTICS_MEMORY = env.str(
@@ -60,7 +60,7 @@ CIPHERMARK_PATH = env.str(
     "",
     validate=validate.Regexp(
         r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?\Z",
-        error="It must be a path such as /bench, of letters, digits and . _ ~ - alone.",
+        error="Use a path such as /bench, with only letters, digits and . _ ~ -",
     ),
 )
 # Base URL of links in notifications.
@@ -81,7 +81,7 @@ CIPHERMARK_OIDC_ISSUER = env.str(
     "",
     validate=validate.Regexp(
         r"https%s://[\w.-]+(:\d{1,5})?(/[^\s?#]*)?\Z" % ("" if PRODUCTION else "?"),
-        error="It must be the provider's address as its discovery document has it, such as"
+        error="Use the issuer URL in the provider's discovery document, such as"
         " https://id.example.org/realms/main (http:// is for development alone).",
     ),
 )
@@ -98,7 +98,7 @@ OIDC_TIMEOUT = 10
 OIDC_MAX_STATES = 5
 OIDC_AUTHENTICATION_CALLBACK_URL = "oidc-callback"
 _HEADER = validate.Regexp(
-    r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*\Z", error="It must be a header such as X-Forwarded-User."
+    r"[A-Za-z0-9]+(-[A-Za-z0-9]+)*\Z", error="Use a header such as X-Forwarded-User."
 )
 CIPHERMARK_PROXY_USER_HEADER = env.str("CIPHERMARK_PROXY_USER_HEADER", "", validate=_HEADER)
 CIPHERMARK_PROXY_GROUPS_HEADER = env.str("CIPHERMARK_PROXY_GROUPS_HEADER", "", validate=_HEADER)

@@ -19,7 +19,7 @@ def roles_of_groups(text: str) -> dict[str, str]:
                 f" {', '.join(ROLES)}."
             )
         if group in mapping:
-            raise ValidationError(f"The group {group!r} has two roles: name it once.")
+            raise ValidationError(f"The group {group!r} has two roles. List it only once.")
         mapping[group] = role
     return mapping
 
@@ -41,12 +41,12 @@ def sign_in_faults(settings: Mapping[str, Any]) -> Iterator[str]:
         yield "CIPHERMARK_OIDC_SCOPES must contain openid, as in: openid profile email groups."
     if (oidc or proxy) and not roles:
         yield (
-            "CIPHERMARK_ROLES is empty, so no one could sign in: set it, for example to"
+            "CIPHERMARK_ROLES is empty, so no one could sign in. Set it, for example to"
             " bench-admins=administrator,bench-editors=editor,*=viewer."
         )
     elif proxy and not groups and EVERYBODY not in roles:
         yield (
-            "CIPHERMARK_ROLES gives roles to groups alone, and the proxy sends none: set"
+            "CIPHERMARK_ROLES has roles only for groups, but the proxy sends no groups. Set"
             " CIPHERMARK_PROXY_GROUPS_HEADER, or add *=viewer."
         )
 
@@ -55,4 +55,4 @@ def _missing(together: Mapping[str, str]) -> Iterator[str]:
     missing = [name for name, value in together.items() if not value]
     if missing and len(missing) < len(together):
         given = [name for name in together if name not in missing]
-        yield f"{' and '.join(given)} needs {' and '.join(missing)}: set all of them, or none."
+        yield f"{' and '.join(given)} requires {' and '.join(missing)}. Set all of them, or none."

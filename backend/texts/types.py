@@ -1,4 +1,4 @@
-"""Define the result of parsing: figures by machine and environment, and other lines."""
+"""Define the result of parsing: results by machine and environment, and other lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

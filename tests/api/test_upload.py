@@ -167,7 +167,7 @@ def test_a_token_of_one_host_brings_no_other() -> None:
     refused = bound.upload(run_document(host={"name": "router"}))
     assert refused.status_code == 403
     said = refused.json()["errors"][0]["detail"]
-    assert "“nas” alone" in said
+    assert "only of the host “nas”" in said
     assert "“router”" in said
     text = "aes128-ctr: 104.167 MB/s\n"
     import_of = "/api/v1/imports/?host={}"

@@ -130,7 +130,7 @@ the HTML of every URL."""
 
 
 def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
-    """List every page that shows a name."""
+    """Return the URLs of all pages that show a name."""
     runs = site.get("/api/v1/runs/?tag=hostile%3Ayes&page_size=200")["results"]
     ids = [run["run_id"] for run in runs]
     hosts = {run["host"]: site.get(f"/api/v1/runs/{run['run_id']}/")["host_id"] for run in runs}

@@ -36,7 +36,7 @@ def test_behind_a_comparison_are_its_votes_all_or_those_of_a_group(
 ) -> None:
     for document, source in fleet:
         store_run(document, source)
-    with analytics():  # of one state of the data, which is brought here once
+    with analytics():  # one snapshot, transferred once
         for query in asked:
             assert_its_votes_are_behind(replace(query.plain, metric="throughput"))
 

@@ -86,7 +86,7 @@ def test_counts_are_of_hosts_that_measured_what_is_compared(store_run: StoreRun)
 
 @pytest.mark.usefixtures("fleet")
 def test_what_is_counted_is_hosts() -> None:
-    with analytics():  # of one state of the data, which is brought here once
+    with analytics():  # one snapshot, transferred once
         for query in (ComparisonQuery(filters=filters) for filters in CHOSEN):
             assert_each_count_is_the_hosts_that_choosing_the_value_leaves(query)
             assert_ciphers_are_counted_in_hosts(query.filters)

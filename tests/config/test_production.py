@@ -35,7 +35,7 @@ SAFE = {
         ({"ALLOWED_HOSTS": [".com"]}, "a whole top-level domain"),
         ({"DATABASE_URL": ""}, "DATABASE_URL is missing"),
         ({"REDIS_URL": ""}, "REDIS_URL is missing"),
-        ({"CIPHERMARK_METRICS_TOKEN": "prometheus"}, "CIPHERMARK_METRICS_TOKEN is too weak"),
+        ({"CIPHERMARK_METRICS_TOKEN": "prometheus"}, "CIPHERMARK_METRICS_TOKEN has fewer"),
         ({"DATABASE_URL": "postgresql://bench:bench@db/x"}, "DATABASE_URL has a well-known"),
         ({"DATABASE_URL": "postgresql://bench:postgres@db/x"}, "DATABASE_URL has a well-known"),
         ({"REDIS_URL": "redis://:Password@redis/0"}, "REDIS_URL has a well-known"),
@@ -67,15 +67,18 @@ def checked(**variables: str) -> subprocess.CompletedProcess[str]:
 
 WRONG = {
     "DATABASE_URL": ("postgresql://cipher:se/cret@db/x", "Invalid URL"),
-    "REDIS_URL": ("http://127.0.0.1:6379", "It must be written as redis://:PASSWORD@HOST:6379/0"),
+    "REDIS_URL": (
+        "http://127.0.0.1:6379",
+        "The URL must have the form redis://:PASSWORD@HOST:6379/0",
+    ),
     "CIPHERMARK_PUBLIC": ("maybe", "Not a valid boolean."),
     "CIPHERMARK_PROXIES": ("x", "Not a valid integer."),
-    "CIPHERMARK_PATH": ("bench", "It must be a path such as /bench"),
+    "CIPHERMARK_PATH": ("bench", "Use a path such as /bench"),
     "CIPHERMARK_ANALYTICS_MEMORY": ("1MB", "Use a size such as 500MB or 2GB"),
     "CIPHERMARK_LOG_LEVEL": ("loud", "Must be one of: debug, info"),
     "CIPHERMARK_PROXY_SECRET": ("short", "Shorter than minimum length 20"),
-    "CIPHERMARK_PROXY_USER_HEADER": ("X_User", "It must be a header such as X-Forwarded-User"),
-    "CIPHERMARK_OIDC_ISSUER": ("http://id.example.org", "It must be the provider's address"),
+    "CIPHERMARK_PROXY_USER_HEADER": ("X_User", "Use a header such as X-Forwarded-User"),
+    "CIPHERMARK_OIDC_ISSUER": ("http://id.example.org", "Use the issuer URL"),
     "CIPHERMARK_ROLES": ("bench=owner", "'bench=owner' is not GROUP=ROLE"),
 }
 

@@ -36,18 +36,18 @@ def test_each_way_is_off_or_whole(given: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     (
-        ({**OIDC, "OIDC_RP_CLIENT_SECRET": ""}, "needs CIPHERMARK_OIDC_CLIENT_SECRET"),
-        ({"OIDC_RP_CLIENT_ID": "bench"}, "needs CIPHERMARK_OIDC_ISSUER and CIPHERMARK_OIDC_CLIENT"),
+        ({**OIDC, "OIDC_RP_CLIENT_SECRET": ""}, "requires CIPHERMARK_OIDC_CLIENT_SECRET"),
+        ({"OIDC_RP_CLIENT_ID": "bench"}, "requires CIPHERMARK_OIDC_ISSUER and CIPHERMARK"),
         ({**OIDC, "OIDC_RP_SCOPES": "profile"}, "must contain openid"),
         ({**OIDC, "CIPHERMARK_ROLES": {}}, "CIPHERMARK_ROLES is empty, so no one could sign in"),
-        ({**PROXY, "CIPHERMARK_PROXY_SECRET": ""}, "needs CIPHERMARK_PROXY_SECRET"),
+        ({**PROXY, "CIPHERMARK_PROXY_SECRET": ""}, "requires CIPHERMARK_PROXY_SECRET"),
         (
             {
                 **PROXY,
                 "CIPHERMARK_PROXY_GROUPS_HEADER": "",
                 "CIPHERMARK_ROLES": {"bench": "viewer"},
             },
-            "set CIPHERMARK_PROXY_GROUPS_HEADER, or",
+            "Set CIPHERMARK_PROXY_GROUPS_HEADER, or",
         ),
     ),
 )

@@ -149,7 +149,7 @@ def test_old_backups_go_once_the_new_one_is_there_and_no_other_file_does(
 def test_a_backup_is_never_written_over_another(backup: Path) -> None:
     with pytest.raises(CommandError, match="already exists"):
         call_command("backup", str(backup))
-    with pytest.raises(CommandError, match="cannot be written: No such file"):
+    with pytest.raises(CommandError, match="No such file"):
         call_command("backup", str(backup.parent / "nowhere" / "x.dump"))
     assert list(backup.parent.glob("*.part")) == []
 

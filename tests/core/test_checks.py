@@ -16,4 +16,4 @@ def test_misspelt_settings_and_hosts_are_named(
     call_command("check")
     said = capsys.readouterr().err
     assert "CIPHERMARK_KEEP_DAY is not a setting" in said
-    assert "Add the name in the site's URL" in said
+    assert "Add the site's host name" in said

@@ -224,7 +224,7 @@ def test_a_database_of_another_version_is_refused_in_one_sentence(data_dir: Path
     start_services(data_dir)
     release_services(data_dir)
     (data_dir / "postgres" / "PG_VERSION").write_text("16\n")
-    with pytest.raises(EmbeddedServiceError, match=r"made by PostgreSQL 16, this is 18"):
+    with pytest.raises(EmbeddedServiceError, match=r"created by PostgreSQL 16, but this is 18"):
         start_services(data_dir)
     release_services(data_dir)
 

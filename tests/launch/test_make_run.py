@@ -47,7 +47,7 @@ class RunningSite:
                 "CIPHERMARK_DATA_DIR": str(data_dir),
                 "CIPHERMARK_VENV": sys.prefix,
                 "MEASURE": "0",
-                "http_proxy": "http://127.0.0.1:9",  # not for our own site
+                "http_proxy": "http://127.0.0.1:9",  # must not be used for the site itself
                 "PORT": str(self.port),
                 **variables,
             },

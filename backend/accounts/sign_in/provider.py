@@ -70,7 +70,7 @@ def discover() -> dict[str, Any]:
 
 
 def in_words(error: requests.RequestException) -> str:
-    """Describe the error without memory addresses."""
+    """Describe the error without memory locations."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"returns HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):

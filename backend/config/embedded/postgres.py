@@ -125,11 +125,12 @@ class Postgres(Server):
         version = (self.folder / "PG_VERSION").read_text().strip()
         if version != MAJOR_VERSION:
             raise EmbeddedServiceError(
-                f"{self.folder} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: move it "
-                f"away to begin again, or name a PostgreSQL {version} in DATABASE_URL."
+                f"{self.folder} was created by PostgreSQL {version}, but this is {MAJOR_VERSION}. "
+                "Move the folder to start with an empty database, or set DATABASE_URL to a "
+                f"PostgreSQL {version} server."
             )
-        # Lock files of a killed server name a process id that may have been reused. No process
-        # works in the folder, so removing them is safe.
+        # A killed server's lock files contain a process ID that may have been reused. No process
+        # uses the folder, so removing them is safe.
         socket = self.sockets() / SOCKET
         for path in (self.folder / "postmaster.pid", socket, socket.with_name(f"{SOCKET}.lock")):
             path.unlink(missing_ok=True)

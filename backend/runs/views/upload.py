@@ -97,7 +97,7 @@ class SaveUpload(UploadPage):
 
 
 def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> list[str]:
-    """Store all selected results in one transaction; return the ids of imports and runs."""
+    """Store all selected results in one transaction; return the IDs of imports and runs."""
     chosen = [preview for preview in previews if preview.chosen]
     if not chosen:
         raise FormRefused("Select at least one result.")

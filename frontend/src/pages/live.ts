@@ -1,5 +1,5 @@
-/** What is left to do when htmx swaps the page's main part (attributes in core/base.html): for a
- * form or link that applies at once, for one that saves, and when the page polls for news. */
+/** Complete htmx's swaps of the page's main part (attributes in core/base.html): for forms and
+ * links that apply at once, for forms that save, and for polls. */
 
 import htmx, { type HtmxBeforeSwapDetails, type HtmxRequestConfig, type HtmxResponseInfo } from "htmx.org";
 import { Idiomorph } from "idiomorph/htmx";
@@ -7,25 +7,25 @@ import { Idiomorph } from "idiomorph/htmx";
 import { drawCharts, keepsChart } from "./charts";
 import { tickAgain } from "./ticks";
 
-/** What a drawn chart adds to its figure. */
+/** Attributes that a drawn chart adds to its figure. */
 const DRAWN = ["data-drawn", "style"];
 
 Object.assign(htmx.config, {
   allowEval: false,
   defaultSettleDelay: 0,
   includeIndicatorStyles: false,
-  // A refused filter is a page too.
+  // An error response is also a page.
   responseHandling: [{ code: ".*", swap: true }],
   scrollIntoViewOnBoost: false,
 });
-Idiomorph.defaults.callbacks.beforeNodeMorphed = (old, fresh) => !keepsChart(old, fresh);
+Idiomorph.defaults.callbacks.beforeNodeMorphed = (oldNode, newNode) => !keepsChart(oldNode, newNode);
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element, type) =>
   !stays(name, element as HTMLInputElement, type);
 
-/** What the reader has set up in the page and wants to find again. */
+/** Whether an attribute is a choice of the user, which a swap must not change. */
 function stays(name: string, field: HTMLInputElement, type: "update" | "remove"): boolean {
   if (name === "value" && "defaultValue" in field) {
-    // Newer than what the server was asked, or not yet sent.
+    // The value is newer than the request, or not submitted yet.
     return field.form?.matches("[hx-boost]")
       ? field.type === "search" && field === document.activeElement
       : field.value !== field.defaultValue;
@@ -33,7 +33,7 @@ function stays(name: string, field: HTMLInputElement, type: "update" | "remove")
   return name === "open" || (type === "remove" && DRAWN.includes(name));
 }
 
-/** Hosts of runs that are being processed, by the ids of their statuses. */
+/** Hosts of runs that are being processed, by the IDs of their status elements. */
 let pending = new Map<string, string>();
 
 export function initLive(): void {
@@ -46,7 +46,7 @@ export function initLive(): void {
     }
   });
   on<HtmxResponseInfo>("htmx:beforeRequest", (request, event) => {
-    // To give up a request is nothing for the console.
+    // Do not log aborted requests to the console.
     Object.assign(request, { error: "" });
     const again = request.boosted && placeOf(request.pathInfo.finalRequestPath) === placeOf();
     if (again || (isPoll(request) && document.hidden)) event.preventDefault();
@@ -54,24 +54,24 @@ export function initLive(): void {
   on<HtmxResponseInfo>("htmx:sendError", (request) => {
     if (!isPoll(request)) showWhole(request);
   });
-  on<HtmxBeforeSwapDetails>("htmx:beforeSwap", (answer) => {
-    const { verb, path } = answer.requestConfig;
-    const { responseURL, status } = answer.xhr;
-    const asked = new URL(verb === "get" ? path : location.href, location.href).pathname;
+  on<HtmxBeforeSwapDetails>("htmx:beforeSwap", (response) => {
+    const { verb, path } = response.requestConfig;
+    const { responseURL, status } = response.xhr;
+    const requestedPath = new URL(verb === "get" ? path : location.href, location.href).pathname;
     pending = new Map(statuses().map(({ id, dataset }) => [id, dataset["pending"] ?? ""]));
-    // The reader stays where they are, whatever the address names.
-    answer.pathInfo.anchor = "";
-    const here = new URL(responseURL).pathname === asked && status < 500;
-    const polled = isPoll(answer);
-    if (here && answer.serverResponse.includes('id="main"') && (status === 200 || !polled)) return;
-    // Signed out, or an answer of another shape.
-    answer.shouldSwap = false;
-    if (status === 200 || !polled) showWhole(answer);
+    // Keep the scroll position, whatever the anchor of the URL.
+    response.pathInfo.anchor = "";
+    const here = new URL(responseURL).pathname === requestedPath && status < 500;
+    const polled = isPoll(response);
+    if (here && response.serverResponse.includes('id="main"') && (status === 200 || !polled)) return;
+    // The user was signed out, or the response has no main part.
+    response.shouldSwap = false;
+    if (status === 200 || !polled) showWhole(response);
   });
   on<HtmxResponseInfo & { history: { type: string; path: string } }>(
     "htmx:beforeHistoryUpdate",
     ({ history, requestConfig }) => {
-      // One entry of the history for a search, not one for each letter.
+      // Add one history entry for a search, not one for each letter.
       if (requestConfig.triggeringEvent?.type === "input") history.type = "replace";
     },
   );
@@ -79,16 +79,16 @@ export function initLive(): void {
     event.preventDefault();
     htmx.ajax("get", path, { event, source: "#main" }).catch(() => {});
   });
-  on<HtmxResponseInfo>("htmx:afterSwap", (answer) => {
-    const { elt, verb } = answer.requestConfig;
+  on<HtmxResponseInfo>("htmx:afterSwap", (response) => {
+    const { elt, verb } = response.requestConfig;
     drawCharts();
     tickAgain();
     if (verb === "post") elt.closest("details")?.removeAttribute("open");
-    if (isPoll(answer)) tellDone();
-    else tell(verb === "post" ? "Saved." : (document.getElementById("summary")?.textContent ?? ""));
+    if (isPoll(response)) announceFinishedRuns();
+    else announce(verb === "post" ? "Saved." : (document.getElementById("summary")?.textContent ?? ""));
   });
   document.addEventListener("click", clearCiphers);
-  // Opens another window.
+  // Shift-click opens another window.
   const leave = (event: MouseEvent): void => {
     if (event.shiftKey && (event.target as Element).closest("a")) event.stopPropagation();
   };
@@ -104,13 +104,13 @@ function placeOf(address = location.href): string {
   return pathname + search;
 }
 
-/** Let the browser ask itself, and show the answer or its own words. */
+/** Let the browser send the request, and show the response or its own error page. */
 function showWhole({ pathInfo, requestConfig: { elt, verb } }: HtmxResponseInfo): void {
   if (verb === "post") (elt as HTMLFormElement).submit();
   else location.assign(pathInfo.finalRequestPath);
 }
 
-/** Whether a timer began it, not the reader. */
+/** Whether a timer, not the user, sent the request. */
 function isPoll({ requestConfig }: HtmxResponseInfo): boolean {
   const event = requestConfig.triggeringEvent as Event | undefined;
   return !event || event.type === "visibilitychange";
@@ -120,25 +120,25 @@ function statuses(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>("[data-pending]")];
 }
 
-function tellDone(): void {
+function announceFinishedRuns(): void {
   const waiting = new Set(statuses().map(({ id }) => id));
   const words = [...pending]
     .filter(([id]) => !waiting.has(id))
     .map(([id, host]) => `The run of ${host} is ${document.getElementById(id)?.textContent ?? "done"}.`);
-  if (words.length > 0) tell(words.join(" "));
+  if (words.length > 0) announce(words.join(" "));
 }
 
-/** "None": clears the boxes and waits for the first choice, because no cipher means the default. */
+/** Clear all boxes ("None") without submitting, because no cipher means the default. */
 function clearCiphers(event: Event): void {
   const button = (event.target as Element).closest("[data-clear-ciphers]");
   const boxes = button?.closest("form")?.querySelectorAll<HTMLInputElement>("input[name=cipher]");
   if (!boxes) return;
   for (const box of boxes) box.checked = false;
   boxes[0]?.focus();
-  tell("Select a cipher.");
+  announce("Select a cipher.");
 }
 
-function tell(message: string): void {
+function announce(message: string): void {
   const status = document.getElementById("announcer");
   if (status) status.textContent = message.replace(/\s+/g, " ").trim();
 }
