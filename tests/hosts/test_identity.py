@@ -115,6 +115,13 @@ def test_an_editors_name_stays_and_uploads_of_the_old_one_follow(
     assert f"/hosts/{host.pk}/" in editor.get("/hosts/?q=nas").content.decode()
 
 
+def test_a_refused_name_stays_in_the_form(editor: Client, store_run: StoreRun) -> None:
+    host, _ = (store_run(named(name)).host_id for name in ("nas", "web"))
+    answer = editor.post(f"/hosts/{host}/rename/", {"name": "web"})
+    assert (answer.status_code, answer.context["form"]["name"].value()) == (409, "web")
+    assert "“web” leads to the host web" in answer.content.decode()
+
+
 def test_a_merged_host_brings_its_own_aliases(editor: Client, store_run: StoreRun) -> None:
     first, second, third = (store_run(named(name)).host_id for name in ("a", "b", "c"))
     editor.post(f"/hosts/{second}/merge/{first}/")

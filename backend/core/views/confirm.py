@@ -3,28 +3,32 @@
 from typing import Any
 
 from django.contrib import messages
+from django.forms import BaseForm, Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.generic import DetailView
+from django.views.generic.edit import FormMixin
 
 from accounts.audit import Actor, actor_of
 from core.access import EditorMixin
 from runs.editing import EditConflict, EditRefused
 
 
-class ConfirmView(EditorMixin, DetailView):
+class ConfirmView(EditorMixin, FormMixin, DetailView):
     """Ask for confirmation on GET; on POST, make the change and redirect with a message.
 
     Texts may contain fields of `get_words`, such as {object.name}.
     """
 
     template_name = "core/confirm.html"
+    form_class: type[BaseForm] = Form
     heading: str
     about = "{object.name}"
     sentences: tuple[str, ...]
     button: str
     success_message: str
     success_url: Any
+    form: BaseForm
 
     def change(self, by: Actor) -> None:
         raise NotImplementedError
@@ -52,12 +56,16 @@ class ConfirmView(EditorMixin, DetailView):
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         self.object = self.get_object()
-        message = self.get_success_message()
-        try:
-            self.change(actor_of(request))
-        except EditRefused as refused:
-            context = self.get_context_data(refusal=refused.sentence)
-            status = 409 if isinstance(refused, EditConflict) else 400
-            return self.render_to_response(context, status=status)
-        messages.success(request, message)
-        return redirect(self.get_success_url())
+        self.form, status = self.get_form(), 400
+        if self.form.is_valid():
+            message = self.get_success_message()
+            try:
+                self.change(actor_of(request))
+            except EditRefused as refused:
+                field = refused.attr if refused.attr in self.form.fields else None
+                self.form.add_error(field, refused.sentence)
+                status = 409 if isinstance(refused, EditConflict) else 400
+            else:
+                messages.success(request, message)
+                return redirect(self.get_success_url())
+        return self.render_to_response(self.get_context_data(form=self.form), status=status)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.generic import DetailView
@@ -15,9 +16,14 @@ from hosts.views.side_by_side import CHOICES, hosts_beside
 from runs.models import Host, HostAlias, Run
 
 
+class RenameForm(forms.Form):
+    name = forms.CharField(label="New name", max_length=editing.LONGEST_NAME)
+
+
 class RenameHost(ConfirmView):
     permission_required = "runs.change_host"
     model = Host
+    form_class = RenameForm
     heading, button = "Rename this host", "Rename it"
     sentences = (
         "Uploads under its current name still reach it.",
@@ -25,15 +31,14 @@ class RenameHost(ConfirmView):
     )
     success_message = "Renamed; it was {object.name}."
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        name = self.request.POST.get("name", self.object.name)
-        return super().get_context_data(name=name, **context)
+    def get_initial(self) -> dict[str, Any]:
+        return {"name": self.object.name}
 
     def get_success_url(self) -> str:
         return reverse("host-page", args=[self.object.pk])
 
     def change(self, by: Actor) -> None:
-        editing.rename_host(self.object.pk, self.request.POST.get("name", ""), by)
+        editing.rename_host(self.object.pk, self.form.cleaned_data["name"], by)
 
 
 class MergeChoice(EditorMixin, DetailView):
