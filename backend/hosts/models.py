@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from core.validators import check_printable
 from runs.models.host import Host
 
 
@@ -10,7 +11,7 @@ class Note(models.Model):
     """Store a note that is shown at its date in the histories of a host."""
 
     at = models.DateTimeField(help_text="Time of the event.")
-    text = models.CharField(max_length=500)
+    text = models.CharField(max_length=500, validators=[check_printable])
     host = models.ForeignKey(Host, models.CASCADE, related_name="notes")
     made_by = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now(), editable=False)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from hosts.editing import LONGEST_NAME, LONGEST_TEXT
+from hosts.editing import LONGEST_NAME
 from hosts.models import Note
 from runs.models import Host, Measurement, Run
 from runs.serializers import (
@@ -144,7 +144,6 @@ class NoteSerializer(serializers.ModelSerializer[Note]):
         queryset=Host.objects.all(),
         help_text="Key of the host; a new note also accepts its number.",
     )
-    text = serializers.CharField(max_length=LONGEST_TEXT)
     at = serializers.DateTimeField(required=False, help_text="Time of the event. Default: now.")
 
     class Meta:

@@ -120,7 +120,7 @@ DECISIONS: dict[str, Rights] = {
     "notification-channel": {"GET": ADMINISTRATORS, "POST": ADMINISTRATORS},
     "test-channel": {"POST": ADMINISTRATORS},
     "delete-channel": {"GET": ADMINISTRATORS, "POST": ADMINISTRATORS},
-    "add-host-note": EDITORS_POST,
+    "add-host-note": EDITORS_FORM,
     "delete-note": EDITORS_FORM,
     "shares": EDITORS_FORM,
     "revoke-share": EDITORS_FORM,

@@ -14,10 +14,10 @@ from core.access import ReaderMixin
 from core.first_steps import agent_command
 from core.page_query import PageAddress
 from core.paging import page_of
-from hosts.editing import LONGEST_TEXT
 from hosts.filters import NEWEST, TITLES, HostForm
 from hosts.models import Note
 from hosts.views.history import history_section
+from hosts.views.notes import NoteForm
 from hosts.views.series import series_page, standing_tables, tool_charts
 from recommend.advice import advise
 from recommend.forms import Question
@@ -125,7 +125,7 @@ class HostPage(ReaderMixin, DetailView):
             open_changes=FleetChangeMember.objects.open_on(host.pk),
             advice=advise(Question((host.slug,)), reverse("recommend")),
             notes=notes,
-            longest_note=LONGEST_TEXT,
+            note_form=NoteForm(auto_id="note-%s"),
             faults=past.get("history_faults"),
             **past,
         )
