@@ -2,20 +2,19 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.forms import BaseModelForm
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
 from django.urls import reverse
-from django.views import View
-from django.views.generic import DetailView
-from rest_framework.exceptions import ValidationError
+from django.views.generic import DetailView, UpdateView
 
 from accounts.audit import actor_of
 from changes.api import MEMBERS_OF_AN_ENTRY, decide, with_members
 from changes.filters import ChangeFilter
 from changes.models import FleetChange
 from cipherspeed.cipher_catalogue import cipher_catalogue
-from core.access import EditorMixin, ReaderMixin
-from core.views.generic import FilteredListView
+from core.access import ReaderMixin
+from core.views.generic import EditorFormMixin, FilteredListView
 
 DECIDING = {"statuses": FleetChange.Status.choices, "longest_note": FleetChange.LONGEST_NOTE}
 
@@ -51,21 +50,21 @@ class ChangePage(ReaderMixin, DetailView):
     extra_context = {"whole": True, **DECIDING}
 
 
-class DecideChange(EditorMixin, View):
+class DecideChange(EditorFormMixin, UpdateView):
     """Set the status and note of an entry, and return to the page with the form."""
 
     permission_required = "changes.change_fleetchange"
+    http_method_names = ("post",)
+    queryset = ChangePage.queryset
+    fields = ("status", "note")
+    context_object_name = ChangePage.context_object_name
+    template_name = ChangePage.template_name
+    extra_context = ChangePage.extra_context
 
-    def post(self, request: HttpRequest, pk: int) -> HttpResponse:
-        change = get_object_or_404(FleetChange.objects.listed(), pk=pk)
-        try:
-            sent = {name: request.POST[name] for name in ("status", "note") if name in request.POST}
-            decide(change, sent, actor_of(request))
-        except ValidationError as error:
-            faults: Any = error.detail
-            sentence = " ".join(str(fault) for of_field in faults.values() for fault in of_field)
-            return render(request, "core/change_refused.html", {"sentence": sentence}, status=400)
-        if request.POST.get("whole"):
+    def form_valid(self, form: BaseModelForm) -> HttpResponse:
+        params, pk = self.request.POST, self.object.pk
+        decide(self.object, form.cleaned_data, actor_of(self.request))
+        if params.get("whole"):
             return redirect("change-page", pk)
-        back = QueryDict(request.POST.get("list", "")[:4000]).urlencode()
+        back = QueryDict(params.get("list", "")[:4000]).urlencode()
         return redirect(f"{reverse('change-pages')}?{back}#change-{pk}")

@@ -73,6 +73,9 @@ def test_an_editor_acknowledges_and_is_back_on_the_same_list(
     assert "the upgrade &lt;of spring&gt;" in html
     assert "edith" in html
     assert AuditEntry.objects.get().action == "change.decide"
+    refused = editor.post(f"/changes/{slower.pk}/decide/", said | {"note": "a\x07b"})
+    assert refused.status_code == 400
+    assert "Use only printable characters." in refused.content.decode()
 
 
 def test_the_front_page_begins_with_what_became_slower_hides_aes_and_is_fastest(

@@ -1,3 +1,4 @@
+import core.validators
 import django.db.models.deletion
 import django.db.models.functions.datetime
 from django.db import migrations, models
@@ -37,13 +38,13 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('speed', 'Speed'), ('verdict', 'AES acceleration'), ('silent', 'Silent host')], max_length=10)),
-                ('direction', models.CharField(choices=[('slower', 'Slower'), ('faster', 'Faster'), ('lost', 'AES acceleration lost'), ('regained', 'AES acceleration regained'), ('changed', 'AES verdict changed'), ('silent', 'No runs any more')], max_length=10)),
+                ('direction', models.CharField(choices=[('slower', 'Slower'), ('faster', 'Faster'), ('lost', 'AES acceleration lost'), ('regained', 'AES acceleration regained'), ('changed', 'AES verdict changed'), ('silent', 'No recent runs')], max_length=10)),
                 ('family', models.CharField(blank=True, help_text='Cipher family, such as aes.', max_length=100)),
                 ('difference', models.CharField(blank=True, help_text='First environment difference, shared by all hosts.', max_length=300)),
                 ('first_at', models.DateTimeField(help_text='Start of the first changed run on any host.')),
                 ('last_at', models.DateTimeField(help_text='Start of the first changed run on the last host.')),
                 ('status', models.CharField(choices=[('new', 'New'), ('acknowledged', 'Acknowledged'), ('ignored', 'Ignored'), ('fixed', 'Fixed')], default='new', max_length=12)),
-                ('note', models.CharField(blank=True, max_length=1000)),
+                ('note', models.CharField(blank=True, max_length=1000, validators=[core.validators.check_printable])),
                 ('decided_by', models.CharField(blank=True, help_text='Editor of status or note.', max_length=200)),
                 ('decided_at', models.DateTimeField(blank=True, null=True)),
                 ('fixed_at', models.DateTimeField(blank=True, help_text='Time when all hosts had returned to normal.', null=True)),

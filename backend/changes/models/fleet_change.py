@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Avg, Count, Exists, Max, Min, OuterRef, Prefetch, Q
 from django.db.models.functions import Now
 
+from core.validators import check_printable
 from runs.models.run import Run
 from runs.models.series import Series
 
@@ -78,7 +79,7 @@ class FleetChange(models.Model):
     first_at = models.DateTimeField(help_text="Start of the first changed run on any host.")
     last_at = models.DateTimeField(help_text="Start of the first changed run on the last host.")
     status = models.CharField(max_length=12, choices=Status, default=Status.NEW)
-    note = models.CharField(max_length=LONGEST_NOTE, blank=True)
+    note = models.CharField(max_length=LONGEST_NOTE, blank=True, validators=[check_printable])
     decided_by = models.CharField(max_length=200, blank=True, help_text="Editor of status or note.")
     decided_at = models.DateTimeField(null=True, blank=True)
     fixed_at = models.DateTimeField(
