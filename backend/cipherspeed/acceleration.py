@@ -14,7 +14,6 @@ from cipherspeed.baselines import (
     MeasuredSeries,
     SpeedIndex,
     baseline_levels,
-    normalised,
     rate_beside_baselines,
     speed_index,
 )
@@ -102,7 +101,7 @@ class _Speed:
     @property
     def factor(self) -> float:
         """Return normalised AES speed relative to software AES on the reference machine."""
-        return normalised(self.measured, self.speed) / self.reference.software
+        return self.measured / self.speed.index / self.reference.software
 
     @property
     def words(self) -> str:

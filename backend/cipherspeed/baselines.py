@@ -169,8 +169,3 @@ def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> 
         return None
     logs = tuple(math.log(levels[family] / reference[family]) for family in families)
     return SpeedIndex(math.exp(math.fsum(logs) / len(logs)), families, logs)
-
-
-def normalised(throughput: float, speed: SpeedIndex) -> float:
-    """Return the throughput on the reference machine in bytes per second."""
-    return throughput / speed.index
