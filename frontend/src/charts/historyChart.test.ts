@@ -55,7 +55,7 @@ describe("the chart of a history", () => {
 });
 
 describe("what a run says in words", () => {
-  it("names time, rate, scatter, marks and environment", () => {
+  it("names time, rate, noise, marks and environment", () => {
     expect(pointLines(view(), 2)).toEqual([
       "2025-03-03 06:00 UTC",
       "400 MB/s, 5 tries, spread 1.0 %",
