@@ -46,7 +46,7 @@ class RunTaken(Exception):
     """Raised when a run of this text has the run_id of another upload's run."""
 
     def __init__(self, run_id: UUID) -> None:
-        super().__init__(f"The run {run_id} is stored already, and not by this import.")
+        super().__init__(f"Another upload has already stored run {run_id}.")
         self.run_id = run_id
 
 
@@ -115,7 +115,7 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
             logger.error("Text %s, line %d: %s", request.import_id, remark.line, remark.detail)
     remarks = (*reading.remarks, *made.remarks)
     if encoding == "latin-1":
-        latin = "The text is not UTF-8; Latin-1 was assumed."
+        latin = "The text is not UTF-8 and was read as Latin-1."
         remarks = (Remark(1, "encoding", latin), *remarks)
     return Understood(text, reading, made, remarks)
 
@@ -173,7 +173,7 @@ def stored_request(import_id: UUID) -> ImportRequest | None:
 def _why_nothing(reading: Reading, selection: Selection) -> str:
     count = sum(1 for _ in reading.figures())
     if count and isinstance(selection, frozenset):
-        return "No result is selected."
+        return "Select at least one result."
     if count:
         results = "1 uncertain result was" if count == 1 else f"{count:,} uncertain results were"
         return f"{results} skipped. Send accept=all to import them."

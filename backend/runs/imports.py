@@ -50,24 +50,20 @@ class ImportForm(ParameterForm):
     )
     bytes = Number(
         max_value=MOST_BYTES,
-        help_text="Bytes of each transfer, for `time` output that does not state it.",
+        help_text="Bytes per transfer, for `time` output that does not state it.",
     )
-    cipher = Line(max_length=CIPHER_CHARACTERS, help_text="Cipher of ssh transfers that name none.")
-    host = Line(max_length=FACTS["host"], help_text="Host name of sections that do not name one.")
-    cpu = Line(max_length=FACTS["cpu"], help_text="CPU model of sections that do not name one.")
-    os = Line(
-        max_length=FACTS["os"], help_text="Operating system of sections that do not name one."
-    )
-    openssl = Line(
-        max_length=FACTS["openssl"], help_text="OpenSSL version of sections that do not name one."
-    )
+    cipher = Line(max_length=CIPHER_CHARACTERS, help_text="Default cipher of ssh transfers.")
+    host = Line(max_length=FACTS["host"], help_text="Default host name of sections.")
+    cpu = Line(max_length=FACTS["cpu"], help_text="Default CPU model of sections.")
+    os = Line(max_length=FACTS["os"], help_text="Default operating system of sections.")
+    openssl = Line(max_length=FACTS["openssl"], help_text="Default OpenSSL version of sections.")
 
 
 class UncertainSerializer(serializers.Serializer[Any]):
     line = serializers.IntegerField()
     cipher = serializers.CharField()
     bytes_per_second = serializers.FloatField(source="rate")
-    reason = serializers.CharField(source="uncertain", help_text="Why the result was not imported.")
+    reason = serializers.CharField(source="uncertain", help_text="Reason for skipping the result.")
 
 
 class UnrecognisedSerializer(serializers.Serializer[Any]):

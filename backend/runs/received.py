@@ -3,9 +3,7 @@
 MAX_BYTES = 2 * 1024 * 1024
 MAX_LINES = 50_000
 
-BINARY = (
-    "This is a binary file, not a text. Unpack an archive; send the text of a PDF or a picture."
-)
+BINARY = "This is a binary file, not text. Unpack archives, and paste the text of a PDF or picture."
 _STARTS = (
     b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!", b"%PDF",
     b"\x7fELF", b"MZ\x90", b"\x89PNG", b"\xff\xd8\xff", b"GIF8",
@@ -29,7 +27,7 @@ def received_text(body: bytes) -> tuple[str, str]:
     Raises `NotAText` for binary files, `TextTooLarge` above 2 MiB or 50,000 lines.
     """
     if len(body) > MAX_BYTES:
-        raise TextTooLarge(f"The text has {len(body):,} bytes; the limit is {MAX_BYTES:,}.")
+        raise TextTooLarge(f"The text has {len(body):,} bytes. The limit is {MAX_BYTES:,} bytes.")
     encoding = next((name for mark, name in WIDE_BOMS if body.startswith(mark)), "utf-8")
     try:
         text = body.decode(encoding)
@@ -40,7 +38,7 @@ def received_text(body: bytes) -> tuple[str, str]:
         raise NotAText(BINARY)
     lines = text.count("\n") + 1
     if lines > MAX_LINES:
-        raise TextTooLarge(f"The text has {lines:,} lines; the limit is {MAX_LINES:,}.")
+        raise TextTooLarge(f"The text has {lines:,} lines. The limit is {MAX_LINES:,} lines.")
     return text, encoding
 
 

@@ -230,7 +230,7 @@ class Context:
         if figure.rate > 0 and (figure.seconds or 0) < SECONDS_LIMIT:
             group.figures.append(_within_reason(figure))
         else:
-            self.remark("not_a_rate", "The rate is zero, or the time is too long.", line)
+            self.remark("not_a_rate", "Rate of zero, or time too long.", line)
 
     def _shared_fields(self, tool: Tool) -> dict[str, Any]:
         setting, command = self.setting, self.command
@@ -261,7 +261,7 @@ class Context:
     def _of_ssh(self, own: Command | None, setting: Setting) -> dict[str, Any]:
         caveat = "several transfers or threads" if setting.several else ""
         if setting.aes == "off" and not (own and own.masked):
-            caveat = "AES off at which end?"
+            caveat = "unclear which end had AES off"
         fields: dict[str, Any] = {"compression": setting.compressed, "uncertain": caveat}
         fields["format"] = "cipher-list"
         if own:
@@ -285,7 +285,7 @@ def _within_reason(figure: Figure) -> Figure:
     decrypts = figure.operation == "decrypt"
     if figure.rate <= highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts):
         return figure
-    implausible = "no machine moves data at this rate"
+    implausible = "faster than any machine"
     return replace(figure, implausible=implausible, uncertain="faster than memory")
 
 

@@ -42,7 +42,7 @@ class Fold:
                     self._settle_held(event)
                     self._dispatch(event)
             except Exception as error:  # noqa: BLE001 - a bad line must not affect others
-                context.leave_out("parser_failed", f"Not readable ({type(error).__name__}).")
+                context.leave_out("parser_failed", f"Unreadable line ({type(error).__name__}).")
             self.after_blank = not line.text
             if self.after_blank:
                 self._settle_held(None)
@@ -73,7 +73,7 @@ class Fold:
             return
         self.context.unrecognised[self.context.line.number] = words.text
         if "/s" in words.text and _RATE.search(words.text):
-            self.context.remark("no_cipher", "This line has a rate and names no cipher.")
+            self.context.remark("no_cipher", "Rate without a cipher.")
         if self.speed.rows and not self.after_blank and words.level == PLAIN:
             self.held.append((self.context.line, words))
         else:
@@ -108,7 +108,7 @@ class Fold:
     def _add_command(self, command: Command) -> None:
         context = self.context
         if "/s" in command.text and _RATE.search(command.text):
-            context.leave_out("no_figure", "This line has a rate beside a command.")
+            context.leave_out("no_figure", "Rate next to a command.")
         if command.sets_mask is not None:
             context.shell_masked = command.sets_mask
         if command.tool is None and _HARMLESS.match(command.text):

@@ -78,4 +78,4 @@ def _caveat(text: str, tries: list[Rates], is_sentence: bool) -> str:
     values = [[number * unit.decimal for number, unit in rates] for rates in tries if rates]
     if any(max(rates) > SEVERAL_TIMES * min(rates) for rates in values):
         return "several different rates"
-    return "stated in a sentence" if is_sentence else ""
+    return "in a sentence, not in output" if is_sentence else ""

@@ -108,7 +108,7 @@ class SpeedRuns:
         if row.label.lower() != "evp" and not openssl_cipher(row.label):
             return "cipher from the command"
         if self.sizes.count(size) > 1:
-            return "two columns of one size"
+            return "two columns for one size"
         if any(other is not None and other < 0 for other in row.rates):
             return "negative rate in its row"
         counted = next((count for _, count in pending if count.size == size), None)
@@ -146,7 +146,7 @@ class SpeedRuns:
     def count_others(self) -> None:
         """Warn once about all rows of digests and other algorithms."""
         if self.others:
-            detail = f"{len(self.others)} rows of digests and other algorithms are left out."
+            detail = f"Digests and other algorithms ignored (rows: {len(self.others)})."
             self.context.remark("not_a_cipher", detail, self.others[0])
 
 
@@ -157,8 +157,8 @@ def _canonical(label: str) -> str:
 def _count_caveat(counted: Counted, rate: float | None = None) -> str:
     """Return a caveat for a rate that disagrees with its count, or for too little CPU time."""
     if counted.seconds < CPU_TIME * counted.requested:
-        return f"{counted.seconds:g} s of CPU time only"
+        return f"only {counted.seconds:g} s of CPU time"
     expected = counted.blocks * counted.size / counted.seconds
     if rate and abs(rate / expected - 1) > AGREEMENT + 0.01 / counted.seconds:
-        return "disagrees with its Doing line"
+        return "differs from its “Doing” line"
     return ""

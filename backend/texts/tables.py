@@ -334,7 +334,7 @@ def _cell(
     cipher: tuple[str, str, str], label: str, text: str, column: Column, settings: Mapping[str, Any]
 ) -> list[TableCell]:
     rate, (name, tool, _) = _rate(text, column.unit), cipher
-    caveat = "" if rate else "no unit in its table"
+    caveat = "" if rate else "no unit in the table"
     if rate is None and column.size is None and not text.isdigit():
         rate = _rate(text, column.other_unit)
     is_openssl = column.size is not None and tool != "ssh"
@@ -364,4 +364,4 @@ def _rate_caveat(text: str) -> str:
     plain = _NOTE.sub("", text).strip("`* ")
     more = _RATE_WITHIN.sub("", plain, count=1)
     has_words = more != plain and re.search(r"\w", re.sub(DURATION, "", more))
-    return "not one rate in its cell" if has_words or _APPROXIMATE.search(plain) else ""
+    return "not exactly one rate in cell" if has_words or _APPROXIMATE.search(plain) else ""

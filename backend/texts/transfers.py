@@ -70,7 +70,7 @@ class Transfers:
                 return
             self._next()
         if rated.tool == "typed" and not (trial.has_report or self._cipher()[0]):
-            self.context.leave_out("no_cipher", "This line has a rate and names no cipher.")
+            self.context.leave_out("no_cipher", "Rate without a cipher.")
             return
         self.trial.rated = rated
         if not (self.trial.moved or self.trial.elapsed):
@@ -89,7 +89,7 @@ class Transfers:
         if command and command.tool == "ssh":
             named = named or command.cipher
         named = named or ssh_cipher(context.hints.cipher or "")
-        return (named, "") if named else (context.stated_cipher, "cipher from words above")
+        return (named, "") if named else (context.stated_cipher, "cipher from text above")
 
     def end(self) -> None:
         trial, (cipher, caveat) = self.trial, self._cipher()
@@ -97,11 +97,11 @@ class Transfers:
         if not trial.has_report:
             return
         if cipher is None:
-            self.context.remark("no_cipher", "This transfer names no cipher.", trial.line)
+            self.context.remark("no_cipher", "Transfer without a cipher.", trial.line)
             return
         rate = self._rate_of(trial)
         if rate is None:
-            self.context.remark("no_amount", "The number of bytes is unknown.", trial.line)
+            self.context.remark("no_amount", "Transfer without a byte count.", trial.line)
             return
         caveat = rate.pop("caveat", "") or caveat
         fields = {"line": trial.line, "cipher": cipher} | rate
@@ -117,12 +117,12 @@ class Transfers:
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None)
         if not amount and not command and (amount := amount_in(context.words_above)):
-            caveat = "" if context.words_above[-1:] == ":" else "amount from the words above"
+            caveat = "" if context.words_above[-1:] == ":" else "byte count from text above"
         if trial.elapsed and trial.elapsed.seconds > 0 and amount:
             seconds = trial.elapsed.seconds
             own = self._value(rated.number, rated.unit, rated.tool) if rated else None
             if own and abs(own["bytes_per_second"] * seconds / amount - 1) > SAME_RATE:
-                caveat = "another rate is printed, too"
+                caveat = "another rate printed as well"
             return {"format": "time", "bytes": amount, "seconds": seconds, "caveat": caveat}
         if rated is None:
             return None
@@ -152,7 +152,7 @@ class Transfers:
             return {"tool": "ssh", "cipher": cipher} | own
         size, name = context.block_size if speed else None, openssl_cipher(label)
         if not (size and name):
-            context.leave_out("unknown_cipher", f"{label}: not of ssh, nor of openssl with a size.")
+            context.leave_out("unknown_cipher", f"{label}: no ssh cipher, or no block size.")
             return {}
         return {"tool": "openssl", "cipher": name, "block_size": size}
 
@@ -173,7 +173,7 @@ class Transfers:
 
     def _add_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"
-        unnamed = "" if cell.size or self.is_about_ssh else "ssh is not named"
+        unnamed = "" if cell.size or self.is_about_ssh else "ssh not mentioned"
         fields = self._value(cell.number, cell.unit) | dict(cell.settings)
         fields |= {"cipher": cell.cipher, "block_size": cell.size}
         caveat = fields.pop("caveat")
@@ -199,6 +199,6 @@ class Transfers:
         scale = command.amount / command.divided
         for size in (MEGABYTE, MEBIBYTE):
             if abs(scale / size - 1) < SAME_UNIT:
-                return size == MEBIBYTE, f"MB = {size:,.0f} bytes (command)", ""
+                return size == MEBIBYTE, f"MB = {size:,.0f} bytes (from the command)", ""
         sent = f"{command.amount / MEGABYTE:,.4g} MB"
-        return False, "", f"command sends {sent}, divides {command.divided:g}"
+        return False, "", f"command sends {sent}, calculates with {command.divided:g}"

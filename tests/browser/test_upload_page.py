@@ -80,7 +80,7 @@ def test_dropped_files_are_previewed_and_joined(
     expect(page.get_by_role("heading", level=2)).to_have_text(["a.gz", EVIL, "b.json"])
     expect(page.get_by_text("This is a binary file")).to_be_visible()
     second = page.get_by_role("region", name="Section 2")
-    second.get_by_label("Same machine as").select_option(index=1)
+    second.get_by_label("Same host as").select_option(index=1)
     expect(second.get_by_label("Host")).to_be_hidden()
     page.get_by_role("button", name="Save 6 results").click()
     expect(page.get_by_text("Saved 6 results for 2 hosts")).to_be_visible()

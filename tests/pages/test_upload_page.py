@@ -232,7 +232,10 @@ def test_several_files_are_saved_together_or_not_at_all(editor: Client) -> None:
         (BINARY, "This is a binary file"),
         (b"a" * (MAX_BYTES + 1), "Too large: 2.0 MiB. The limit is 2 MiB."),
         (b" \r\n \n", "The file is empty."),
-        (b'{"schema": "ciphermark/run/1", "run_id": ', "This is not JSON"),
+        (
+            b'{"schema": "ciphermark/run/1", "run_id": ',
+            "Invalid JSON at line 1, column 42: value",
+        ),
         (json.dumps(run_document(host={})).encode(), "host.name : This field is required."),
         (json.dumps(ENDS_BEFORE_IT_STARTS).encode(), "finished_at is before started_at"),
     ),

@@ -11,13 +11,13 @@ from tests.cases import each
 @each(
     ("body", "error", "words"),
     (
-        (gzip.compress(b"a" * 99), NotAText, "Unpack an archive"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), NotAText, "the text of a PDF or a picture"),
+        (gzip.compress(b"a" * 99), NotAText, "Unpack archives"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), NotAText, "the text of a PDF or picture"),
         (b"\x7fELF", NotAText, "a binary file"),
         (b"a" * 100 + bytes(9), NotAText, "a binary file"),
         (b"a" * 2000 + bytes(21), NotAText, "a binary file"),
-        (b"x" * (MAX_BYTES + 1), TextTooLarge, "2,097,153 bytes; the limit is 2,097,152"),
-        (b"\n" * MAX_LINES, TextTooLarge, "50,001 lines; the limit is 50,000"),
+        (b"x" * (MAX_BYTES + 1), TextTooLarge, "2,097,153 bytes. The limit is 2,097,152"),
+        (b"\n" * MAX_LINES, TextTooLarge, "50,001 lines. The limit is 50,000"),
     ),
 )
 def test_other_files_are_refused(body: bytes, error: type[NotAText], words: str) -> None:

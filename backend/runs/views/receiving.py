@@ -64,17 +64,17 @@ def receive_form(request: HttpRequest) -> None:
     Call this before anything reads `request.POST`, including the CSRF check.
     """
     if int(request.META.get("CONTENT_LENGTH") or 0) > REQUEST_BYTES:
-        reason = f"This is more than {REQUEST_BYTES >> 20} MiB. Upload fewer files at a time."
+        reason = f"The upload exceeds {REQUEST_BYTES >> 20} MiB. Upload fewer files at a time."
         raise FormRefused(reason, status=413)
     request.upload_handlers = [BoundedFiles(request)]
     try:
         request.POST  # noqa: B018  # parses the form
     except (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent):
         _read_to_the_end(request)
-        reason = "The form is too large. Upload fewer files at a time, or a shorter text."
+        reason = "The form is too large. Upload fewer files or a shorter text."
         raise FormRefused(reason, status=413) from None
     except MultiPartParserError as error:
-        raise FormRefused(f"The form arrived damaged: {error}.") from None
+        raise FormRefused(f"The form is damaged ({error}). Try again.") from None
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
@@ -98,5 +98,5 @@ def unpack(packed: str) -> bytes:
     except (binascii.Error, zlib.error, ValueError):
         body = b""
     if not body or len(body) > MAX_BYTES or not unpacker.eof or unpacker.unused_data:
-        raise FormRefused("The text arrived damaged. Choose the file again.")
+        raise FormRefused("The text is damaged. Choose the file again.")
     return body

@@ -83,7 +83,7 @@ class SaveUpload(UploadPage):
         """Save the selected results."""
         options = OptionsForm(request.POST, prefix="read")
         if not options.is_valid():
-            raise FormRefused("The form arrived damaged. Choose the file again.")
+            raise FormRefused("The form is damaged. Choose the file again.")
         items = list(_items(request, options.hints()))
         previews = [item for item in items if not isinstance(item, Unread)]
         try:
@@ -114,7 +114,7 @@ def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> l
         raise FormRefused(f"{taken} Nothing was saved.", 409, taken.run_id) from None
     except RunConflict:
         run_id = UUID(preview.raw["run_id"]) if isinstance(preview, DocumentPreview) else None
-        problem = "Another run has this run_id already. Nothing was saved."
+        problem = "Another run has this run_id. Nothing was saved."
         raise FormRefused(problem, 409, run_id) from None
     return ids
 
@@ -138,7 +138,7 @@ def _fault(body: bytes, size: int) -> str:
         return f"Too large: {size / 2**20:.1f} MiB. The limit is {MAX_BYTES >> 20} MiB."
     if len(body) < size:
         most = FORM_BYTES >> 20
-        return f"Not read: one upload takes {most} MiB. Upload this file in another one."
+        return f"This upload exceeds {most} MiB. Upload this file separately."
     return "" if body.strip() else "The file is empty."
 
 
@@ -146,7 +146,7 @@ def _items(request: HttpRequest, hints: Hints) -> Iterator[Item]:
     number, fields = 0, 0
     for name, body, fault in _texts(request):
         if number == MOST_TEXTS or fields > MOST_FIELDS:
-            fault = "Not read: too much for one page. Upload this file in another one."
+            fault = "Too many results for one page. Upload this file separately."
         item = Unread(name, fault) if fault else _read(request, hints, name, number, body)
         yield item
         if not isinstance(item, Unread) and item.packed:

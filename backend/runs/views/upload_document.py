@@ -45,13 +45,13 @@ class DocumentPreview:
         self.raw: Any = None
         self.document: RunDocument | None = None
         self.faults = self._parse()
-        self.problem = "This run document is not valid." if self.faults else ""
+        self.problem = "Invalid run document" if self.faults else ""
         self.packed = "" if self.faults else pack(body)
 
     def _parse(self) -> Sequence[Fault]:
         most = settings.RUN_DOCUMENT_MAX_BYTES
         if len(self.body) > most:
-            return [Fault("", "too_large", f"A run document has at most {most >> 20} MiB.")]
+            return [Fault("", "too_large", f"The run document exceeds {most >> 20} MiB.")]
         try:
             self.raw = checked_document(self.body, timezone.now())
             self.document = parse_run_document(self.raw)
@@ -73,7 +73,7 @@ class DocumentPreview:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        started = str(self.raw.get("started_at") or "not stated")
+        started = str(self.raw.get("started_at") or "undated")
         facts = environment_facts(self.raw["environment"])
         return [("Host", self.raw["host"]["name"]), ("Measured", started), *facts]
 

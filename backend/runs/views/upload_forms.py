@@ -21,7 +21,7 @@ FORMAT_LABELS = {
     "time": "time",
     "sbc-bench": "sbc-bench",
 }
-UNIT_LABELS = {"MB": "1 000 000 bytes", "MiB": "1 048 576 bytes (MiB)"}
+UNIT_LABELS = {"MB": "1,000,000 bytes", "MiB": "1,048,576 bytes (MiB)"}
 SECTIONS_OFFERED = 30
 """Maximum number of earlier sections offered for joining."""
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
@@ -29,12 +29,12 @@ PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 class OptionsForm(forms.Form):
     format = forms.ChoiceField(
-        choices=[("", "Detect"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
+        choices=[("", "Detect automatically"), *((name, FORMAT_LABELS[name]) for name in FORMATS)],
         required=False,
         label="Format",
     )
     unit = forms.ChoiceField(
-        choices=[("", "As the text suggests"), *((name, UNIT_LABELS[name]) for name in UNITS)],
+        choices=[("", "Detect automatically"), *((name, UNIT_LABELS[name]) for name in UNITS)],
         required=False,
         label="MB means",
     )
@@ -42,13 +42,13 @@ class OptionsForm(forms.Form):
         min_value=1,
         max_value=MOST_BYTES,
         required=False,
-        label="Bytes of each transfer",
+        label="Bytes per transfer",
         widget=forms.TextInput({**PLAIN, "inputmode": "numeric", "maxlength": 20}),
     )
     cipher = forms.CharField(
         max_length=CIPHER_CHARACTERS,
         required=False,
-        label="Cipher, if the text names none",
+        label="Default cipher",
         widget=forms.TextInput(PLAIN),
     )
 
@@ -61,7 +61,7 @@ class SectionForm(forms.Form):
     cpu = forms.CharField(label="CPU", required=False)
     os = forms.CharField(label="Operating system", required=False)
     openssl = forms.CharField(label="OpenSSL", required=False)
-    same_as = forms.ChoiceField(label="Same machine as", required=False)
+    same_as = forms.ChoiceField(label="Same host as", required=False)
 
     def __init__(
         self,

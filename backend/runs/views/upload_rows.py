@@ -57,7 +57,7 @@ def setting(figure: Figure) -> str:
         target,
         f"MAC {figure.mac}" if figure.mac else "",
         "compression" if figure.compression else "",
-        "AES instructions off" if figure.acceleration == "masked" else "",
+        "AES hardware disabled" if figure.acceleration == "masked" else "",
     )
     return ", ".join(filter(None, words))
 
