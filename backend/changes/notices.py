@@ -32,7 +32,7 @@ def _notice(
     row: Notification, entries: Mapping[int, FleetChange], runs: Mapping[object, Run]
 ) -> Notice | None:
     if row.topic == TEST:
-        facts: tuple[str, ...] = ("This is a test message, sent from the notifications page.",)
+        facts: tuple[str, ...] = ("This is a test message from the notifications page.",)
         return _made(row, facts, reverse("notifications"))
     if row.change_key is None:
         run = runs.get(row.run_id)
@@ -70,7 +70,7 @@ def _facts(change: FleetChange, members: Sequence[FleetChangeMember], more: int)
     for member in members:
         if member.run_id == first.run_id:
             yield _words(member)
-    yield f"What differs: {change.difference or 'no environment change recorded'}"
+    yield f"Differences: {change.difference or 'no environment change recorded'}"
     yield f"First changed run {_utc(change.first_at)}"
     if change.fixed_at:
         yield f"Back to normal since {_utc(change.fixed_at)}"

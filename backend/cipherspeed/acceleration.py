@@ -11,6 +11,7 @@ from typing import Any, Literal
 from natsort import natsort_key
 
 from cipherspeed.baselines import (
+    NAMES,
     MeasuredSeries,
     SpeedIndex,
     baseline_levels,
@@ -84,8 +85,8 @@ class _Effect:
     @property
     def words(self) -> str:
         return (
-            f"With AES instructions disabled, {self.cipher} runs at {_mb(self.masked)}"
-            f" instead of {_mb(self.plain)} MB/s, a factor of {_times(self.factor)}."
+            f"Disabling AES hardware changes {self.cipher} from {_mb(self.plain)}"
+            f" to {_mb(self.masked)} MB/s (a factor of {_times(self.factor)})."
         )
 
 
@@ -106,10 +107,11 @@ class _Speed:
     @property
     def words(self) -> str:
         expected = self.reference.software * self.speed.index
+        names = ", ".join(NAMES[family] for family in self.speed.families)
+        families = " and ".join(names.rsplit(", ", 1))
         return (
-            f"{self.cipher} runs at {_mb(self.measured)} MB/s, {_times(self.factor)} times what"
-            f" software AES reaches on a machine of this speed ({_mb(expected)} MB/s, judged by"
-            f" {' and '.join(self.speed.families)})."
+            f"{self.cipher} reaches {_mb(self.measured)} MB/s, {_times(self.factor)} times the"
+            f" software AES estimate ({_mb(expected)} MB/s, from {families})."
         )
 
 
@@ -251,16 +253,14 @@ def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> Accelerati
     factor = speed.factor if speed else None
     if model_has_aes(cpu):
         name = " ".join(filter(None, (cpu_name(cpu), f"({microarchitecture(cpu)})")))
-        evidence = (
-            f"The CPU, {name}, has AES instructions, but the system does not report them.{measured}"
-        )
+        evidence = f"The {name} has AES hardware, but the system does not report it.{measured}"
         return AccelerationVerdict("hidden", evidence, _how_to_unhide(facts), factor)
-    evidence = f"The CPU flags include no AES instructions.{measured}"
+    evidence = f"The CPU flags do not include AES.{measured}"
     advice = None
     if is_virtual_model(cpu.get("model")):
         advice = (
-            f"The hypervisor emulates a CPU ({cpu['model']}); the real one may have"
-            f" AES instructions. {_GIVE_THE_HOSTS_CPU}"
+            f"The hypervisor emulates a CPU ({cpu['model']}), but the physical CPU may have AES"
+            f" hardware. {_GIVE_THE_HOSTS_CPU}"
         )
     return AccelerationVerdict("software", evidence, advice, factor)
 
@@ -274,20 +274,20 @@ _GIVE_THE_HOSTS_CPU = (
 def _how_to_unhide(facts: Mapping[str, Any]) -> str:
     if facts.get("virtualization") == "none":
         return (
-            "No hypervisor was found, so the firmware may disable AES. Enable AES or AES-NI in the"
-            " BIOS or UEFI setup, or update the firmware."
+            "No hypervisor was detected, so the firmware may have disabled AES. Enable AES or"
+            " AES-NI in the BIOS or UEFI setup, or update the firmware."
         )
     guest = facts.get("virtualization") in HYPERVISORS
     return (
-        f"{'A hypervisor hides' if guest else 'A hypervisor, or the firmware, hides'} them."
+        f"{'A hypervisor' if guest else 'A hypervisor or the firmware'} hides the AES hardware."
         f" {_GIVE_THE_HOSTS_CPU}"
     )
 
 
 def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> AccelerationVerdict:
     evidence = (
-        f"The CPU reports {', '.join(flags.seen)}, yet disabling the AES instructions"
-        f" changes nothing. {speed.words}"
+        f"The CPU reports {', '.join(flags.seen)}, but disabling AES hardware has no effect."
+        f" {speed.words}"
     )
     return AccelerationVerdict("unused", evidence, _how_to_use(facts), speed.factor)
 
@@ -297,15 +297,15 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:
-        return "This OpenSSL does not use them. Install the distribution's OpenSSL package."
+        return "OpenSSL does not use AES hardware. Install the distribution's OpenSSL package."
     architecture = ((facts.get("cpu") or {}).get("architecture") or "").lower()
     first = first_openssl_with_aes().get(architecture)
     version = re.match(r"OpenSSL (\S+)", release)
     if first and version and natsort_key(version[1]) < natsort_key(first):
-        return f"{release} is too old: OpenSSL uses these instructions from {first} on. Update it."
+        return f"{release} is too old to use AES hardware. Update to OpenSSL {first} or newer."
     return (
-        f"{release} could use them but does not, perhaps because it was built with no-asm, or for"
-        " another CPU. Install the distribution's package, or build it again without no-asm."
+        f"{release} supports AES hardware but does not use it. It may have been built with no-asm"
+        " or for another CPU. Install the distribution's package, or rebuild it without no-asm."
     )
 
 
@@ -313,12 +313,12 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     """Return the evidence, and the measurements missing for a verdict."""
     seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
-        seen.append(f"{effect.words} That is less than the {CLEAR_EFFECT} required.")
+        seen.append(f"{effect.words} A verdict needs a factor of at least {CLEAR_EFFECT}.")
     elif idle:
-        seen.append("Disabling the AES instructions changed nothing.")
+        seen.append("Disabling AES hardware has no effect.")
     else:
-        seen.append("AES-128 was not measured both with and without AES instructions.")
-    seen.append(speed.words if speed else "AES-128-CBC or a baseline is missing.")
+        seen.append("AES-128 was not measured both with and without AES hardware.")
+    seen.append(speed.words if speed else "AES-128-CBC or a baseline cipher is missing.")
     if flags.reported is None:
         seen.append("The CPU flags are unknown.")
     return " ".join(filter(None, seen))

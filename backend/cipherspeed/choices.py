@@ -20,22 +20,29 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "As measured. Normalised divides out each machine's own speed, from arcfour, Blowfish "
-        "and 3DES.",
+        "Measured throughput. To estimate it for the reference machine, choose Normalised.",
     ),
     Choice(
         "normalised",
         "Normalised throughput",
-        "What this cipher would do on the reference machine: each machine's own speed, from "
-        "arcfour, Blowfish and 3DES, is divided out.",
+        "Estimated throughput on the reference machine, scaled by each host's arcfour, Blowfish "
+        "and 3DES speed.",
     ),
-    Choice("vs_3des", "Ratio to 3DES", "Multiple of the machine's own 3DES speed."),
-    Choice("vs_blowfish", "Ratio to Blowfish", "Multiple of the machine's own Blowfish speed."),
-    Choice("vs_arcfour", "Ratio to arcfour", "Multiple of the machine's own arcfour speed."),
+    Choice("vs_3des", "Ratio to 3DES", "Throughput divided by the host's own 3DES throughput."),
+    Choice(
+        "vs_blowfish",
+        "Ratio to Blowfish",
+        "Throughput divided by the host's own Blowfish throughput.",
+    ),
+    Choice(
+        "vs_arcfour",
+        "Ratio to arcfour",
+        "Throughput divided by the host's own arcfour throughput.",
+    ),
     Choice(
         "cpu_seconds_per_gb",
         "CPU seconds per GB",
-        "CPU time of both ends together for 10⁹ bytes. Less is better.",
+        "Client plus server CPU time per 10⁹ bytes. Lower is better.",
         lower_is_better=True,
     ),
 )

@@ -25,7 +25,11 @@ class Difference:
 
     @property
     def words(self) -> str:
-        return f"{self.what}: {self.before or 'not stated'} → {self.after or 'not stated'}"
+        """Return "OpenSSL 1.1.1w → 3.0.11"; a name that the values repeat is given once."""
+        before, after = (value or "unknown" for value in (self.before, self.after))
+        if before.startswith(f"{self.what} "):
+            return f"{before} → {after.removeprefix(f'{self.what} ')}"
+        return f"{self.what}: {before} → {after}"
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,12 @@ class FlagsChanged(Difference):
 
     @property
     def words(self) -> str:
+        return f"{self.what} ({self.changes})"
+
+    @property
+    def changes(self) -> str:
         parts = (("lost", self.before), ("gained", self.after))
-        return f"{self.what}: " + ", ".join(f"{verb} {flags}" for verb, flags in parts if flags)
+        return ", ".join(f"{verb} {flags}" for verb, flags in parts if flags)
 
 
 def _of(section: str, name: str) -> Callable[[Facts], str | None]:
@@ -73,7 +81,7 @@ _BUILD: tuple[Reading, ...] = (
     ("OpenSSL build", "openssl", _of("openssl", "built_on")),
     ("OpenSSL platform", "openssl", _of("openssl", "platform")),
     ("OpenSSL compiler", "openssl", _of("openssl", "compiler")),
-    ("OpenSSL's view of the CPU", "openssl", _of("openssl", "cpu_settings")),
+    ("OpenSSL CPU settings", "openssl", _of("openssl", "cpu_settings")),
 )
 _READINGS: tuple[Reading, ...] = (
     ("OpenSSH client", "openssh", _openssh("client")),
@@ -101,7 +109,7 @@ def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
     own: Reading = ("OpenSSL", "openssl", _openssl)
-    of_ssh: Reading = ("OpenSSL of ssh", "openssl", _ssh_library)
+    of_ssh: Reading = ("SSH library", "openssl", _ssh_library)
     return (own, *_BUILD) if tool or alike else (own, of_ssh, *_BUILD)
 
 
@@ -144,7 +152,7 @@ def differing_facts(
     ]
     flags = [_flags(environments[0], environment) for environment in environments]
     changed_flags: tuple[str | None, ...] = tuple(
-        changed.words.removeprefix(f"{changed.what}: ") if changed else "" for changed in flags
+        changed.changes if changed else "" for changed in flags
     )
     facts.append(("cpu", "CPU flags", changed_flags))
     facts.sort(key=lambda fact: order.index(fact[0]))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,8 +14,9 @@ MAX_DEPTH = 64
 class JsonError(ValueError):
     """Raised for invalid or unsupported JSON; `place` is the dotted path of the error."""
 
-    def __init__(self, message: str, place: str = "") -> None:
-        super().__init__(f"{message} (at {place})" if place else message)
+    def __init__(self, message: str, place: str = "", at: str = "") -> None:
+        where = f" at {at or place}" if at or place else ""
+        super().__init__(f"Invalid JSON{where}: {message}")
         self.place = place
 
 
@@ -40,9 +42,11 @@ def parse_json(body: bytes) -> Any:
             object_pairs_hook=_members,
         )
     except UnicodeDecodeError as error:
-        raise JsonError(f"not UTF-8 at byte {error.start}") from None
+        raise JsonError("not UTF-8", at=f"byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise JsonError(f"{error.msg} at line {error.lineno} column {error.colno}") from None
+        fault = re.sub("^expecting (.*)", r"\1 expected", error.msg[:1].lower() + error.msg[1:])
+        at = f"line {error.lineno}, column {error.colno}"
+        raise JsonError(re.sub("( starting)? at$", "", fault), at=at) from None
     except RecursionError:
         raise JsonError(_TOO_DEEP) from None
     for place, reason in _faults(value, ()):
@@ -55,7 +59,7 @@ def canonical_json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-_TOO_DEEP = f"nested too deeply: at most {MAX_DEPTH} objects and arrays in each other"
+_TOO_DEEP = f"more than {MAX_DEPTH} nested objects and arrays"
 
 
 def _number(read: Callable[[str], float]) -> Callable[[str], Any]:
@@ -73,7 +77,7 @@ def _members(pairs: list[tuple[str, Any]]) -> Any:
     if len(members) == len(pairs):
         return members
     twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-    return _Refused(f"the member {twice[:60]!r} appears twice in one object")
+    return _Refused(f"duplicate member {twice[:60]!r}")
 
 
 def _faults(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
@@ -82,12 +86,12 @@ def _faults(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...
         yield place, value.reason
     elif isinstance(value, str):
         if "\0" in value:
-            yield place, "a text contains a NUL character, which cannot be stored"
+            yield place, "NUL characters cannot be stored"
         elif not value.isascii():
             try:
                 value.encode()
             except UnicodeEncodeError:
-                yield place, "a text contains half of a surrogate pair"
+                yield place, "unpaired surrogates cannot be stored"
     elif isinstance(value, (dict, list)):
         if len(place) >= MAX_DEPTH:
             yield (), _TOO_DEEP

@@ -19,8 +19,8 @@ class Standing:
 
     @property
     def words(self) -> str:
-        ties = f", equal to {self.tied}" if self.tied else ""
-        return f"Better than {self.beaten} of {self.others} other hosts{ties}."
+        ties = f", tied with {self.tied}" if self.tied else ""
+        return f"Faster than {self.beaten} of {self.others} comparable hosts{ties}."
 
 
 def standing(beaten: int, tied: int, others: int) -> Standing | None:

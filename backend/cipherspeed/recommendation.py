@@ -304,7 +304,7 @@ class Recommendation:
         if not self.order:
             return "no cipher can be recommended"
         unknown = f"the default, {self.default}, was not measured"
-        unknown = unknown if self.default else "no run says which cipher is the default"
+        unknown = unknown if self.default else "no run reports the default cipher"
         return None if self.gain else unknown
 
     @property
@@ -453,7 +453,7 @@ class _Ranking:
         reasons = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}
         for name in measured - reasons.keys():
-            reasons[name] = "not in the catalogue, so its safety is unknown"
+            reasons[name] = "not in the cipher catalogue, so its security is unknown"
         return {name: reasons[name] for name in sorted(reasons) if reasons[name]}
 
     def _reason_against(self, cipher: Cipher) -> str:
@@ -466,7 +466,7 @@ class _Ranking:
         if len(lacking) == len(ends):
             return ""
         if lacking:
-            return f"not in the OpenSSH of {_names(lacking)}"
+            return f"not supported by OpenSSH on {_names(lacking)}"
         if self._worst(cipher)[0].status not in self.policy.statuses:
             return f"the {self.policy.name} policy excludes it{self._because(cipher)}"
         missing = [host.name for host, _ in ends if cipher.name not in host.by(self.method)]
@@ -534,7 +534,7 @@ class _Ranking:
         default = self._candidates.get(self._default or "")
         if gain is None or gain.highest >= 1 or default is None:
             return None
-        why = f"is less safe (rated {default.assessment.status})"
+        why = f"is less secure (rated {default.assessment.status})"
         if default not in later:
             if default.assessment.status in self.policy.statuses:
                 return None
@@ -552,33 +552,34 @@ class _Ranking:
             parts.append(costs or self._against_default(gain))
             saved = gain.cpu_seconds_saved_per_gb
             if saved:
-                parts.append(f"{abs(saved):.2f} CPU s/GB {'less' if saved > 0 else 'more'}")
+                parts.append(f"with {abs(saved):.2f} CPU s/GB {'less' if saved > 0 else 'more'}")
         if rival and not costs:
             times, status = rival.speed.median / candidate.speed.median, rival.assessment.status
-            why = "less safe and faster only within the noise"
+            why = "less secure and not measurably faster"
             if status != candidate.assessment.status:
                 why = f"{times:.2f} times as fast but rated {status}"
-            parts.append(f"before {rival.cipher.name}, which is {why}")
+            parts.append(f"ranked before {rival.cipher.name}, which is {why}")
         return ", ".join(parts)
 
     def _against_default(self, gain: Gain) -> str:
-        """Return "2.00 times the rate of aes128-ctr, the default of OpenSSH 9.9 (1.96 to 2.04)"."""
+        """Return "2.00 times as fast as their default ciphers (noise range 1.96–2.04)"."""
         today = "their default ciphers"
         if gain.over:
             # Omit the domain of a private extension.
             today = f"{gain.over.partition('@')[0]}, the {self._default_of()}"
         if gain.highest < 1:
             return f"{-gain.percent:.0f} % slower than {today}"
-        noise = "with the noise" if gain.beyond_noise else "within the noise"
-        bounds = f"({gain.lowest:.2f} to {gain.highest:.2f} {noise})"
+        noise = f"(noise range {gain.lowest:.2f}–{gain.highest:.2f})"
         slower = f", slower on {gain.slower} of {gain.hosts} hosts" if gain.slower else ""
-        return f"{gain.ratio:.2f} times the rate of {today} {bounds}{slower}"
+        faster = "not measurably faster than"
+        faster = f"{gain.ratio:.2f} times as fast as" if gain.beyond_noise else faster
+        return f"{faster} {today} {noise}{slower}"
 
     def _default_of(self) -> str:
         releases = {openssh_version(client.client) for client, _ in self.connections}
         if len(releases) > 1:
-            return "default of all"
-        return f"default of {openssh_release(self.connections[0][0].client)}"
+            return "default of all hosts"
+        return f"{openssh_release(self.connections[0][0].client)} default"
 
     def _excluded(self, name: str, reason: str, first: str) -> Excluded:
         if any(name not in by_cipher for by_cipher in self._speeds):

@@ -31,7 +31,7 @@ def _time(text: str | None, field: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise DocumentRejected(f"{field} is {text!r}, which is not a date and time") from None
+        raise DocumentRejected(f"{field} must be a date and time, not {text!r}") from None
 
 
 def _series(raw: Mapping[str, Any]) -> Series:
@@ -75,7 +75,7 @@ def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
         series, negotiated = measurement.series, measurement.negotiated.cipher
         if negotiated is not None and negotiated.lower() != series.cipher:
             raise DocumentRejected(
-                f"measurements.{position} asked for {series.cipher} "
+                f"measurements.{position} requested {series.cipher}, "
                 f"but the connection negotiated {negotiated}"
             )
         if series in seen:

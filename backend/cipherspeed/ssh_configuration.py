@@ -22,8 +22,8 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 """Pattern of names without special characters of ssh_config."""
 
 CLIENT_DECIDES = (
-    "ssh uses the first cipher of the client's list that the server has too (RFC 4253, "
-    "section 7.1): the client's order decides, the server's list only allows."
+    "ssh uses the first cipher in the client's list that the server supports (RFC 4253, "
+    "section 7.1), so only the client's order matters."
 )
 
 
@@ -32,15 +32,15 @@ def ssh_config(
 ) -> str:
     """Return the lines for ~/.ssh/config, limited to the names in `server`."""
     patterns = ["*"] if server is None else _patterns(server)
-    scope = "It holds for these names alone: add others, or addresses, that you give to ssh."
+    scope = "Applies only to these names. Add any other name or address that you use with ssh."
     if patterns == ["*"]:
-        scope = "It holds for every server: one that has none of these ciphers cannot be reached."
+        scope = "Applies to every server; connections to servers without these ciphers fail."
     if patterns == ["SERVER"]:
-        scope = "Replace SERVER by the name or address that you give to ssh."
+        scope = "Replace SERVER with the name or address that you use with ssh."
     notes = [
-        "Put this before the other Host blocks: the first value found counts.",
+        "Put this before all other Host blocks, because ssh uses the first value it finds.",
         scope,
-        "Check: ssh -v HOST true 2>&1 | grep 'kex: server' names the cipher that was agreed.",
+        "Check: ssh -v HOST true 2>&1 | grep 'kex: server' shows the negotiated cipher.",
     ]
     return _text(order, header, notes, f"Host {' '.join(patterns)}\n    Ciphers ")
 
@@ -48,9 +48,9 @@ def ssh_config(
 def sshd_config(order: Sequence[RankedCipher], header: Iterable[str]) -> str:
     """Return the lines for sshd_config, where Ciphers applies to all clients."""
     notes = [
-        "Put this before the first Match block. It holds for every client: one that has none of "
-        "these ciphers is turned away, so keep a session open until a new one works.",
-        "Check: sudo sshd -t finds no fault; sudo sshd -T | grep '^ciphers ' shows this list.",
+        "Put this before the first Match block. Applies to every client; sshd rejects clients "
+        "without these ciphers. Keep a session open until a new one works.",
+        "Check: sudo sshd -t reports no errors; sudo sshd -T | grep '^ciphers ' shows this list.",
     ]
     return _text(order, header, notes, "Ciphers ")
 
@@ -67,11 +67,11 @@ def _text(
     order: Sequence[RankedCipher], header: Iterable[str], notes: Iterable[str], setting: str
 ) -> str:
     weak = [
-        f"{place.cipher} ({place.assessment.status})"
+        f"{place.cipher}: {place.assessment.status}"
         for place in order
         if place.assessment.status in ("legacy", "broken")
     ]
-    warning = [f"Warning: weak ciphers are among these: {', '.join(weak)}."] if weak else []
+    warning = [f"Warning: this list includes weak ciphers ({', '.join(weak)})."] if weak else []
     comments = [
         line for note in (*header, *warning, CLIENT_DECIDES, *notes) for line in _comment(note)
     ]

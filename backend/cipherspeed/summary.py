@@ -57,7 +57,7 @@ def throughput(sample: Sample) -> float:
     if sample.bytes is not None and sample.seconds:
         return sample.bytes / sample.seconds
     if sample.bytes_per_second is None:
-        raise ValueError("a sample has either bytes and seconds, or bytes_per_second")
+        raise ValueError("a sample needs bytes and seconds, or bytes_per_second")
     return sample.bytes_per_second
 
 
@@ -69,7 +69,7 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
     """
     ordered = sorted(throughputs)
     if not ordered or ordered[0] <= 0:
-        raise ValueError("a series needs at least one throughput, each above zero")
+        raise ValueError("a series needs one or more throughputs above zero")
     n, middle = len(ordered), median_of_sorted(ordered)
     spread = _spread_about(middle, ordered)
     noisy = spread > NOISY_SPREAD and n >= NOISY_MINIMUM_TRIES

@@ -111,8 +111,8 @@ class ToolBreak:
     @property
     def words(self) -> str:
         return (
-            f"The tool changed between {self.before} and {self.after}, not the cipher:"
-            " no percentage is stated across this break."
+            f"“openssl speed” itself changed between {self.before} and {self.after}, so results"
+            " before and after are not compared."
         )
 
 

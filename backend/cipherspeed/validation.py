@@ -20,14 +20,29 @@ from cipherspeed.json_text import JsonError, parse_json
 MAX_FAULTS = 50
 """Maximum number of errors in a response."""
 
-MAX_DETAIL = 300
-"""Maximum length of an error message."""
-
 MAX_QUOTED = 100
 """Maximum length of a quoted value."""
 
-QUOTED = "\0"
-"""Placeholder for the value in the validator's messages."""
+TYPES = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+REQUIREMENTS = {
+    "minLength": "Must not be empty.",
+    "minItems": "Must not be empty.",
+    "maxLength": "Must have at most {limit:,} characters, not {count:,}.",
+    "maxItems": "Must have at most {limit:,} items, not {count:,}.",
+    "maxProperties": "Must have at most {limit:,} members, not {count:,}.",
+    "minimum": "Must be at least {limit:,}, not {value}.",
+    "maximum": "Must be at most {limit:,}, not {value}.",
+    "exclusiveMinimum": "Must be greater than {limit:,}, not {value}.",
+}
+"""Schema keyword -> message."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
 """Schema keywords that contain schemas of nested values."""
@@ -62,7 +77,7 @@ def checked_document(body: bytes, now: datetime) -> dict[str, Any]:
     try:
         document: dict[str, Any] = parse_json(body)
     except JsonError as error:
-        fault = Fault(error.place, "parse_error", f"This is not JSON: {error}.")
+        fault = Fault(error.place, "parse_error", f"{error}.")
         raise InvalidDocument([fault]) from None
     if faults := validate_run_document(document) or date_faults(document, now):
         raise InvalidDocument(faults)
@@ -81,26 +96,37 @@ def run_schema() -> Schema:
 def _compiled(rules: str) -> jsonschema_rs.Draft202012Validator:
     """Compile a part of the schema, given as JSON text."""
     part = {**json.loads(rules), "$defs": run_schema()["$defs"]}
-    return jsonschema_rs.Draft202012Validator(part, validate_formats=True, mask=QUOTED)
+    return jsonschema_rs.Draft202012Validator(part, validate_formats=True)
 
 
 def _validator(rules: Schema) -> jsonschema_rs.Draft202012Validator:
     return _compiled(json.dumps({name: rule for name, rule in rules.items() if name != "$defs"}))
 
 
-def _fault(error: jsonschema_rs.ValidationError, place: Path) -> Fault:
+def _fault(error: jsonschema_rs.ValidationError, place: Path, rules: Schema) -> Fault:
     path = [*place, *(str(step) for step in error.instance_path)]
     code = str(error.schema_path[-1]) if error.schema_path else "invalid"
-    detail = error.message
-    if detail.startswith(QUOTED):
-        detail = _quoted(error.instance) + detail.removeprefix(QUOTED)
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
         # The rule belongs to the object, but the error should identify the field.
         path.append(str(error.kind.property))
-        detail = "This field is required."
-    if len(detail) > MAX_DETAIL:
-        detail = detail[: MAX_DETAIL - 1] + "…"
-    return Fault(path=".".join(path), code=code, detail=detail)
+        return Fault(".".join(path), code, "This field is required.")
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.PropertyNames):
+        error, rules = error.kind.value, rules["propertyNames"]
+    return Fault(".".join(path), code, _detail(code, error.kind.value, error.instance, rules))
+
+
+def _detail(code: str, limit: Any, value: Any, rules: Schema) -> str:
+    quoted = _quoted(value)
+    if code in REQUIREMENTS:
+        count = len(value) if isinstance(value, str | list | dict) else 0
+        return REQUIREMENTS[code].format(limit=limit, value=quoted, count=count)
+    options = limit if isinstance(limit, list) else [limit]
+    if code in ("pattern", "format"):
+        options = [rules["title"]]
+    if code == "type":
+        options = [words for name, words in TYPES.items() if name in options]
+    allowed = " or ".join(options)
+    return f"Must be {allowed}, not {quoted}."
 
 
 def _quoted(value: Any) -> str:
@@ -146,8 +172,10 @@ def _faults(rules: Schema, value: Any, place: Path = ()) -> Iterator[Fault]:
     if _validator(rules).is_valid(value):
         return
     own = {name: rule for name, rule in rules.items() if name not in DESCENDING}
-    for error in _validator(own).iter_errors(_without_inner_places(value)):
-        yield _fault(error, place)
+    errors = islice(_validator(own).iter_errors(_without_inner_places(value)), MAX_FAULTS)
+    own_faults = [_fault(error, place, rules) for error in errors]
+    # A time violates both pattern and format, with the same message.
+    yield from {(fault.path, fault.detail): fault for fault in own_faults}.values()
     for name, inner, schema in _inner_places(rules, value):
         yield from _faults(schema, inner, (*place, name))
 
@@ -174,10 +202,11 @@ def _date_faults(name: str, text: str, now: datetime) -> Iterator[Fault]:
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        yield Fault(name, "date", f"{text!r} is not a date and time.")
+        title = run_schema()["$defs"]["time"]["title"]
+        yield Fault(name, "date", f"Must be {title}, not {_quoted(text)}.")
         return
     shown = f"{moment:%Y-%m-%d %H:%M} UTC"
     if moment < EARLIEST:
-        yield Fault(name, "past", f"{shown} is before 1990: set the host's clock.")
+        yield Fault(name, "past", f"{shown} is before 1990. Set the host's clock.")
     elif moment > now + CLOCK_TOLERANCE:
-        yield Fault(name, "future", f"{shown} is more than a day ahead: set the host's clock.")
+        yield Fault(name, "future", f"{shown} is more than a day ahead. Set the host's clock.")

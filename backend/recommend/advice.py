@@ -46,7 +46,7 @@ class Advice:
             who = " and ".join(host.name for host in self.hosts[:NAMED_AT_MOST])
             who = who if len(self.hosts) <= NAMED_AT_MOST else "all of these hosts"
             policy = self.question.policy.name
-            return f"Policy {policy} allows none of the ciphers measured on {who}."
+            return f"No cipher that the {policy} policy allows was measured on {who}."
         period = " in this period" if self.question.filters.keys() & {"since", "until"} else ""
         silent = " and ".join(self.silent[:NAMED_AT_MOST])
         who = f"{silent} {'have' if len(self.silent) > 1 else 'has'} no"
@@ -59,16 +59,17 @@ class Advice:
         if not self.result.order:
             return self.nothing or ""
         first = self.result.order[0]
-        verb = "Keep" if first.gain and first.gain.over == first.cipher else "Prefer"
-        figure = throughput(first.speed.median)
+        verb = "Keep" if first.gain and first.gain.over == first.cipher else "Use"
+        figure, before_reason = throughput(first.speed.median), ", "
         if first.limited_by:
-            figure = f"{figure} expected, limited by the {first.limited_by}"
+            figure = f"estimated {figure}, limited by the {first.limited_by}"
         if first.share is not None:
-            share = percent(first.share)
-            figure = f"{len(self.hosts)} hosts keep {share} of the rate of their own best ciphers"
-        words = f"{verb} {first.cipher}: {', '.join(filter(None, (figure, first.reason)))}"
+            hosts, before_reason = f"{len(self.hosts)} hosts keep", ". It is "
+            figure = f"{hosts} {percent(first.share)} of their best ciphers' speed"
+        result = before_reason.join(filter(None, (figure, first.reason)))
+        words = f"{verb} {first.cipher}: {result}."
         unknown = self.result.gain_unknown
-        return f"{words}; gain unknown: {unknown}." if unknown else f"{words}."
+        return f"{words} The gain is unknown because {unknown}." if unknown else words
 
     @property
     def runs(self) -> list[dict[str, Any]]:
@@ -77,7 +78,7 @@ class Advice:
             rate.run_id: {
                 "run_id": rate.run_id,
                 "started_at": rate.started_at,
-                "day": f"{rate.started_at:%Y-%m-%d}" if rate.started_at else "unknown date",
+                "day": f"{rate.started_at:%Y-%m-%d}" if rate.started_at else "undated",
                 "host": host.key,
                 "name": host.name,
             }
@@ -89,22 +90,26 @@ class Advice:
 
     @property
     def measured(self) -> str | None:
-        """Describe the runs, as in "run 0b8f3c1e of 2026-11-21, ssh pipeline"."""
+        """Describe the runs, such as "SSH pipeline run 0b8f3c1e of 2026-11-21"."""
         runs = self.runs
         if not runs:
             return None
-        days = sorted(run["day"] for run in runs)
-        words = f"{len(runs)} runs on {len(self.hosts)} hosts, {days[0]} to {days[-1]}"
         if len(runs) <= NAMED_AT_MOST:
-            words = ", ".join(f"run {str(run['run_id'])[:8]} of {run['day']}" for run in runs)
-        return f"{words}, ssh {self.result.method}"
+            words = (f"run {str(run['run_id'])[:8]} of {run['day']}" for run in runs)
+            named = ", ".join(words).replace(" of undated", " (undated)")
+            return f"SSH {self.result.method} {named}"
+        days = {run["day"] for run in runs}
+        dated = sorted(days - {"undated"})
+        period = [" to ".join(dict.fromkeys((dated[0], dated[-1])))] if dated else []
+        when = " and ".join([*period, *(days & {"undated"})])
+        return f"{len(runs)} SSH {self.result.method} runs on {len(self.hosts)} hosts, {when}"
 
     @property
     def caution(self) -> str | None:
         """Return why measuring again is advisable, or None."""
         if not self.result.order:
             return None
-        again = "measure again before you change anything."
+        again = "Measure again before you change anything."
         disturbed = {
             host.name: dict.fromkeys(
                 word for rate in host.by(self.result.method).values() for word in rate.conditions
@@ -114,7 +119,8 @@ class Advice:
         hosts = [f"{name} ({', '.join(words)})" for name, words in disturbed.items() if words]
         if hosts:
             more = f" and {len(hosts) - NAMED_AT_MOST} more" if len(hosts) > NAMED_AT_MOST else ""
-            return f"Disturbed while measuring: {'; '.join(hosts[:NAMED_AT_MOST])}{more}: {again}"
+            shown = f"{'; '.join(hosts[:NAMED_AT_MOST])}{more}"
+            return f"Runs were disturbed on {shown}. {again}"
         first = self.result.order[0]
         used = {first.cipher, self.result.default}
         noisy = {
@@ -123,8 +129,8 @@ class Advice:
             for rate in host.by(self.result.method).values()
             if rate.noisy and rate.cipher in used and first.share is None
         }
-        scattered = " and ".join(sorted(noisy))
-        return f"The tries of {scattered} scatter by more than 5 %: {again}" if noisy else None
+        varied = " and ".join(sorted(noisy))
+        return f"The tries of {varied} vary by more than 5 %. {again}" if noisy else None
 
     @property
     def ssh_config(self) -> str | None:
@@ -152,10 +158,10 @@ class Advice:
                 f" ({', '.join(filters_shown)})" if filters_shown else ""
             )
         return [
-            f"Ciphermark, {timezone.now():%Y-%m-%d}: ciphers for {who}, "
-            f"policy {self.question.policy.name}, rules of {self.rules_version}.",
-            f"Measured: {self.measured}.",
-            *([f"Careful: {self.caution}"] if self.caution else []),
+            f"Generated by Ciphermark on {timezone.now():%Y-%m-%d} for {who}, "
+            f"with policy {self.question.policy.name} (rules {self.rules_version}).",
+            f"Based on {self.measured}.",
+            *([f"Caution: {self.caution}"] if self.caution else []),
             self.permalink,
         ]
 

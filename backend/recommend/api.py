@@ -38,7 +38,9 @@ class AssessmentSerializer(Shape):
 class AdvisorySerializer(AssessmentSerializer):
     """Describe a weakness of some releases, and the cipher's status in these releases."""
 
-    ends = serializers.ChoiceField(["either", "server"], help_text="End whose release counts.")
+    ends = serializers.ChoiceField(
+        ["either", "server"], help_text="End with the affected versions."
+    )
     affected = VersionRangeSerializer()
     assumed_when_unknown = serializers.BooleanField()
 
@@ -106,17 +108,17 @@ class GainSerializer(Shape):
     highest = Float()
     percent = Float()
     beyond_noise = serializers.BooleanField()
-    hosts = Int(help_text="Number of hosts that measured their default.")
-    slower = Int(help_text="Number of these hosts that get slower, beyond the noise.")
+    hosts = Int(help_text="Number of hosts with a result for their default.")
+    slower = Int(help_text="Number of these hosts that become measurably slower.")
     cpu_seconds_saved_per_gb = Float(**NULLABLE)
 
 
 class PlaceSerializer(Shape):
     cipher = Char()
     reason = Char()
-    ahead_of = Char(help_text="Faster, but ranked lower because it is less safe.", **NULLABLE)
+    ahead_of = Char(help_text="Faster cipher, ranked lower because it is less secure.", **NULLABLE)
     median = Float(
-        source="speed.median", help_text="B/s. For a pair: expected; for a group: geometric mean."
+        source="speed.median", help_text="B/s: estimate for a pair, geometric mean for a group."
     )
     low = Float(source="speed.least", help_text="Median minus all noise.")
     high = Float(source="speed.most", help_text="Median plus all noise.")
@@ -128,12 +130,12 @@ class PlaceSerializer(Shape):
         many=True,
         help_text="Of the host, or of client and server; empty for a group.",
     )
-    gain = GainSerializer(help_text="Gain over today's default.", **NULLABLE)
+    gain = GainSerializer(help_text="Gain over the default.", **NULLABLE)
     slower_than_default = Char(
-        help_text="Why it is preferred although today's default is faster.", **NULLABLE
+        help_text="Reason for ranking it before a faster default.", **NULLABLE
     )
     limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
-    fills = serializers.ListField(child=Char(), help_text="Links that it saturates.")
+    fills = serializers.ListField(child=Char(), help_text="Network links that it saturates.")
     share = Float(
         help_text="For a group: share of each host's best rate, geometric mean.", **NULLABLE
     )
@@ -155,7 +157,7 @@ class TodaySerializer(Shape):
 
     cipher = Char(source="default", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
-    gain_unknown = Char(help_text="Why the gain is unknown.", **NULLABLE)
+    gain_unknown = Char(help_text="Reason for an unknown gain.", **NULLABLE)
 
 
 class LossSerializer(Shape):
@@ -194,7 +196,7 @@ class RecommendationSerializer(Shape):
     rules_version = Char()
     method = Char(source="result.method", help_text="Method of all results.", **NULLABLE)
     link = Float(source="question.link", help_text="Link speed in bits per second.", **NULLABLE)
-    nothing = Char(help_text="Why there is no ranking.", **NULLABLE)
+    nothing = Char(help_text="Reason for an empty ranking.", **NULLABLE)
     order = PlaceSerializer(source="result.order", many=True)
     today = TodaySerializer(source="result")
     losses = LossSerializer(
@@ -205,10 +207,10 @@ class RecommendationSerializer(Shape):
     sshd_config = Char(**NULLABLE)
     hosts = AdvisedHostSerializer(many=True)
     left_out = serializers.ListField(
-        source="silent", child=Char(), help_text="Requested host names that do not exist."
+        source="silent", child=Char(), help_text="Names of requested hosts without results."
     )
     measured = Char(help_text="Evidence as text.", **NULLABLE)
-    caution = Char(help_text="Why to measure again before changing anything.", **NULLABLE)
+    caution = Char(help_text="Reason to measure again before changing anything.", **NULLABLE)
     runs = EvidenceRunSerializer(many=True)
     permalink = serializers.URLField(help_text="URL of the recommendation's page.")
 

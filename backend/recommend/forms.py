@@ -63,7 +63,8 @@ class Link(Text):
         if not re.fullmatch(r"[1-9][0-9]{0,14}", plain):
             known = ", ".join(LINK_KEYS)
             raise fault(
-                f"{value[:LONGEST_NAMED]!r} is neither one of {known} nor a number of bits."
+                f"{value[:LONGEST_NAMED]!r} is not valid; use {known} or a number of bits per"
+                " second."
             )
         return float(plain)
 
@@ -74,7 +75,7 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
     policy = Choice(tuple(POLICIES), help_text=f"Default: {DEFAULT_POLICY}.")
     client = Text(help_text="Key of a host in a pair.")
     server = Text(help_text="Key of a host in a pair.")
-    link = Link(help_text=f"Between the two: {', '.join(LINK_KEYS)}, or bits per second.")
+    link = Link(help_text=f"Speed of the network link: {', '.join(LINK_KEYS)}, or bits per second.")
 
     def clean(self) -> None:
         super().clean()
@@ -85,17 +86,19 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
             self.add_error(narrowing[0], fault(sentence))
         elif len(ends) == 1:
             (missing,) = set(PAIR) - set(ends)
-            self.add_error(missing, fault("A pair requires client=KEY and server=KEY."))
+            self.add_error(missing, fault("A pair requires client=HOST and server=HOST."))
         elif "link" in self.data and not ends:
-            sentence = "A link requires client=KEY and server=KEY."
+            sentence = "A link requires client=HOST and server=HOST."
             self.add_error("link", fault(sentence))
         elif not ends and not narrowing:
-            sentence = "Use host=KEY, client=KEY and server=KEY, or a filter such as tag=KEY:VALUE."
+            sentence = (
+                "Specify host=HOST, client=HOST and server=HOST, or a filter such as tag=KEY:VALUE."
+            )
             self.add_error("host", fault(sentence))
         elif narrowing and narrowing != ["host"] and not self.errors:
             runs = NarrowingFilter(self.data, Run.objects.counted()).qs
             if runs.values("host").distinct().count() > MOST_HOSTS:
-                sentence = f"More than {MOST_HOSTS} hosts match: add a filter."
+                sentence = f"More than {MOST_HOSTS} hosts match. Add a filter."
                 self.add_error(narrowing[0], fault(sentence))
 
     @property

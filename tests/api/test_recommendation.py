@@ -82,7 +82,7 @@ def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
     assert why(answer)[GCM128] == "not measured on nas"
     assert answer["hosts"][0]["client"] == OPENSSH
     assert [run["run_id"] for run in answer["runs"]] == [str(run.run_id)]
-    assert answer["measured"] == f"run {str(run.run_id)[:8]} of 2025-11-21, ssh pipeline"
+    assert answer["measured"] == f"SSH pipeline run {str(run.run_id)[:8]} of 2025-11-21"
     assert answer["rules_version"] in answer["ssh_config"]
     assert answer["ssh_config"].endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
     assert answer["sshd_config"].endswith(f"\nCiphers {GCM256},{CHACHA}\n")
@@ -125,7 +125,7 @@ def test_what_is_not_known_is_said(reader: ApiClient, store_run: StoreRun) -> No
     answer = reader.get(URL, {"host": "quiet"}).json()
     today = answer["today"]
     assert (today["cipher"], today["gain"]) == (None, None)
-    assert today["gain_unknown"] == "no run says which cipher is the default"
+    assert today["gain_unknown"] == "no run reports the default cipher"
     assert answer["hosts"][0]["server"] is None
 
 
@@ -137,7 +137,7 @@ def test_nothing_measured_is_an_answer(reader: ApiClient, store_run: StoreRun) -
     assert bare["nothing"] == "bare has no loopback SSH results."
     assert (bare["ssh_config"], bare["sshd_config"], bare["measured"]) == (None, None, None)
     weak = reader.get(URL, {"host": "weak"}).json()
-    assert weak["nothing"] == ("Policy modern allows none of the ciphers measured on weak.")
+    assert weak["nothing"] == ("No cipher that the modern policy allows was measured on weak.")
     unmatched = reader.get(URL, {"tag": "rack:nowhere"}).json()
     assert unmatched["nothing"] == "No matching host has loopback SSH results."
     pair = reader.get(URL, {"client": "bare", "server": "weak"}).json()
@@ -176,13 +176,13 @@ def test_a_pair_is_told_what_safety_costs_and_gets_lines_for_one_server(
     answer = reader.get(URL, {"client": "laptop", "server": run.host.slug}).json()
     assert names(answer) == [GCM256]
     assert answer["order"][0]["slower_than_default"] == (
-        "38 % slower than chacha20-poly1305, the default of OpenSSH 9.9, "
+        "38 % slower than chacha20-poly1305, the OpenSSH 9.9 default, "
         "which the modern policy excludes "
         "because of Terrapin (OpenSSH 9.2 on My NAS)"
     )
     assert answer["order"][0]["gain"] == answer["today"]["gain"]
     assert answer["ssh_config"].endswith(f"Host nas.lan\n    Ciphers {GCM256}\n")
-    assert "It holds for every client" in answer["sshd_config"]
+    assert "Applies to every client" in answer["sshd_config"]
     alone = reader.get(URL, {"host": "laptop"}).json()
     assert "Host *\n" in alone["ssh_config"]
     assert [one["slower_than_default"] for one in alone["order"]] == [None, None]
@@ -203,7 +203,7 @@ def test_a_group_has_one_order_and_each_host_its_loss(
     assert answer["left_out"] == ["mute"]
     rack = reader.get(URL, {"tag": "rack:b2", "policy": "compatible"}).json()
     assert [host["host"] for host in rack["hosts"]] == ["one", "two"]
-    assert "ciphers for 2 hosts (tag rack:b2)" in rack["ssh_config"]
+    assert "for 2 hosts (tag rack:b2)" in rack["ssh_config"]
     both = reader.get(URL, {"os": "debian-gnu-linux", "tag": "rack:c1"}).json()
     assert [host["host"] for host in both["hosts"]] == ["arm"]
 
@@ -236,7 +236,7 @@ def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
 
 
 REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
-    ({}, "host", "Use host=KEY"),
+    ({}, "host", "host=HOST"),
     ({"host": "nas", "policy": "lax"}, "policy", "none of modern, compatible, everything"),
     ({"client": "nas"}, "server", "A pair requires"),
     ({"server": "nas"}, "client", "A pair requires"),

@@ -75,7 +75,7 @@ def test_the_change_of_three_hosts_is_one_entry_that_leads_to_its_evidence(
     page = open_page(LIST, width=390)
     entry = entry_of(page, "Slower")
     expect(entry).to_have_count(1)
-    expect(entry).to_contain_text("OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11")
+    expect(entry).to_contain_text("OpenSSL 1.1.1w → 3.0.11")
     expect(entry.get_by_role("link", name="3 hosts", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     entry.locator("summary", has_text="Evidence").click()
@@ -118,5 +118,5 @@ def test_a_note_is_added_and_drawn_in_the_history(
     expect(page.locator("#history-reading")).to_contain_text("Note of 2025-03-04: BIOS update")
     page.get_by_role("link", name="Delete note").click()
     page.get_by_role("button", name="Delete it").click()
-    expect(page.get_by_text("The note is deleted.")).to_be_visible()
+    expect(page.get_by_text("Note deleted.")).to_be_visible()
     expect(page.locator("#notes .notes")).to_have_count(0)

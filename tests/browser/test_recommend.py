@@ -49,7 +49,7 @@ def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
     page = open_page("/", bypass_csp=True, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("link", name="Recommend", exact=True).click()
     choose(page, fast_box)
-    assert "2.00 times the rate of" in (page.locator("#headline").text_content() or "")
+    assert "2.00 times as fast as" in (page.locator("#headline").text_content() or "")
     rows = page.locator("#order-table tbody tr")
     assert [row.get_attribute("data-cipher") for row in rows.all()] == [GCM, CHACHA]
     page.get_by_label("Policy").select_option("compatible")

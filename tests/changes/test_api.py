@@ -43,7 +43,7 @@ def test_the_list_says_what_changed_on_which_host_and_why(
     (entry,) = listed(reader)
     assert (entry["kind"], entry["direction"], entry["status"]) == ("speed", "slower", "new")
     assert (entry["family"], entry["hosts"], entry["confidence"]) == ("aes", 1, "high")
-    assert entry["difference"] == "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11"
+    assert entry["difference"] == "OpenSSL 1.1.1w → 3.0.11"
     assert entry["ratio"] == pytest.approx(0.8)
     (member,) = entry["members"]
     assert (member["host"], member["host_id"]) == (changed_host.slug, changed_host.pk)

@@ -25,7 +25,7 @@ from tests.sample_documents import openssl_measurement, ssh_measurement
 Member = FleetChangeMember
 
 OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
-DIFFERENCE = "OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11"
+DIFFERENCE = "OpenSSL 1.1.1w → 3.0.11"
 BUSY = [{"code": "busy", "detail": "31 %"}]
 
 
@@ -193,7 +193,7 @@ def test_losing_aes_is_one_entry(store_run: StoreRun) -> None:
             store_run(document)
     (entry,) = entries()
     assert (entry.kind, entry.direction, entry.family) == ("verdict", "lost", "aes")
-    assert entry.difference == "CPU flags: lost aes"
+    assert entry.difference == "CPU flags (lost aes)"
     verdict, *modes = entry.members.order_by("family", "tool")
     assert (verdict.before, verdict.after, verdict.ratio) == ("hardware", "hidden", None)
     assert [(mode.tool, mode.family) for mode in modes] == [

@@ -41,7 +41,7 @@ def test_a_change_found_in_runs_is_one_message_with_its_evidence(
     lines = message["message"].splitlines()
     assert lines[0] == "nas: slower"
     assert "openssl aes-gcm: 20% slower" in lines
-    assert "What differs: OpenSSL: OpenSSL 1.1.1w → OpenSSL 3.0.11" in lines
+    assert "Differences: OpenSSL 1.1.1w → 3.0.11" in lines
     assert f"https://bench.example.org/changes/{FleetChange.objects.get().pk}/" in lines
     assert lines[-1] == "All changes: https://bench.example.org/changes/"
 
@@ -148,7 +148,7 @@ def test_a_silent_host_and_a_rejected_run_are_told(
     let_time_pass()
     send_all()
     text = hook.received[1]["message"]
-    assert "nas: no recent runs\n" in text
+    assert "nas: host silent\n" in text
     first = Run.objects.filter(status="rejected").order_by("id")[0]
     assert f"pi: run rejected\n{first.rejection}\n" in text
     assert f"/runs/{first.run_id}/\n" in text
@@ -220,7 +220,7 @@ def test_a_digest_waits_for_the_morning_and_is_one_message(days: Days, hook: Rec
     Notification.objects.update(due_at=timezone.now())
     send_all()
     (message,) = hook.received
-    assert message["title"] == "Ciphermark, the last day: 2 changes"
+    assert message["title"] == "Ciphermark: 2 changes in the last day"
     assert {"nas: slower", "web: slower"} <= set(message["message"].splitlines())
 
 
@@ -315,4 +315,4 @@ def test_whatever_a_service_raises_is_a_failed_attempt(
     send_all()
     channel.refresh_from_db()
     assert channel.failures == 1
-    assert Notification.objects.get().error == "It was not sent (ZeroDivisionError)."
+    assert Notification.objects.get().error == "The message was not sent (ZeroDivisionError)."

@@ -53,7 +53,7 @@ def test_administrators_see_the_log_and_editors_nothing(
 @each(
     ("fields", "words"),
     (
-        ({"address": "json://127.0.0.1:99999/hook"}, "99999 is not a port"),
+        ({"address": "json://127.0.0.1:99999/hook"}, "99999 is not a valid port"),
         ({"address": "nonsense://example.org"}, "Unknown service"),
         ({"address": "https://example.org/hook"}, "Unknown service"),
         ({"address": "mailto://mail.example.org"}, "Invalid ~From~ email specified"),

@@ -24,7 +24,7 @@ def words(before: dict[str, Any], after: dict[str, Any], **how: Any) -> list[str
     (
         (
             changed("openssl", version_text="OpenSSL 3.5.0 8 Apr 2025"),
-            "OpenSSL: OpenSSL 3.0.19 → OpenSSL 3.5.0",
+            "OpenSSL 3.0.19 → 3.5.0",
         ),
         (
             changed("openssh", client="OpenSSH_10.4p1, OpenSSL 3.5.0"),
@@ -34,10 +34,10 @@ def words(before: dict[str, Any], after: dict[str, Any], **how: Any) -> list[str
         (changed("os", version="13"), "OS: Debian GNU/Linux 12 → Debian GNU/Linux 13"),
         ({**environment(), "virtualization": "none"}, "virtualisation: kvm → bare metal"),
         (environment(model="AMD EPYC 7B13"), "CPU: AMD EPYC 9R14 → AMD EPYC 7B13"),
-        (environment(flags=["aes", "pclmulqdq"]), "CPU flags: lost vaes"),
+        (environment(flags=["aes", "pclmulqdq"]), "CPU flags (lost vaes)"),
         (
             environment(flags=["pclmulqdq", "vaes", "sha_ni"]),
-            "CPU flags: lost aes, gained sha_ni",
+            "CPU flags (lost aes, gained sha_ni)",
         ),
     ),
 )
@@ -62,10 +62,10 @@ def test_what_one_side_does_not_state_need_not_have_changed() -> None:
 def test_many_flags_are_counted_not_listed() -> None:
     few = [f"flag{number:02}" for number in range(12)]
     (sentence,) = words(environment(), environment(flags=["aes", "pclmulqdq", "vaes", *few]))
-    assert sentence.endswith("flag10, flag11")
+    assert sentence.endswith("flag10, flag11)")
     many = [f"flag{number:02}" for number in range(20)]
     (sentence,) = words(environment(), environment(flags=["aes", "pclmulqdq", "vaes", *many]))
-    assert sentence.endswith("flag11 and 8 more")
+    assert sentence.endswith("flag11 and 8 more)")
 
 
 def test_readings_are_no_difference() -> None:
@@ -132,12 +132,12 @@ def test_the_library_of_each_tool_is_told_once(
         with_libraries(*(text and f"OpenSSL {text} 1 Jan 2026" for text in environment))
         for environment in (before, after)
     ]
-    program = f"OpenSSL {before[0]} → OpenSSL {after[0]}"
-    ssh = f"OpenSSL {before[1] or before[0]} → OpenSSL {after[1]}"
-    both = [f"OpenSSL: {program}"] * bool(said[0]) + [f"OpenSSL of ssh: {ssh}"] * bool(said[1])
-    assert words(*texts) == both
-    assert words(*texts, tool="openssl") == [f"OpenSSL: {program}"] * bool(said[0])
-    assert words(*texts, tool="ssh") == [f"OpenSSL: {ssh}"] * bool(said[2])
+    program = f"OpenSSL {before[0]} → {after[0]}"
+    old, new = before[1] or before[0], after[1]
+    of_ssh = f"SSH library: OpenSSL {old} → OpenSSL {new}"
+    assert words(*texts) == [program] * bool(said[0]) + [of_ssh] * bool(said[1])
+    assert words(*texts, tool="openssl") == [program] * bool(said[0])
+    assert words(*texts, tool="ssh") == [f"OpenSSL {old} → {new}"] * bool(said[2])
 
 
 def test_of_several_each_says_what_it_has_where_any_two_differ() -> None:

@@ -27,20 +27,20 @@ json_values = st.recursive(
 @each(
     ("body", "said"),
     (
-        (b"", "line 1 column 1"),
-        (b'{"a": 1', "line 1 column 8"),
+        (b"", "line 1, column 1: value expected"),
+        (b'{"a": 1', "line 1, column 8: ',' delimiter expected"),
         (b'{"a": NaN}', "NaN is not a JSON number"),
         (b"[-Infinity]", "-Infinity is not a JSON number"),
-        (b'{"a": [0, 1e999]}', r"1e999... is too large \(at a\.1\)"),
-        (b'{"a": {"b": 1' + b"0" * 309 + b"}}", r"too large \(at a\.b\)"),
+        (b'{"a": [0, 1e999]}', r"at a\.1: the number 1e999... is too large"),
+        (b'{"a": {"b": 1' + b"0" * 309 + b"}}", r"at a\.b: .* too large"),
         (b"[" + b"9" * 5000 + b"]", "too large"),
-        (b'[{"a": 1, "a": 2}]', r"'a' appears twice in one object \(at 0\)"),
-        (b'["\\u0000"]', r"NUL .* \(at 0\)"),
+        (b'[{"a": 1, "a": 2}]', r"JSON at 0: duplicate member 'a'"),
+        (b'["\\u0000"]', "at 0: NUL"),
         (b'{"\\u0000": 1}', "NUL"),
         (b'["\\ud800"]', "surrogate"),
         (b"\xff\xfe", "byte 0"),
-        (b"[" * 100_000, "too deeply"),
-        (b"[" * 65 + b"]" * 65, "at most 64"),
+        (b"[" * 100_000, "more than 64"),
+        (b"[" * 65 + b"]" * 65, "more than 64"),
     ),
 )
 def test_what_is_wrong_is_said(body: bytes, said: str) -> None:
@@ -60,7 +60,7 @@ def test_a_backslash_before_u0000_is_no_nul() -> None:
 def test_many_members_one_of_them_twice_are_refused_at_once() -> None:
     members = b",".join(b'"k%d":1' % number for number in range(100_000))
     began = time.process_time()
-    with pytest.raises(JsonError, match="'k7' appears twice"):
+    with pytest.raises(JsonError, match="duplicate member 'k7'"):
         parse_json(b"{" + members + b',"k7":2}')
     assert time.process_time() - began < 5
 

@@ -7,10 +7,10 @@ from tests.cases import each
 @each(
     ("beaten", "tied", "others", "percentile", "rank", "words"),
     (
-        (2, 0, 5, 40, 4, "Better than 2 of 5 other hosts."),
-        (1, 2, 4, 50, 2, "Better than 1 of 4 other hosts, equal to 2."),
-        (3, 0, 3, 100, 1, "Better than 3 of 3 other hosts."),
-        (0, 0, 3, 0, 4, "Better than 0 of 3 other hosts."),
+        (2, 0, 5, 40, 4, "Faster than 2 of 5 comparable hosts."),
+        (1, 2, 4, 50, 2, "Faster than 1 of 4 comparable hosts, tied with 2."),
+        (3, 0, 3, 100, 1, "Faster than 3 of 3 comparable hosts."),
+        (0, 0, 3, 0, 4, "Faster than 0 of 3 comparable hosts."),
     ),
 )
 def test_a_percentile_is_the_share_of_others_beaten_and_a_tie_counts_as_half(

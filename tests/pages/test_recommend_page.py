@@ -13,7 +13,7 @@ from tests.pages.conftest import page, text_of
 from tests.sample_documents import openssl_measurement, ssh_measurement
 
 URL = "/recommend/"
-DEFAULT = "chacha20-poly1305, the default of OpenSSH 9.9"
+DEFAULT = "chacha20-poly1305, the OpenSSH 9.9 default"
 SILENT = openssl_measurement("aes-256-gcm", 5e9)
 
 
@@ -34,8 +34,8 @@ def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run:
     html = page(member, URL, host="nas")
     said = text_of(html)
     assert order(html) == [GCM256, CHACHA]
-    gain = f"2.00 times the rate of {DEFAULT} (1.96 to 2.04 with the noise), 2.50 CPU s/GB less."
-    assert f"Prefer {GCM256}: 600 MB/s, {gain}" in said
+    gain = f"2.00 times as fast as {DEFAULT} (noise range 1.96–2.04), with 2.50 CPU s/GB less."
+    assert f"Use {GCM256}: 600 MB/s, {gain}" in said
     assert "the client's order decides" in said
     assert lines(html, "ssh-config").endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
     assert lines(html, "sshd-config").endswith(f"\nCiphers {GCM256},{CHACHA}\n")
@@ -59,7 +59,7 @@ def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     )
     host = store_run(disturbed).host
     assert host
-    caution = f"Disturbed while measuring: nas ({said}): measure again before you change"
+    caution = f"Runs were disturbed on nas ({said}). Measure again before you change"
     html = page(member, URL, host="nas")
     for text in (text_of(html), text_of(page(member, f"/hosts/{host.pk}/"))):
         assert caution in text
@@ -118,14 +118,14 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
     html = page(member, f"{URL}?client=laptop&server=server&link=1GbE")
     said = text_of(html)
     assert "Ciphers from laptop to server" in said
-    assert f"Prefer {GCM256}: 118 MB/s expected, limited by the link" in said
+    assert f"Use {GCM256}: estimated 118 MB/s, limited by the link" in said
     tie = "The link limits several ciphers to the same speed."
     assert tie in said
     assert tie not in text_of(page(member, f"{URL}?client=laptop&server=server"))
     no_gain = "1.00 × within the noise 1.00 to 1.00"
     assert f"500 MB/s low confidence 900 MB/s low confidence {no_gain} link 1 GbE" in said
     assert "450 MB/s low confidence 130 MB/s low confidence default link 1 GbE" in said
-    assert f"1.00 times the rate of {DEFAULT} (1.00 to 1.00 within the noise)" in said
+    assert f"not measurably faster than {DEFAULT} (noise range 1.00–1.00)" in said
     assert "~/.ssh/config on laptop" in said
     assert "sshd_config on server" in said
     assert '<option value="1GbE" selected>' in html
@@ -139,7 +139,7 @@ def test_a_group_says_what_each_host_loses(member: Client, store_run: StoreRun) 
     html = page(member, f"{URL}?tag=rack:b2")
     said = text_of(html)
     assert "Ciphers for 22 hosts" in said
-    assert f"Prefer {GCM256}: 22 hosts keep 97 % of the rate of their own best ciphers, " in said
+    assert f"Use {GCM256}: 22 hosts keep 97 % of their best ciphers' speed. It is " in said
     assert "for 20 of 22 hosts, largest loss first" in said
     losers = re.findall(r'<tr data-host="([^"]*)"', html)
     assert (losers[0], len(losers)) == ("arm", 20)
@@ -153,14 +153,16 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     assert "bare has no loopback SSH results" in text_of(page(member, URL, host="bare"))
     store_run(machine("dull", series(GCM256, 600), environment=facts(None, None)))
     html = page(member, URL, host="dull")
-    assert "gain unknown: no run says which cipher is the default" in text_of(html)
+    assert "The gain is unknown because no run reports the default cipher" in text_of(html)
     assert "dull : client unknown, server unknown; default: unknown" in text_of(html)
     store_run(machine("weak", series("3des-cbc", 9)))
     html = page(member, URL, host="weak")
-    assert "Policy modern allows none of the ciphers measured on weak" in text_of(html)
+    assert "No cipher that the modern policy allows was measured on weak" in text_of(html)
     assert "data-copy" not in html
     html = page(member, URL, host="weak", policy="everything")
-    assert "Warning: weak ciphers are among these" in lines(html, "ssh-config").replace("\n# ", " ")
+    assert "Warning: this list includes weak ciphers" in lines(html, "ssh-config").replace(
+        "\n# ", " "
+    )
     assert "No matching host has loopback SSH results" in text_of(page(member, URL, tag="a:b"))
     assert "Add hosts, a tag or another filter" in text_of(page(member, f"{URL}?for=group"))
     assert "Choose a client and a server" in text_of(page(member, f"{URL}?for=pair"))
@@ -171,11 +173,11 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
 def test_the_host_page_leads_to_its_recommendation(member: Client, store_run: StoreRun) -> None:
     run = store_run(usual())
     html = page(member, f"/hosts/{run.host_id}/")
-    assert f"Prefer {GCM256}: 600 MB/s, 2.00 times the rate of {DEFAULT}" in text_of(html)
+    assert f"Use {GCM256}: 600 MB/s, 2.00 times as fast as {DEFAULT}" in text_of(html)
     assert 'href="/recommend/?host=nas"' in html
 
 
 def test_a_default_that_is_the_best_is_kept(member: Client, store_run: StoreRun) -> None:
     store_run(usual("kept", environment=facts(default=GCM256)))
     said = text_of(page(member, URL, host="kept"))
-    assert f"Keep {GCM256}: 600 MB/s, the default of OpenSSH 9.9." in said
+    assert f"Keep {GCM256}: 600 MB/s, the OpenSSH 9.9 default." in said
