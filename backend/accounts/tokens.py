@@ -52,7 +52,7 @@ def create_token(
     `host_name` limits uploads to that host. Raises `NameTaken` if a valid token has this name.
     """
     if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
-        raise NameTaken("A valid token already has this name. Revoke it, or choose another name.")
+        raise NameTaken("Another active token has this name. Revoke it, or choose another name.")
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         name=name,
@@ -95,6 +95,6 @@ def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(
-            f"The token “{token.name}” permits uploads only of the host “{token.host_name}”,"
-            f" but this run is of “{name}”."
+            f"The token “{token.name}” is restricted to the host “{token.host_name}”, but this run"
+            f" is from “{name}”. Use another token."
         )

@@ -49,7 +49,7 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
 class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
     status = serializers.ChoiceField(FleetChange.Status.choices, source="state")
     hosts = serializers.IntegerField()
-    ratio = serializers.FloatField(help_text="Ratio after / before, mean of the hosts.", **NULLABLE)
+    ratio = serializers.FloatField(help_text="Mean ratio after / before of the hosts.", **NULLABLE)
     lowest = serializers.FloatField(**NULLABLE)
     highest = serializers.FloatField(**NULLABLE)
     confidence = serializers.ChoiceField(
@@ -76,7 +76,7 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
-            raise serializers.ValidationError("Send status, note, or both.")
+            raise serializers.ValidationError("Send status, note or both.")
         return attrs
 
 

@@ -51,8 +51,8 @@ class ChangeFilter(ParameterFilterSet):
         method="of_family", help_text="A cipher family (aes) or one of its modes (aes-gcm)."
     )
     tool = ValuesFilter(item=Choice(("ssh", "openssl")), method="of_tool")
-    host = OfHosts("host__slug", help_text="Key or number of a host. May be repeated.")
-    tag = OfTags(item=Tag(), help_text="KEY:VALUE of the changed run.")
+    host = OfHosts("host__slug", help_text="Key or number of a host. Repeatable.")
+    tag = OfTags(item=Tag(), help_text="Tag KEY:VALUE of the changed run.")
     since = MomentFilter(method="seen_since", help_text="Detected on or after this date or time.")
     until = MomentFilter(
         "first_at", "lte", at=time.max, help_text="Detected on or before this date or time."

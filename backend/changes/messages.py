@@ -38,7 +38,7 @@ class Message:
     def subject(self) -> str:
         """Return the subject as one line, so that host names cannot inject email headers."""
         if self.daily:
-            return f"Ciphermark, the last day: {_count(self.notices)}"
+            return f"Ciphermark: {_count(self.notices)} in the last day"
         first = self.notices[0]
         more = f" and {len(self.notices) - 1} more" if len(self.notices) > 1 else ""
         line = f"Ciphermark: {first.title}{more}"

@@ -28,7 +28,7 @@ Severity = NotificationChannel.Severity
 
 SEVERITIES = [
     (Severity.CRITICAL, "Critical: AES acceleration lost"),
-    (Severity.WARNING, "Warning: also slower, silent, rejected, another AES verdict"),
+    (Severity.WARNING, "Warning: also slower, silent host, run rejected, AES verdict changed"),
     (Severity.INFO, "Info: also faster, AES acceleration regained"),
 ]
 
@@ -44,21 +44,23 @@ class TagsField(forms.CharField):
         for tag in tags:
             key, _, text = tag.partition(":")
             if not key or not text:
-                raise forms.ValidationError("Write each tag as KEY:VALUE, such as rack:b2.")
+                raise forms.ValidationError("Enter each tag as KEY:VALUE, such as rack:b2.")
         return list(dict.fromkeys(tags))
 
 
 class RuleForm(forms.ModelForm):
     kinds = forms.MultipleChoiceField(
-        label="Only these kinds",
+        label="Event types (default: all)",
         choices=NotificationChannel.Kind,
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     severity = forms.TypedChoiceField(
-        label="Severity at least", choices=SEVERITIES, coerce=int, initial=Severity.WARNING
+        label="Minimum severity", choices=SEVERITIES, coerce=int, initial=Severity.WARNING
     )
-    tags = TagsField(label="Only tags (KEY:VALUE, by commas)", max_length=2000, required=False)
+    tags = TagsField(
+        label="Only these tags (KEY:VALUE, comma-separated)", max_length=2000, required=False
+    )
 
     class Meta:
         model = NotificationChannel
@@ -148,9 +150,9 @@ class TestChannel(EditorMixin, View):
 class RemoveChannel(ConfirmView):
     permission_required = EDIT
     model = NotificationChannel
-    heading, button = "Delete this channel", "Delete it"
-    sentences = ("Its messages that wait are not sent, and its deliveries leave the log.",)
-    success_message = "Deleted: the channel “{object.name}”."
+    heading, button = "Delete this channel", "Delete"
+    sentences = ("Pending messages will not be sent, and its deliveries are deleted from the log.",)
+    success_message = "Channel “{object.name}” deleted."
     success_url = reverse_lazy("notifications")
 
     @transaction.atomic

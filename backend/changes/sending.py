@@ -102,7 +102,7 @@ def _send_entries(channel: NotificationChannel) -> None:
     rows = list(due.order_by("pk")[:MOST])
     notices = notices_of(rows)
     gone = [row for row in rows if row.pk not in notices]
-    _end(gone, State.WITHDRAWN, "The change was deleted, ended or acknowledged.")
+    _end(gone, State.WITHDRAWN, "The change was deleted, ended or acknowledged before sending.")
     rows = [row for row in rows if row.pk in notices]
     ours = Notification.objects.filter(pk__in=notices)
     ours.update(attempts=F("attempts") + 1, error=NO_END)
@@ -124,7 +124,7 @@ def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
     try:
         error = deliver(channel.address, message)
     except Exception as failed:  # noqa: BLE001 - whatever a service's code raises is a failed attempt
-        error = f"It was not sent ({type(failed).__name__})."
+        error = f"The message was not sent ({type(failed).__name__})."
     if (
         error and time.monotonic() - began > DEADLINE - 2
     ):  # Apprise reports the timeout as a failure

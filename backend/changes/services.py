@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from apprise import Apprise
 
 LONGEST_ERROR = 300
-NOT_SENT = "It was not sent."
+NOT_SENT = "The message was not sent."
 
 
 class AddressRefused(ValueError):
@@ -33,9 +33,9 @@ def check_address(address: str) -> None:
     except (AppriseException, TypeError, ValueError) as error:
         raise AddressRefused(f"{error}".rstrip(".") + ".") from None
     if service is None:
-        raise AddressRefused("Unknown service; see https://appriseit.com/services/.")
+        raise AddressRefused("Not a valid Apprise URL; see https://appriseit.com/services/.")
     if service.port is not None and not 0 < service.port < 2**16:
-        raise AddressRefused(f"{service.port} is not a port: use 1 to 65535.")
+        raise AddressRefused(f"{service.port} is not a valid port; use 1 to 65535.")
 
 
 def deliver(address: str, message: Message) -> str:
@@ -44,7 +44,7 @@ def deliver(address: str, message: Message) -> str:
 
     service = _service(address)
     if not len(service):
-        return "The address is no longer valid."
+        return "The URL is no longer valid."
     result = service.notify(
         title=message.subject,
         body=as_text(message, service[0].body_maxlen),

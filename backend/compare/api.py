@@ -50,7 +50,7 @@ class ComparisonCsvForm(GroupsForm, CsvForm):
 
 class MeasurementFileForm(ComparisonForm):
     run_id = Values(RunId(), help_text="Only these runs.")
-    q = Text(help_text="Only runs whose host name contains this text, or whose ID begins with it.")
+    q = Text(help_text="Part of the host name, or start of the run ID.")
     status = Values(Choice(Run.Status.values), help_text="Only runs with this status.")
 
 
@@ -161,8 +161,8 @@ def _workbook(contents: Contents, name: str) -> FileResponse:
     """Build the complete workbook before the response begins."""
     if len(contents.keys) > MOST_ROWS:
         raise ValidationError(
-            f"A workbook holds at most {MOST_ROWS:,} measurements, and these are more:"
-            " use CSV (exports/measurements.csv), or narrow them down.",
+            f"A workbook can hold {MOST_ROWS:,} measurements, but more match. Use CSV"
+            " (exports/measurements.csv), or add filters.",
             code="too_many_rows",
         )
     file = TemporaryFile(prefix="ciphermark-")  # noqa: SIM115 - the response closes it

@@ -133,8 +133,8 @@ def check_splits(query: ComparisonQuery) -> None:
     if rows[0][0] > MOST_SPLITS:
         raise Unanswerable(
             "split_by",
-            f"{query.split_by} has {rows[0][0]} values here; choose at most {MOST_SPLITS} by a"
-            " filter.",
+            f"{query.split_by} has {rows[0][0]} values here. Use filters to select at most"
+            f" {MOST_SPLITS}.",
         )
 
 
@@ -285,7 +285,7 @@ def _names(group_by: str, wanted: set[Any]) -> dict[Any, tuple[str, str]]:
     rows: Any = (hosts if group_by == "host" else values).filter(pk__in=wanted)
     names = {pk: (key, label) for pk, key, label in rows}
     if len(names) < len(wanted):
-        raise AnalyticsUnavailable("The data are changing")
+        raise AnalyticsUnavailable("The data is changing")
     return names
 
 

@@ -92,7 +92,7 @@ class Grouping(Text):
         tag = value.removeprefix(TAG_PREFIX)
         if value in ("", *GROUPINGS) or (tag != value and re.fullmatch(r"[\w.-]{1,50}", tag)):
             return
-        raise fault(none_of(value, GROUPINGS, f" and {TAG_PREFIX}KEY"))
+        raise fault(none_of(value, GROUPINGS, f"{TAG_PREFIX}KEY"))
 
 
 class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
@@ -111,8 +111,8 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
     compression = Switch(help_text="ssh. Default: off.")
     group_by = Grouping(help_text="cpu, os, openssl, ..., or tag:KEY. Default: cpu.")
     split_by = Grouping(help_text=f"A second group_by, of up to {MOST_SPLITS} values.")
-    relative_to = Text(help_text="Key of a group, or host:ID: adds the ratio of each value to it.")
-    matched = Switch(help_text="1: only hosts with a value in every group.")
+    relative_to = Text(help_text="Key of the reference group, or host:ID. Adds the ratios to it.")
+    matched = Switch(help_text="1: only hosts with results in every group.")
 
     @property
     def query(self) -> ComparisonQuery:
@@ -130,9 +130,9 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
         for sentence in unmeasured(query.tool, query.ciphers):
             self.add_error("cipher", fault(sentence))
         if query.split_by == query.group_by:
-            self.add_error("split_by", fault(f"The groups are by {query.group_by} already."))
+            self.add_error("split_by", fault(f"Results are already grouped by {query.group_by}."))
         if query.matched and "host" in (query.group_by, query.split_by):
-            self.add_error("matched", fault("Groups that are hosts have no hosts in common."))
+            self.add_error("matched", fault("Results by host cannot be matched. Regroup them."))
         if query.reference_host:
             host = Host.objects.find(query.reference_host)
             if host is None:
@@ -141,7 +141,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
             else:
                 self.cleaned_data["relative_to"] = f"{HOST_PREFIX}{host.slug}"
         elif query.relative_to and not _is_group(query.group_by, query.relative_to):
-            sentence = f"No group by {query.group_by} has the key {query.relative_to!r}."
+            sentence = f"No {query.group_by} group has the key {query.relative_to!r}."
             self.add_error("relative_to", fault(sentence))
 
 
@@ -151,7 +151,7 @@ class Sort(Text):
     def validate(self, value: str) -> None:
         super().validate(value)
         if value not in ("", *SORTS) and not value.startswith(CIPHER_SORT):
-            raise fault(none_of(value, SORTS, f" and {CIPHER_SORT}NAME"))
+            raise fault(none_of(value, SORTS, f"{CIPHER_SORT}NAME"))
 
 
 class Top(Number):

@@ -34,25 +34,24 @@ from compare.question import ComparisonQuery
 from runs.models import Measurement, Run
 
 HOW_TO_READ = (
-    "Throughput is bytes divided by seconds; MB/s are 10⁶ bytes per second.",
-    "A measurement is a cipher in one configuration in one run; its value is the median of its "
-    "tries, and its spread is 1.4826 times the median absolute deviation, divided by the median.",
-    "In a comparison every host has one vote in a group, from the environment of its latest run "
-    "there. A group's value is the median of the votes; half of the hosts lie between the "
-    "quartiles. With one host there is no distribution.",
+    "Throughput is bytes divided by seconds. 1 MB/s is 10⁶ bytes per second.",
+    "A measurement is one cipher in one configuration of a run. Its result is the median of its "
+    "tries. Its spread is 1.4826 times the median absolute deviation, divided by the median.",
+    "In a comparison, each host counts once per group, in the environment of its latest run there. "
+    "A group's result is the median of its hosts. Half of the hosts lie between the quartiles.",
     "Low confidence counts hosts whose result is noisy or from a disturbed run, in groups of up to "
     "five hosts.",
-    "A ratio is the result divided by the reference's, with its 95 % interval. Tool changed: "
-    "openssl speed itself measures differently on one of the two sides.",
-    "A normalised throughput is what the host would do if its plain speed, measured by arcfour, "
-    "Blowfish and 3DES, were that of the reference profile: throughput divided by the host's "
-    "speed index. It may be lower or higher by the uncertainty factor.",
+    "A ratio is the result divided by that of the reference, with its 95 % confidence interval. "
+    "Tool changed means that the two versions of openssl speed measure this cipher differently.",
+    "Normalised throughput is the throughput divided by the host's speed index, from its arcfour, "
+    "Blowfish and 3DES speed. It estimates the throughput on the reference machine; the true value "
+    "may differ by the uncertainty factor.",
     "Comparisons exclude hidden and rejected runs and implausible results.",
-    "An empty cell is unknown or does not apply; it is never zero.",
+    "An empty cell means unknown or not applicable, never zero.",
 )
 AXES = {
     "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),
-    "s/GB": ("CPU seconds for 10⁹ bytes", "0.0"),
+    "s/GB": ("CPU seconds per GB (10⁹ bytes)", "0.0"),
     "ratio": ("times", "0.0"),
 }
 """Axis title and number format by unit."""
@@ -135,7 +134,7 @@ HOST_SHEET = {
     "architecture": SheetColumn("Architecture"),
     "os_version": SheetColumn("Operating system", 24),
     "openssl": SheetColumn("OpenSSL", 18),
-    "ssh_library": SheetColumn("Library of ssh", 18),
+    "ssh_library": SheetColumn("SSH library", 18),
     "openssh": SheetColumn("OpenSSH", 18),
     "virtualization": SheetColumn("Virtualisation"),
     "runs": SheetColumn("Runs used", 10),
@@ -329,10 +328,10 @@ def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
         for reason, number in comparison.excluded.items():
             yield f"Left out: {reason.replace('_', ' ')}", number
         known = {*settings, "block_size"}
-    yield from ((f"Asked: {name}", value) for name, value in contents.asked if name not in known)
+    yield from ((f"Filter: {name}", value) for name, value in contents.asked if name not in known)
     yield "Reference profile", PROFILE.name
     for tool, levels in PROFILE.levels.items():
-        yield f"{tool}: made from", PROFILE.made_from[tool]
+        yield f"{tool}: source", PROFILE.made_from[tool]
         for family, level in levels.items():
             yield f"{tool}: {family} (MB/s)", level / 1e6
     yield "How to read it", HOW_TO_READ[0]

@@ -39,7 +39,7 @@ class ByCursor(CursorPagination):
     max_page_size = 200
     page_size_query_param = "page_size"
     ordering = "-id"
-    invalid_cursor_message = "Invalid `cursor`: omit it, then follow `next` and `previous`."
+    invalid_cursor_message = "Invalid cursor. Omit it, then follow next and previous."
 
     def paginate_queryset(
         self, queryset: Any, request: Request, view: APIView | None = None
@@ -54,7 +54,9 @@ class ByCursor(CursorPagination):
         """Return the requested size, at most `max_page_size`; raise if it is invalid."""
         text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
         if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
-            raise ValidationError({"page_size": f"{text[:50]!r} is not a whole number above 0."})
+            raise ValidationError(
+                {"page_size": f"{text[:50]!r} is not valid; use a whole number above 0."}
+            )
         return min(int(text), self.max_page_size)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     given.is_valid(raise_exception=True)
     known = [name for name, field in given.fields.items() if not field.read_only]
     if unknown := set(request.data) - set(known):
-        words = f"Unknown member: {', '.join(known)}."
+        words = f"Unknown member; valid members: {', '.join(known)}."
         raise ValidationError(dict.fromkeys(unknown, words))
     checked: dict[str, Any] = given.validated_data
     return checked
@@ -172,7 +174,7 @@ def read_body(request: Request, *media_types: str, most: int) -> bytes:
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in media_types:
-        expected = f"Send this with Content-Type: {media_types[0]} (not {media_type or 'none'})."
+        expected = f"Use Content-Type: {media_types[0]} (not {media_type or 'none'})."
         raise UnsupportedMediaType(media_type or "none", detail=expected)
     length = int(request.META.get("CONTENT_LENGTH") or 0)
     # Django treats a chunked body as empty, because it has no Content-Length.
@@ -181,17 +183,17 @@ def read_body(request: Request, *media_types: str, most: int) -> bytes:
     try:
         body: bytes = stream.read(most + 1) if stream and length <= most else b""
     except (RequestDataTooBig, UnreadablePostError, ParseException, NoMoreData) as error:
-        raise ParseError(f"Cannot read the body: {error}") from None
+        raise ParseError(f"The body could not be read: {error}") from None
     if max(length, len(body)) > most:
         raise TooLarge(f"The upload exceeds {most} bytes.")
     if len(body) < length:
-        raise ParseError("The body ends before its Content-Length.")
+        raise ParseError("The body is shorter than its Content-Length.")
     encoding = request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if encoding == "gzip":
         body = _gunzip(body, most)
     elif encoding != "identity":
         raise UnsupportedMediaType(
-            encoding, detail=f"Content-Encoding {encoding} is not supported."
+            encoding, detail=f"Content-Encoding {encoding} is not supported; use gzip or none."
         )
     if not body:
         raise ParseError("The body is empty.")
@@ -204,11 +206,11 @@ def _gunzip(packed: bytes, most: int) -> bytes:
     try:
         body = unpacker.decompress(packed, most + 1)
     except zlib.error as error:
-        raise ParseError(f"The body is not gzip: {error}") from None
+        raise ParseError(f"The body is not valid gzip: {error}") from None
     if len(body) > most:
         raise TooLarge(f"The upload exceeds {most} bytes.")
     if not unpacker.eof or unpacker.unused_data:
-        raise ParseError("The gzip body ends too early, or has bytes after its end.")
+        raise ParseError("The gzip body is incomplete or followed by other bytes.")
     return body
 
 

@@ -51,7 +51,7 @@ class Handler(ExceptionHandler):
         """Convert database outages to 503, and a token of another host to 403."""
         words = outage_message(exc)
         if words is not None:
-            return Unavailable(f"{words}; try again soon.")
+            return Unavailable(f"{words}. Try again in a minute.")
         if isinstance(exc, SignInRefused | OtherHost):
             return PermissionDenied(str(exc))
         if isinstance(exc, EditConflict):
@@ -67,6 +67,6 @@ class Handler(ExceptionHandler):
             return ValidationError({exc.parameter: exc.sentence})
         if isinstance(exc, TooManyFieldsSent):
             most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-            return ValidationError(f"A request has at most {most} parameters.")
+            return ValidationError(f"Send at most {most} parameters.")
         converted: Exception = super().convert_known_exceptions(exc)
         return converted

@@ -38,8 +38,8 @@ class StrictJsonParser(BaseParser):
         """Parse the body; raise 400 for invalid JSON and 413 for a large body."""
         body = stream.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:
-            raise TooLarge(f"A request here has at most {MOST_BYTES} bytes.")
+            raise TooLarge(f"The body exceeds {MOST_BYTES:,} bytes.")
         try:
             return parse_json(body)
         except JsonError as error:
-            raise ParseError(f"The body is not JSON: {error}.") from None
+            raise ParseError(f"{error}.") from None

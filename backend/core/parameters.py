@@ -48,12 +48,13 @@ def alike(name: str, known: Iterable[str], ratio: float = LOOSE_MATCH) -> list[s
     return get_close_matches(name[:LONGEST_NAMED].lower(), sorted(known), n=3, cutoff=ratio)
 
 
-def none_of(name: str, known: Collection[str], beside: str = "") -> str:
-    """Return the error for an unknown value, with suggestions; `beside` adds valid values."""
+def none_of(name: str, known: Collection[str], *others: str) -> str:
+    """Return the error for an unknown value, with suggestions; `others` adds valid values."""
     near = alike(name, known)
-    # Suggest nothing if all values are similar.
-    meant = f"; did you mean {' or '.join(near)}?" if 0 < len(near) < len(known) else "."
-    return f"{name[:LONGEST_NAMED]!r} is none of {', '.join(known)}{beside}{meant}"
+    # No suggestion if all values are similar.
+    meant = f"did you mean {' or '.join(near)}? Use" if 0 < len(near) < len(known) else "use"
+    *first, last = *known, *others
+    return f"{name[:LONGEST_NAMED]!r} is not valid; {meant} {', '.join(first)} or {last}."
 
 
 def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
@@ -84,14 +85,14 @@ class Line(Text):
     def validate(self, value: str) -> None:
         super().validate(value)
         if not value.isprintable():
-            raise fault("This must be one line of printable characters.")
+            raise fault("Use one line of printable characters.")
 
 
 class Tag(Text):
     def validate(self, value: str) -> None:
         super().validate(value)
         if ":" not in value:
-            raise fault(f"{value[:LONGEST_NAMED]!r} must be KEY:VALUE.")
+            raise fault(f"{value[:LONGEST_NAMED]!r} is not valid; use KEY:VALUE.")
 
 
 class Choice(Text):
@@ -118,7 +119,7 @@ class Switch(Text):
     def validate(self, value: str) -> None:
         super().validate(value)
         if value and value.lower() not in self.values:
-            raise fault(f"{value[:LONGEST_NAMED]!r} must be 1 or 0.")
+            raise fault(f"{value[:LONGEST_NAMED]!r} is not valid; use 1 or 0.")
 
     def clean(self, value: str) -> bool | None:
         return self.values.get(super().clean(value).lower())
@@ -141,7 +142,7 @@ class Moment(forms.DateTimeField):
         "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
     }
     default_error_messages: ClassVar = {
-        "invalid": "Enter a date (2026-11-21) or a time (2026-11-21T14:30:00Z)."
+        "invalid": "Enter a date (2026-11-21) or a date and time (2026-11-21T14:30:00Z)."
     }
 
     def __init__(self, at: time = time.min, **more: Any) -> None:
@@ -176,7 +177,7 @@ class Values(forms.Field):
         given = dict.fromkeys(value or ())
         self.validate(value)
         if len(given) > self.most:
-            raise fault(NOT_REPEATABLE if self.most == 1 else f"At most {MAX_VALUES} values.")
+            raise fault(NOT_REPEATABLE if self.most == 1 else f"Use at most {MAX_VALUES} values.")
         return tuple(filter(None, map(self.item.clean, given)))
 
 
@@ -236,14 +237,14 @@ class ParameterForm(forms.Form):
                 self.add_error(name, fault(NOT_REPEATABLE))
         since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
         if since and until and since > until:
-            self.add_error("until", fault("This is before since."))
+            self.add_error("until", fault("This is before since; enter a later date."))
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:
     sentence = f"Unknown parameter {name[:LONGEST_NAMED]!r}"
     if near := alike(name, known):
         return f"{sentence}; did you mean {' or '.join(near)}?"
-    return f"{sentence}; known parameters: {', '.join(sorted(known))}." if known else f"{sentence}."
+    return f"{sentence}; valid parameters: {', '.join(sorted(known))}." if known else f"{sentence}."
 
 
 def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:

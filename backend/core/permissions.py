@@ -32,7 +32,7 @@ class BearerTokenAuthentication(BaseAuthentication):
         if not words or words[0].lower() != b"bearer":
             return None
         if len(words) != 2:
-            raise AuthenticationFailed("The header must be: Authorization: Bearer TOKEN")
+            raise AuthenticationFailed("Use the header Authorization: Bearer TOKEN.")
         now = timezone.now()
         digest = hashlib.sha256(words[1]).hexdigest()
         token = ApiToken.objects.filter(digest=digest, revoked_at=None).first()
@@ -97,7 +97,7 @@ def _scope(request: Request) -> str | None:
 class MayRead(BasePermission):
     """Allow read tokens and signed-in users; on public sites also requests without a token."""
 
-    message = "This requires a token with scope read."
+    message = "Use a token with the read scope."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         scope = _scope(request)
@@ -109,7 +109,7 @@ class MayRead(BasePermission):
 class MayUpload(BasePermission):
     """Allow tokens with the upload scope. Users upload through the page."""
 
-    message = "This requires a token with scope upload."
+    message = "Use a token with the upload scope."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return _scope(request) == ApiToken.Scope.UPLOAD
@@ -128,12 +128,12 @@ def _people(needed: str, message: str) -> type[BasePermission]:
     return type("PeopleWith", (_PeopleWith,), {"needed": needed, "message": message})
 
 
-MayChangeRuns = _people("runs.change_run", "Only signed-in editors can hide runs.")
-MayRemoveRuns = _people("runs.delete_run", "Only signed-in editors can remove runs.")
-MayChangeHosts = _people("runs.change_host", "Only signed-in editors can change hosts.")
+MayChangeRuns = _people("runs.change_run", "Sign in as an editor to hide runs.")
+MayRemoveRuns = _people("runs.delete_run", "Sign in as an editor to delete runs.")
+MayChangeHosts = _people("runs.change_host", "Sign in as an editor to change hosts.")
 MayDecideChanges = _people(
-    "changes.change_fleetchange", "Only signed-in editors can acknowledge changes."
+    "changes.change_fleetchange", "Sign in as an editor to acknowledge changes."
 )
-MayAddNotes = _people("hosts.add_note", "Only signed-in editors can add notes.")
-MayRemoveNotes = _people("hosts.delete_note", "Only signed-in editors can remove notes.")
-MayShare = _people("compare.add_share", "Only signed-in editors can create shares.")
+MayAddNotes = _people("hosts.add_note", "Sign in as an editor to add notes.")
+MayRemoveNotes = _people("hosts.delete_note", "Sign in as an editor to delete notes.")
+MayShare = _people("compare.add_share", "Sign in as an editor to create shared links.")

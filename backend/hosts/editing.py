@@ -28,7 +28,7 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     host = Host.objects.select_for_update().get(pk=host_pk)
     name = name.strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise EditRefused(f"A name has 1 to {LONGEST_NAME} printable characters.", "name")
+        raise EditRefused(f"Enter a name of 1 to {LONGEST_NAME} printable characters.", "name")
     if name == host.name:
         return host
     identity = {"machine_id": host.machine_id, "published": host.published}
@@ -38,7 +38,7 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     other = listed or (alias.host if alias and alias.host != host else None)
     if other is not None:
         raise EditConflict(
-            f"The name “{name}” leads to the host {other.name} ({other.slug}): if they are one "
+            f"The name “{name}” is already in use by host {other.slug}. If both are the same "
             "machine, merge them.",
             "name",
         )
@@ -60,7 +60,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
     """
     both = Host.objects.select_for_update().order_by("pk").in_bulk([kept_pk, other_pk])
     if kept_pk == other_pk:
-        raise EditRefused("A host cannot be merged with itself.", "other")
+        raise EditRefused("Choose another host; a host cannot be merged with itself.", "other")
     for wanted in (kept_pk, other_pk):
         if wanted not in both:
             raise EditRefused(f"There is no host {wanted}.", "other")
@@ -123,7 +123,7 @@ def _stop_following(alias: HostAlias) -> None:
 def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
     """Store a note, dated now by default; raise `EditRefused` if it is in the future."""
     if at and at > timezone.now() + timedelta(days=1):
-        raise EditRefused("The date is more than a day ahead.", "at")
+        raise EditRefused("This date is more than a day ahead. Enter an earlier one.", "at")
     note = Note.objects.create(
         at=at or timezone.now(), text=text, host_id=host_pk, made_by=by.name[:200]
     )

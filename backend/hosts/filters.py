@@ -62,15 +62,15 @@ class HostForm(ParameterForm):
     """Filter the list of hosts by their latest runs."""
 
     q = Text(help_text="Part of the host's current or former name.")
-    cpu = Values(help_text="Key of a value. Repeat it to match any of several.")
-    os = Values(help_text="Key of a value. Repeat it to match any of several.")
-    openssl_series = Values(help_text="Key of a value. Repeat it to match any of several.")
+    cpu = Values(help_text="Key of a CPU. Repeatable.")
+    os = Values(help_text="Key of an operating system. Repeatable.")
+    openssl_series = Values(help_text="Key of an OpenSSL series. Repeatable.")
     verdict = Values(
         Choice(VERDICTS), help_text="AES verdict. Repeatable: verdict=hidden&verdict=unused."
     )
     ordering = Choice(
         (*ORDERS, *(f"-{name}" for name in ORDERS)),
-        help_text="Default: -id, newest first. Unknown values come last.",
+        help_text="Default: -id (newest first). Unknown values come last.",
     )
 
     @property
@@ -144,7 +144,7 @@ def _place(name: str, value: Any) -> Any:
 
 
 class NoteFilter(ParameterFilterSet):
-    host = HostsFilter("host__slug", help_text="Key or number of a host. May be repeated.")
+    host = HostsFilter("host__slug", help_text="Key or number of a host. Repeatable.")
     since = MomentFilter("at", "gte", help_text="On or after this date or time.")
     until = MomentFilter("at", "lte", at=time.max, help_text="On or before this date or time.")
 

@@ -53,7 +53,7 @@ class HistoryForm(ParameterForm):
     tool = Choice(tuple(DEFAULTS), required=True)
     cipher = Text(required=True)
     metric = Choice(tuple(METRICS), help_text="Default: throughput.")
-    block_size = Number(help_text="openssl. Default: the most common size, else the largest.")
+    block_size = Number(help_text="openssl, in bytes. Default: the most common, else the largest.")
     operation = Choice(("encrypt", "decrypt"), help_text="openssl. Default: encrypt.")
     threads = Number(help_text="openssl. Default: 1.")
     method = Choice(("pipeline", "steady"), help_text="ssh. Default: pipeline.")
@@ -119,8 +119,8 @@ class StepChange(Change):
     @property
     def words(self) -> str:
         sentence = (
-            f"{abs(self.step.ratio - 1):.1%} {self.direction} than the median of"
-            f" {self.step.window} runs before (a change is more than {self.step.threshold:.1%})."
+            f"{abs(self.step.ratio - 1):.1%} {self.direction} than the median of the previous"
+            f" {self.step.window} runs (threshold {self.step.threshold:.1%})."
         )
         return sentence.replace("%", " %")
 

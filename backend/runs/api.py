@@ -34,7 +34,7 @@ from runs.filters import RunFilter
 from runs.models import ImportedText, Run
 from runs.serializers import ChangedRunSerializer, RunDetailSerializer, RunSummarySerializer
 
-DIFFERENT_CONTENT = "A run with this run_id and different content exists."
+DIFFERENT_CONTENT = "Another run with different content has this run_id."
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):

@@ -56,7 +56,7 @@ def remove_run(run_pk: int, by: Actor) -> None:
     """
     run = _locked_run(run_pk)
     if run.source == Run.Source.PUBLISHED:
-        raise EditConflict("Published runs cannot be removed. Hide the run instead.")
+        raise EditConflict("Published runs cannot be deleted. Hide the run instead.")
     before: dict[str, Any] = {
         "host_name": run.host_name,
         "host_key": run.host_id,

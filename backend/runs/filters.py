@@ -51,7 +51,7 @@ class LibraryFilter(ValuesFilter):
 class NarrowingFilter(ParameterFilterSet):
     """Filter all queries of measurements by these parameters."""
 
-    host = HostsFilter("host__slug", help_text="Key or number of a host. May be repeated.")
+    host = HostsFilter("host__slug", help_text="Key or number of a host. Repeatable.")
     cpu = ValuesFilter("environment__cpu__key")
     cpu_vendor = ValuesFilter("environment__cpu_vendor__key")
     microarchitecture = ValuesFilter("environment__microarchitecture__key")
@@ -63,12 +63,12 @@ class NarrowingFilter(ParameterFilterSet):
     verdict = ValuesFilter("acceleration", item=Choice(VERDICTS))
     tag = TagsFilter(
         item=Tag(),
-        help_text="KEY:VALUE. May be repeated: any value of one key matches, and all keys must "
-        "match (tag=env:prod&tag=dc:fra&tag=dc:ams: production in either data centre).",
+        help_text="KEY:VALUE. Repeatable: runs match any of a key's values, and all keys "
+        "(tag=env:prod&tag=dc:fra&tag=dc:ams: production in either data centre).",
     )
     source = ValuesFilter("source", item=Choice(Run.Source.values))
     disturbed = ValuesFilter(
-        item=Choice(("no", "yes")), method="by_conditions", help_text="no: runs without conditions."
+        item=Choice(("no", "yes")), method="by_conditions", help_text="no: only undisturbed runs."
     )
     since = MomentFilter("started_at", "gte", help_text="Started on or after this date or time.")
     until = MomentFilter(
@@ -87,7 +87,7 @@ class NarrowingFilter(ParameterFilterSet):
 class RunFilter(NarrowingFilter):
     run_id = ValuesFilter("run_id", item=RunId(), help_text="Only these runs.")
     status = ValuesFilter("status", item=Choice(Run.Status.values))
-    q = TextFilter(method="named", help_text="Host name contains this text, or ID begins with it.")
+    q = TextFilter(method="named", help_text="Part of the host name, or start of the run ID.")
 
     def named(self, rows: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
         named = Q(host_name__icontains=text) | Q(host__name__icontains=text)

@@ -77,9 +77,7 @@ def _derive(run: Run) -> None:
     add_to_context(run_id=str(run.run_id))
     try:
         if run.attempts > MAX_ATTEMPTS:
-            raise DocumentRejected(
-                f"processing failed {MAX_ATTEMPTS} times; the server's log has the reason"
-            )
+            raise DocumentRejected(f"processing failed {MAX_ATTEMPTS} times; see the server log")
         document = parse_run_document(json.loads(run.document.received))
     except ValueError as error:
         run.status, run.rejection = Run.Status.REJECTED, str(error)

@@ -90,6 +90,6 @@ def test_the_log_is_shown_page_by_page_and_narrowed(administrator: Client) -> No
 @pytest.mark.django_db
 def test_a_namesake_of_a_valid_token_is_refused() -> None:
     create_token("nas", "upload")
-    with pytest.raises(ValueError, match="valid token already has this name"):
+    with pytest.raises(ValueError, match="active token has this name"):
         create_token("nas", "read")
     assert actions() == ["token.create"]

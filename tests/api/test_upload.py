@@ -108,7 +108,7 @@ def test_a_document_of_a_clock_that_is_wrong_is_refused_at_once(uploader: ApiCli
             "started_at": code,
             "finished_at": code,
         }
-        assert "set the host's clock" in found["started_at"][1]
+        assert "Set the host's clock" in found["started_at"][1]
     answer = uploader.upload(run_document(finished_at="9999-12-31T23:59:59-01:00"))
     assert errors(answer)["finished_at"][0] == "date"
     assert Run.objects.count() == 1
@@ -167,7 +167,7 @@ def test_a_token_of_one_host_brings_no_other() -> None:
     refused = bound.upload(run_document(host={"name": "router"}))
     assert refused.status_code == 403
     said = refused.json()["errors"][0]["detail"]
-    assert "only of the host “nas”" in said
+    assert "restricted to the host “nas”" in said
     assert "“router”" in said
     text = "aes128-ctr: 104.167 MB/s\n"
     import_of = "/api/v1/imports/?host={}"

@@ -49,7 +49,7 @@ def test_somebody_signs_in_and_out_and_neither_code_nor_secret_is_in_the_log(
     page.goto(wanted)
     page.get_by_role("link", name="Sign in with 127.0.0.1").click()
     page.get_by_role("button", name="Deny").click()
-    expect(page.get_by_text("127.0.0.1 did not sign you in: access_denied.")).to_be_visible()
+    expect(page.get_by_text("127.0.0.1 rejected the sign-in (access_denied).")).to_be_visible()
     written = (Path(below_path.environment["CIPHERMARK_DATA_DIR"]) / "web.log").read_text()
     assert "/accounts/oidc/callback/?code=[secret]&state=" in written
     assert CLIENT_SECRET not in written

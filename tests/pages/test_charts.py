@@ -60,7 +60,7 @@ def test_a_picture_names_what_it_shows_its_source_and_its_date(
     picture = chart(page(member, "/", tool="openssl", tag="rack:b2"))["picture"]
     assert picture["title"] == "OpenSSL throughput by CPU"
     assert picture["subtitle"] == "encrypt, 8 KiB blocks, 1 thread; Tag rack:b2"
-    assert picture["source"] == "Figures: agent"
+    assert picture["source"] == "Sources: agent"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", picture["date"])
     name = "ciphermark-openssl-throughput-by-cpu"
     assert picture["file"] == f"{name}-{picture['date']}"

@@ -77,7 +77,7 @@ def test_some_hosts_of_one_family_stand_beside_the_factor_of_the_others(
     store_run(host("web", aes_128_gcm=2e9, des_ede3_cbc=31.2e6, rc4=912e6))
     html = page(member, "/", **ASKED)
     assert "uncertainty factor 1.000" in html
-    assert "uncertainty factor 1.000, some 3DES only" in html
+    assert "uncertainty factor 1.000, some hosts 3DES only" in html
     assert list(chart(html)["notes"].values()) == ["2 hosts"]
 
 

@@ -175,7 +175,7 @@ def test_a_deactivated_account_stays_shut(provider: Provider) -> None:
     sign_in(Client(), provider)
     User.objects.update(is_active=False)
     status, said = sign_in(Client(), provider)
-    assert (status, "The account ada was deactivated on this site." in said) == (403, True)
+    assert (status, "The account ada is deactivated on this site." in said) == (403, True)
     assert actions()[-1] == "sign-in.refused"
 
 
@@ -185,7 +185,7 @@ def test_a_password_is_no_way_past_the_provider(provider: Provider) -> None:
     ada.set_password(PASSWORD)
     ada.save()
     answer = Client().post("/accounts/login/", {"username": "ada", "password": PASSWORD})
-    assert "signs in through its provider" in text_of(answer.content.decode())
+    assert "Sign in through your provider" in text_of(answer.content.decode())
     assert answer.status_code == 200
 
 
@@ -216,7 +216,7 @@ def test_an_answer_that_is_wrong_signs_nobody_in(
     (line,) = [
         message
         for message in caplog.messages
-        if message.startswith("An answer of 127.0.0.1 is ref")
+        if message.startswith("A response of 127.0.0.1 was rej")
     ]
     assert reason in line
     assert CLIENT_SECRET not in line
@@ -229,7 +229,7 @@ def test_a_code_is_worth_nothing_but_in_the_browser_that_began(provider: Provide
         begin(mine)
         answer = client.get(stolen)
         assert answer.status_code == 400
-        assert "begun in another browser" in text_of(answer.content.decode())
+        assert "started in another browser" in text_of(answer.content.decode())
     # Even with a valid state, the code is bound to the verifier of the other browser.
     state = parse_qs(urlsplit(begin(mine)).query)["state"][0]
     code = parse_qs(urlsplit(stolen).query)["code"][0]
@@ -249,7 +249,7 @@ def test_a_provider_that_is_away_is_named_and_passwords_still_work(
     for answer in (failing, client.get("/accounts/oidc/")):
         assert (answer.status_code, answer["Retry-After"]) == (503, "60")
         said = text_of(answer.content.decode())
-        assert "127.0.0.1, which signs people in here, cannot be reached just now" in said
+        assert "The sign-in provider, 127.0.0.1, is not reachable" in said
     fields = {"username": "root", "password": PASSWORD}
     assert client.post("/accounts/login/", fields).status_code == 302
     assert client.get("/audit/").status_code == 200

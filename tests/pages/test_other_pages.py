@@ -191,8 +191,8 @@ def test_a_change_is_confirmed_with_a_way_back(editor: Client, store_run: StoreR
     run = store_run(run_document(ssh_measurement(GCM, 4e8)))
     address = f"/runs/{run.run_id}/hide/"
     asked = text_of(page(editor, address))
-    assert "the run of nas of 20" in asked
+    assert "nas, 20" in asked
     done = editor.post(address, follow=True).content.decode()
-    assert "Hidden: the run of nas of 20" in text_of(done)
+    assert "Run hidden: nas, 20" in text_of(done)
     back = editor.post(link(done, "Undo"), follow=True).content.decode()
-    assert "Shown again: the run of nas" in text_of(back)
+    assert "Run shown again: nas, 20" in text_of(back)

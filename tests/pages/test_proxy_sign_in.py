@@ -117,7 +117,7 @@ def test_a_deactivated_account_stays_shut() -> None:
     page(through_proxy(), "/runs/")
     User.objects.update(is_active=False)
     said = text_of(page(through_proxy(), "/runs/", expect=403))
-    assert "The account ada was deactivated on this site." in said
+    assert "The account ada is deactivated on this site." in said
 
 
 @pytest.mark.django_db

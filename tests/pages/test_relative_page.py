@@ -37,8 +37,8 @@ def test_the_cost_of_an_upgrade_is_drawn_and_told(member: Client) -> None:
     assert "−7.0 %" in text_of(row) or "−6.6 %" in text_of(row)
     assert "within the noise" not in text_of(row)
     assert re.search(
-        r"Against 1\.1\.1, of 4 figures: 1 lower, −[67]\.\d % \(Intel Xeon E5-2680\); "
-        r"3 without a measurable difference\.",
+        r"Compared with 1\.1\.1, 1 of 4 results is lower, −[67]\.\d % \(Intel Xeon E5-2680\); "
+        r"3 show no measurable difference\.",
         said,
     )
     for name in ("relative_to", "split_by"):

@@ -118,7 +118,7 @@ def test_a_view_with_too_many_splits_is_said_to_be_so(editor: Client, store_run:
     path = path_of(made(editor, query=view))
     page(Client(), path)
     store_run(run_document(host={"name": "another"}))
-    sentence = "host has 13 values here; choose at most 12 by a filter."
+    sentence = "host has 13 values here. Use filters to select at most 12."
     for answer in (
         Client().get(path),
         Client().get(f"{path}comparison.csv"),

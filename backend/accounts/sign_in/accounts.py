@@ -80,7 +80,7 @@ def account_of(external: ExternalPerson) -> User:
     account then loses its role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
-        raise SignInRefused("The provider's subject is missing or too long.", external)
+        raise SignInRefused("The provider sent no valid user ID. Ask the administrator.", external)
     wanted = Rights(frozenset({external.role} if external.role else ()))
     person = _find(external)
     if person is None or _rights(person) != wanted:
@@ -88,11 +88,11 @@ def account_of(external: ExternalPerson) -> User:
     if person is None or not wanted.roles:
         raise SignInRefused(
             f"You are signed in as {external.name}, but none of your groups has a role on this"
-            " site. Ask its administrator to add you to one that has.",
+            " site. Ask the administrator to add you to a group with a role.",
             external,
         )
     if not person.is_active:
-        words = f"The account {person.username} was deactivated on this site."
+        words = f"The account {person.username} is deactivated on this site. Ask the administrator."
         raise SignInRefused(words, external)
     return person
 

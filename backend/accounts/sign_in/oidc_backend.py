@@ -74,7 +74,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         except FAULTS as error:
             raise AnswerRefused(f"{type(error).__name__}: {error}"[:LONGEST_FAULT]) from None
         if person is None:
-            raise AnswerRefused("it has no code")
+            raise AnswerRefused("it contains no code")
         return person
 
     def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:

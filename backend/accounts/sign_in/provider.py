@@ -62,21 +62,21 @@ def discover() -> dict[str, Any]:
     except requests.RequestException as error:
         raise ProviderUnavailable(f"{url}: {in_words(error)}") from None
     if not isinstance(document, dict) or str(document.get("issuer", "")).rstrip("/") != issuer:
-        raise ProviderUnavailable(f"{url}: is not the discovery document of this issuer")
+        raise ProviderUnavailable(f"{url}: not the discovery document of this issuer")
     for setting, endpoint in ENDPOINTS.items():
         if setting != "OIDC_OP_USER_ENDPOINT" and not document.get(endpoint):
-            raise ProviderUnavailable(f"{url}: has no {endpoint}")
+            raise ProviderUnavailable(f"{url}: {endpoint} is missing")
     return document
 
 
 def in_words(error: requests.RequestException) -> str:
     """Describe the error without memory locations."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"returns HTTP status {error.response.status_code}"
+        return f"HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):
         return f"no response within {settings.OIDC_TIMEOUT} s"
     if isinstance(error, requests.exceptions.SSLError):
-        return "its certificate is not valid"
+        return "invalid certificate"
     if isinstance(error, requests.ConnectionError):
-        return "cannot be reached"
-    return "does not return JSON"
+        return "not reachable"
+    return "response is not JSON"

@@ -31,14 +31,14 @@ SESSION = timedelta(hours=12)
 LONGEST_REASON = 100
 
 UNVERIFIED = (
-    "The answer of the provider could not be verified. Please sign in again; if that does not help,"
-    " this site's log says why."
+    "The response of the provider could not be verified. Sign in again. If it persists, see the"
+    " log of this site."
 )
 AWAY = (
-    "{}, which signs people in here, cannot be reached just now. Please try again in a minute."
-    " Local accounts can sign in by password meanwhile."
+    "The sign-in provider, {}, is not reachable. Try again in a minute, or sign in to a local"
+    " account by password."
 )
-EXPIRED = "This sign-in has expired, or it was begun in another browser. Please sign in again."
+EXPIRED = "This sign-in has expired or was started in another browser. Sign in again."
 
 
 COOKIE = "ciphermark-oidc"
@@ -109,7 +109,7 @@ class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[mis
         reason = request.GET.get("error", "")[:LONGEST_REASON]
         if reason:  # such a link must not end the session, as the library would
             logger.warning("sign-in with %s failed: %r", provider_name(), reason)
-            words = f"{provider_name()} did not sign you in: {reason}."
+            words = f"{provider_name()} rejected the sign-in ({reason}). Sign in again."
             return sign_in_failed(request, words, status=403)
         self.own_session, request.session = request.session, _begun(request)
         try:
@@ -132,7 +132,7 @@ class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[mis
 
     def login_failure(self) -> HttpResponse:
         """Handle a response without a code or with an unknown state."""
-        raise SuspiciousOperation("the sign-in was not begun in this browser")
+        raise SuspiciousOperation("the sign-in was not started in this browser")
 
 
 def _begun(request: HttpRequest) -> SessionStore:

@@ -22,8 +22,8 @@ class SignInForm(AuthenticationForm):
     error_messages = {
         **AuthenticationForm.error_messages,
         "invalid_login": (
-            "No account has this user name and this password. The user name is the one that an"
-            " administrator gave the account; both are case-sensitive."
+            "Wrong user name or password. Use the user name from your administrator. User name and"
+            " password are case-sensitive."
         ),
     }
 
@@ -36,7 +36,7 @@ class SignInForm(AuthenticationForm):
         """Reject passwords of accounts that an identity provider manages."""
         super().confirm_login_allowed(user)
         if ExternalIdentity.objects.filter(person=user).exists():
-            raise ValidationError("This account signs in through its provider, not by password.")
+            raise ValidationError("This account has no password. Sign in through your provider.")
 
 
 class SignInView(LoginView):

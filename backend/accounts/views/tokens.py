@@ -23,12 +23,12 @@ from runs.agent import agent_release
 EXPIRIES = {"": "Never", "30": "After 30 days", "90": "After 90 days", "365": "After a year"}
 UPLOAD, READ = ApiToken.Scope.UPLOAD.value, ApiToken.Scope.READ.value
 SCOPES = {
-    UPLOAD: "Upload: an agent sends runs, and reads nothing",
-    READ: "Read: a script reads figures and exports, and changes nothing",
+    UPLOAD: "Upload: agents can only upload runs",
+    READ: "Read: scripts can only read results and exports",
 }
 PUBLIC_SCOPES = {
-    UPLOAD: "Upload: an agent sends runs, and changes nothing else",
-    READ: "Read: a script reads figures and exports, for which this public site needs no token",
+    UPLOAD: SCOPES[UPLOAD],
+    READ: "Read: scripts can read results and exports (this site is public and needs no token)",
 }
 
 
@@ -44,7 +44,7 @@ class TokenForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("host_name") and cleaned.get("scope") != ApiToken.Scope.UPLOAD:
-            self.add_error("host_name", "Only an upload token is bound to a host.")
+            self.add_error("host_name", "Only upload tokens can be restricted to a host.")
         return cleaned
 
 
@@ -101,9 +101,9 @@ def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
 
 class RevokeToken(ConfirmView):
     permission_required = "accounts.add_apitoken"
-    heading, button = "Revoke this token", "Revoke it"
-    sentences = ("Whatever uses it is refused from now on. This cannot be undone.",)
-    success_message = "Revoked: the token “{object.name}”."
+    heading, button = "Revoke this token", "Revoke"
+    sentences = ("Agents and scripts can no longer use it. This cannot be undone.",)
+    success_message = "Token “{object.name}” revoked."
     success_url = reverse_lazy("tokens")
 
     def get_queryset(self) -> QuerySet[ApiToken]:

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('speed', 'Speed'), ('verdict', 'AES acceleration'), ('silent', 'Silent host')], max_length=10)),
-                ('direction', models.CharField(choices=[('slower', 'Slower'), ('faster', 'Faster'), ('lost', 'AES acceleration lost'), ('regained', 'AES acceleration regained'), ('changed', 'AES verdict changed'), ('silent', 'No recent runs')], max_length=10)),
+                ('direction', models.CharField(choices=[('slower', 'Slower'), ('faster', 'Faster'), ('lost', 'AES acceleration lost'), ('regained', 'AES acceleration regained'), ('changed', 'AES verdict changed'), ('silent', 'Host silent')], max_length=10)),
                 ('family', models.CharField(blank=True, help_text='Cipher family, such as aes.', max_length=100)),
                 ('difference', models.CharField(blank=True, help_text='First environment difference, shared by all hosts.', max_length=300)),
                 ('first_at', models.DateTimeField(help_text='Start of the first changed run on any host.')),

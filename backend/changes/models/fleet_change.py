@@ -60,7 +60,7 @@ class FleetChange(models.Model):
         LOST = "lost", "AES acceleration lost"
         REGAINED = "regained", "AES acceleration regained"
         CHANGED = "changed", "AES verdict changed"
-        SILENT = "silent", "No recent runs"
+        SILENT = "silent", "Host silent"
 
     class Status(models.TextChoices):
         NEW = "new"

@@ -18,7 +18,7 @@ TOPIC_WORDS = {
     FleetChange.Direction.LOST.value: "AES acceleration lost",
     FleetChange.Direction.REGAINED.value: "AES acceleration regained",
     FleetChange.Direction.CHANGED.value: "AES verdict changed",
-    FleetChange.Direction.SILENT.value: "no recent runs",
+    FleetChange.Direction.SILENT.value: "host silent",
     REJECTED: "run rejected",
 }
 """Text that follows the host name in titles, by topic."""

@@ -47,12 +47,12 @@ def answers() -> list[Card]:
         verdicts = "&".join(f"verdict={verdict}" for verdict in UNACCELERATED)
         address = f"{reverse('host-pages')}?{verdicts}"
         verb = "does" if count == 1 else "do"
-        cards.append(Card(counted_hosts(count), f"{verb} not use AES instructions", address))
+        cards.append(Card(counted_hosts(count), f"{verb} not use AES hardware", address))
     own = ComparisonQuery(group_by="host", ciphers=RECOMMENDED, filters={"source": ("agent",)})
     if fastest := fastest_ciphers(own):
         cipher = max(fastest, key=lambda name: (fastest[name], name))
-        hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))} measured here"
+        hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))}"
         address = reverse("recommend") + PageAddress.of(source="agent", **{"for": "group"})
-        text = f"is the fastest recommended cipher on {hosts}"
+        text = f"is the fastest recommended cipher on {hosts} measured with the agent"
         cards.append(Card(short_names([cipher])[cipher], text, address))
     return cards

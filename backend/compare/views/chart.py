@@ -34,8 +34,8 @@ MOST_LETTERS = 400
 RELATIVE = "relative"
 READING = "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence"
 RELATIVE_READING = (
-    "Bar: difference from the reference, grey within the noise or of too few hosts; whisker: 95 % "
-    "interval, of six hosts or more"
+    "Bar: difference from the reference (grey: within the noise or too few hosts); whisker: 95 % "
+    "confidence interval (needs six hosts per group)"
 )
 """Explanation of the marks in a picture."""
 
@@ -140,7 +140,7 @@ def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
     return {
         "title": title,
         "subtitle": "; ".join(how)[:MOST_LETTERS],
-        "source": f"Figures: {', '.join(sorted(sources))}",
+        "source": f"Sources: {', '.join(sorted(sources))}",
         "date": date,
         "file": f"ciphermark-{slugify(title)[:80]}-{date}",
         "groups": PICTURE_GROUPS,
@@ -149,9 +149,9 @@ def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
 
 
 def _measured_how(query: ComparisonQuery) -> str:
-    """Describe the series, such as "method pipeline" or "encrypt, 8 KiB blocks, 1 thread"."""
+    """Describe the series, such as "pipeline method" or "encrypt, 8 KiB blocks, 1 thread"."""
     if query.tool == "ssh":
-        return f"method {query.method}"
+        return f"{query.method} method"
     size = f", {data_size(query.block_size)} blocks" if query.block_size else ""
     return f"{query.operation}{size}, {query.threads} thread{'' if query.threads == 1 else 's'}"
 

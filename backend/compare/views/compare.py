@@ -178,10 +178,10 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
 
 
 def _baselines(groups: Sequence[Group]) -> str:
-    """Describe groups with a single baseline, such as "3DES only, of 2 of 3 groups"."""
+    """Describe groups with a single baseline, such as "3DES only in 2 of 3 groups"."""
     notes = Counter(filter(None, map(only_baseline, groups)))
     return "; ".join(
-        note if count == len(groups) else f"{note}, of {count} of {len(groups)} groups"
+        note if count == len(groups) else f"{note} in {count} of {len(groups)} groups"
         for note, count in notes.items()
     )
 
@@ -191,7 +191,7 @@ def _ways_back(
 ) -> Iterator[tuple[str, str]]:
     """Yield label and URL of views that remove one filter of an empty view."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
-        yield f"Show the method {METHODS[0].label}", address.changed(method=None)
+        yield f"Show the {METHODS[0].label.lower()} method", address.changed(method=None)
     for size in other_sizes:
         wanted = None if size == BLOCK_SIZE else str(size)
         yield f"Show {data_size(size)} blocks", address.changed(block_size=wanted)

@@ -1,6 +1,7 @@
 """Describe in a sentence which groups differ significantly from the reference."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from django.utils.text import Truncator
 
@@ -35,18 +36,19 @@ def finding(comparison: Comparison) -> str:
         [figure for figure in sure if (figure[1] < 1) is is_lower] for is_lower in (True, False)
     )
     parts = [
-        f"{len(side)} {word}, {_amounts(side)} ({_places(side)})"
+        (len(side), f"{{}} {word}, {_amounts(side)} ({_places(side)})", ("is", "are"))
         for word, side in (("lower", lower), ("higher", higher))
         if side
     ]
-    if len(sure) < judged:
-        parts.append(f"{judged - len(sure)} without a measurable difference")
-    if judged < len(figures):
-        parts.append(f"{len(figures) - judged} of too few hosts to tell")
-    chance = "; so few may be chance" if 0 < len(sure) <= BY_CHANCE * judged else ""
+    parts.append((judged - len(sure), "{} no measurable difference", ("shows", "show")))
+    parts.append((len(figures) - judged, "{} too few hosts", ("has", "have")))
+    count = f" of {len(figures)} result{'' if len(figures) == 1 else 's'}"
+    words: list[str] = []
+    for number, text, verbs in filter(itemgetter(0), parts):
+        words.append(f"{number}{'' if words else count} {text.format(verbs[number > 1])}")
+    chance = " So few differences may be chance." if 0 < len(sure) <= BY_CHANCE * judged else ""
     against = _name(reference.label or reference.key)
-    count = f"{len(figures)} figure{'' if len(figures) == 1 else 's'}"
-    return f"Against {against}, of {count}: {'; '.join(parts)}{chance}."
+    return f"Compared with {against}, {'; '.join(words)}.{chance}"
 
 
 def _amounts(side: Found) -> str:

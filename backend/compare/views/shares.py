@@ -91,9 +91,9 @@ def _heading(view: str) -> str:
 class RevokeShare(ConfirmView):
     permission_required = "compare.change_share"
     model = Share
-    heading, button = "Revoke this link", "Revoke it"
-    sentences = ("The link stops working now. This cannot be undone.",)
-    success_message = "Revoked: the link “{object.name}”."
+    heading, button = "Revoke this link", "Revoke"
+    sentences = ("The link stops working immediately. This cannot be undone.",)
+    success_message = "Link “{object.name}” revoked."
     success_url = reverse_lazy("shares")
 
     @transaction.atomic

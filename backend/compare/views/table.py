@@ -47,7 +47,8 @@ def hosts_note(group: Group, comparison: Comparison) -> str:
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    notes = (reference, hosts, "" if most >= group.hosts else f"n ≤ {most}", only_baseline(group))
+    fewer = "" if most >= group.hosts else f"up to {most} per cipher"
+    notes = (reference, hosts, fewer, only_baseline(group))
     return ", ".join(filter(None, notes))
 
 
@@ -127,7 +128,7 @@ def _cell(group: Group, cipher: str, highest: float) -> Cell | None:
 
 def _only(families: Sequence[str], *, some: bool) -> str:
     named = only(families)
-    return f"some {named}" if named and some else named
+    return f"some hosts {named}" if named and some else named
 
 
 @dataclass(frozen=True)

@@ -29,4 +29,4 @@ class NoSuchAddress(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Return 404 before other checks."""
-        raise NotFound(f"There is nothing at {request.path}; see {reverse('api:docs')}.")
+        raise NotFound(f"{request.path} not found; see {reverse('api:docs')}.")

@@ -186,7 +186,7 @@ class DocsPage(TemplateView):
         known = library()
         page = known.pages.get(name)
         if page is None:
-            raise Http404("There is no such page of the documentation.")
+            raise Http404("Documentation page not found.")
         return super().get_context_data(
             page=page,
             html=mark_safe(page.html),  # noqa: S308 - of files of this program
@@ -207,5 +207,5 @@ def _link(page: Page, shown: Page) -> tuple[str, str, bool]:
 def docs_picture(request: HttpRequest, name: str) -> HttpResponse:
     pictures: dict[str, Path] = {path.name: path for path in settings.DOCS_DIR.rglob("*.png")}
     if name not in pictures:
-        raise Http404("There is no such picture.")
+        raise Http404("Picture not found.")
     return HttpResponse(pictures[name].read_bytes(), content_type="image/png")

@@ -24,12 +24,12 @@ class RenameHost(ConfirmView):
     permission_required = "runs.change_host"
     model = Host
     form_class = RenameForm
-    heading, button = "Rename this host", "Rename it"
+    heading, button = "Rename this host", "Rename"
     sentences = (
-        "Uploads under its current name still reach it.",
-        "Its key stays the same, so old links keep working.",
+        "Uploads under the current name will still belong to this host.",
+        "Its ID stays the same, so old links keep working.",
     )
-    success_message = "Renamed; it was {object.name}."
+    success_message = "Renamed from {object.name}."
 
     def get_initial(self) -> dict[str, Any]:
         return {"name": self.object.name}
@@ -58,12 +58,12 @@ class MergeHosts(ConfirmView):
     heading = "Merge “{other.name}” into “{object.name}”"
     about = "{other.name} ({other.slug}) becomes part of {object.name} ({object.slug})"
     sentences = (
-        "All its runs move ({moved}); none of their figures change.",
+        "All its runs ({moved}) move; their results do not change.",
         "Later uploads under the merged name belong to this host.",
-        "The runs cannot be moved back; the audit log keeps which were moved.",
+        "This cannot be undone. The audit log records which runs were moved.",
     )
-    button = "Merge them"
-    success_message = "Merged: the {moved} run{s} of {other.name} are here now."
+    button = "Merge"
+    success_message = "Merged: {moved} run{s} moved from {other.name}."
 
     def get_words(self) -> dict[str, Any]:
         other = get_object_or_404(Host, pk=self.kwargs["other_id"])
@@ -84,13 +84,13 @@ class MergeHosts(ConfirmView):
 class RemoveAlias(ConfirmView):
     permission_required = "runs.change_host"
     queryset = HostAlias.objects.select_related("host")
-    heading, button = "Stop following “{object.name}”", "Stop following"
+    heading, button = "Remove the former name “{object.name}”", "Remove"
     about = "{object.host.name} ({object.host.slug})"
     sentences = (
-        "Later uploads as “{object.name}” create a new host.",
-        "The runs that are here stay here.",
+        "Later uploads under “{object.name}” create a new host.",
+        "Existing runs stay with this host.",
     )
-    success_message = "Later uploads as “{object.name}” create a new host."
+    success_message = "Former name “{object.name}” removed."
 
     def get_success_url(self) -> str:
         return reverse("host-page", args=[self.object.host_id])

@@ -203,7 +203,7 @@ def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
             "at": int(note.at.timestamp() * 1000),
             "kind": "note",
             "label": Truncator(note.text).chars(NOTE_LABEL),
-            "words": f"Note of {note.at:%Y-%m-%d}: {note.text}",
+            "words": f"Note, {note.at:%Y-%m-%d}: {note.text}",
         }
         for note in notes
     ]

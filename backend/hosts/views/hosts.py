@@ -139,5 +139,5 @@ class HostByKey(ReaderMixin, RedirectView):
 def _host_url(key: str) -> str:
     host = Host.objects.find(key)
     if host is None or host.latest_run_id is None:
-        raise Http404("No such host, or none of its runs counts.")
+        raise Http404("This host does not exist or has no visible runs.")
     return reverse("host-page", args=[host.pk])

@@ -30,7 +30,7 @@ class AddNote(ConfirmView):
     form_class = NoteForm
     heading, button = "Add a note", "Add note"
     sentences = ()
-    success_message = "The note is added."
+    success_message = "Note added."
 
     def get_success_url(self) -> str:
         return f"{reverse('host-page', args=[self.object.pk])}#notes"
@@ -44,10 +44,10 @@ class AddNote(ConfirmView):
 class DeleteNote(ConfirmView):
     permission_required = "hosts.delete_note"
     queryset = Note.objects.select_related("host")
-    heading, button = "Delete this note", "Delete it"
+    heading, button = "Delete this note", "Delete"
     about = "{object.host.name}, {object.at:%Y-%m-%d}: {object.text}"
-    sentences = ("It leaves the histories of the host. This cannot be undone.",)
-    success_message = "The note is deleted."
+    sentences = ("It is deleted from all of this host's histories. This cannot be undone.",)
+    success_message = "Note deleted."
 
     def get_success_url(self) -> str:
         return f"{reverse('host-page', args=[self.object.host_id])}#notes"

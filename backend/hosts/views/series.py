@@ -74,7 +74,7 @@ def section_label(series: Series) -> str:
         ]
     else:
         words += [series.operation, f"{series.threads} thread{'' if series.threads == 1 else 's'}"]
-    words.append("AES instructions turned off" if series.acceleration == "masked" else "")
+    words.append("AES hardware disabled" if series.acceleration == "masked" else "")
     words.append(f"MAC {series.mac}" if series.mac else "")
     words.append("with compression" if series.compression else "")
     words.append("each end pinned to a core" if series.pinned else "")
@@ -204,6 +204,6 @@ def standing_tables(
 
 
 def standing_words(standing: Standing) -> str:
-    """Describe the percentile, rounded down so that only the best host is faster than all."""
-    hosts = f"{standing.others} other host{'' if standing.others == 1 else 's'}"
-    return f"faster than {math.floor(standing.percentile)} % of {hosts}"
+    """Describe the percentile, rounded down so that only the best host has 100."""
+    percentile = math.floor(standing.percentile)
+    return f"{percentile} (faster than {standing.beaten} of {standing.others})"

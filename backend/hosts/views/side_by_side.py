@@ -141,7 +141,7 @@ class SideBySide(ReaderMixin, TemplateView):
             return self.render_to_response(context, status=400)
         known = _runs(keys) if kind == "run" else _hosts(keys)
         if missing := [key for key in keys if key not in known]:
-            raise Http404(f"No {kind} that counts is named {', '.join(missing)}.")
+            raise Http404(f"No visible {kind}: {', '.join(missing)}.")
         sides = list({side.key: side for side in known.values()}.values())
         chosen = request.GET.get(BASELINE, "")
         sides.sort(key=lambda side: side.key != chosen)
@@ -215,7 +215,7 @@ def labels_of(sides: Sequence[Side]) -> list[str]:
 
 def _date(side: Side, pattern: str) -> str:
     started = side.run.started_at
-    dated = f"{started.astimezone(UTC):{pattern}}" if started else "date unknown"
+    dated = f"{started.astimezone(UTC):{pattern}}" if started else "undated"
     return dated.replace("{run}", str(side.run.run_id)[:8])
 
 

@@ -102,7 +102,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         several = self.beginning_with(reference) if "\x00" not in reference else []
         keys = ", ".join(host.slug for host in several)
         sentence = f"There is no host {reference[:50]!r}"
-        return f"{sentence}, and several keys begin with it: {keys}." if keys else f"{sentence}."
+        return f"{sentence}; did you mean {keys}?" if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
         """Return the distinct current keys of these hosts, keeping unknown references."""

@@ -17,12 +17,12 @@ class _RunChange(ConfirmView):
     permission_required = "runs.change_run"
     model = Run
     slug_field = slug_url_kwarg = "run_id"
-    about = "the run of {object.host_name} of {date}"
+    about = "{object.host_name}, {date}"
     success_url = reverse_lazy("hidden-runs")
 
     def get_words(self) -> dict[str, Any]:
         started = self.object.started_at
-        date = f"{started:%Y-%m-%d %H:%M} UTC" if started else "an unknown date"
+        date = f"{started:%Y-%m-%d %H:%M} UTC" if started else "undated"
         return {**super().get_words(), "date": date}
 
     def get_cancel_url(self) -> str:
@@ -30,12 +30,12 @@ class _RunChange(ConfirmView):
 
 
 class HideRun(_RunChange):
-    heading, button = "Hide this run", "Hide it"
+    heading, button = "Hide this run", "Hide"
     sentences = (
         "The run disappears from all lists, charts, comparisons and exports.",
         "No data is lost. You can show it again from the list of hidden runs.",
     )
-    success_message = "Hidden: the run of {object.host_name} of {date}."
+    success_message = "Run hidden: {object.host_name}, {date}."
 
     def change(self, by: Actor) -> None:
         editing.set_hidden(self.object.pk, True, by)
@@ -46,9 +46,9 @@ class HideRun(_RunChange):
 
 
 class ShowRun(_RunChange):
-    heading, button = "Show this run again", "Show it"
-    sentences = ("It counts in all lists and statistics again.",)
-    success_message = "Shown again: the run of {object.host_name} of {date}."
+    heading, button = "Show this run again", "Show"
+    sentences = ("It appears in all lists and statistics again.",)
+    success_message = "Run shown again: {object.host_name}, {date}."
 
     def change(self, by: Actor) -> None:
         editing.set_hidden(self.object.pk, False, by)
@@ -62,13 +62,13 @@ class ShowRun(_RunChange):
 
 class RemoveRun(_RunChange):
     permission_required = "runs.delete_run"
-    heading, button = "Remove this run for good", "Remove it for good"
+    heading, button = "Delete this run permanently", "Delete permanently"
     sentences = (
-        "The run, its figures and its document as received are deleted. This cannot be undone.",
-        "To take it out of the charts alone, hide it instead.",
-        "The audit log keeps who removed it, its host and its time, and none of its figures.",
+        "The run, its results and its original document are deleted. This cannot be undone.",
+        "To remove it only from lists and charts, hide it instead.",
+        "The audit log records who deleted it, its host and its time, but no results.",
     )
-    success_message = "Removed for good: the run of {object.host_name} of {date}."
+    success_message = "Run deleted: {object.host_name}, {date}."
     success_url = reverse_lazy("run-pages")
 
     def change(self, by: Actor) -> None:
