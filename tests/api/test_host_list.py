@@ -38,7 +38,9 @@ def listed(client: ApiClient, **query: Any) -> list[str]:
 def test_a_host_says_why_it_has_its_verdict_and_what_to_do(reader: ApiClient) -> None:
     (row,) = reader.get(URL, {"verdict": "hidden"}).json()["results"]
     assert "has AES hardware, but the system does not report it" in (row["acceleration_evidence"])
-    assert row["acceleration_advice"].startswith("A hypervisor hides them. Give the guest the host")
+    assert row["acceleration_advice"].startswith(
+        "A hypervisor hides the AES hardware. Give the guest the host"
+    )
 
 
 @pytest.mark.usefixtures("transactional_db")

@@ -237,7 +237,7 @@ def test_two_hosts_of_one_name_are_told_apart_by_their_keys(
 
 REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({}, "host", "host=HOST"),
-    ({"host": "nas", "policy": "lax"}, "policy", "none of modern, compatible, everything"),
+    ({"host": "nas", "policy": "lax"}, "policy", "use modern, compatible or everything"),
     ({"client": "nas"}, "server", "A pair requires"),
     ({"server": "nas"}, "client", "A pair requires"),
     ({"client": "nas", "server": "nas", "link": "fast"}, "link", "neither one of 1GbE, 2.5GbE"),

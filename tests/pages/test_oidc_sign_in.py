@@ -216,7 +216,7 @@ def test_an_answer_that_is_wrong_signs_nobody_in(
     (line,) = [
         message
         for message in caplog.messages
-        if message.startswith("A response of 127.0.0.1 was rej")
+        if message.startswith("rejected a response from 127.0.0.1")
     ]
     assert reason in line
     assert CLIENT_SECRET not in line

@@ -36,7 +36,7 @@ def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run:
     assert order(html) == [GCM256, CHACHA]
     gain = f"2.00 times as fast as {DEFAULT} (noise range 1.96–2.04), with 2.50 CPU s/GB less."
     assert f"Use {GCM256}: 600 MB/s, {gain}" in said
-    assert "the client's order decides" in said
+    assert "only the client's order matters" in said
     assert lines(html, "ssh-config").endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
     assert lines(html, "sshd-config").endswith(f"\nCiphers {GCM256},{CHACHA}\n")
     assert 'data-copy="ssh-config"' in html
