@@ -240,7 +240,7 @@ REFUSED: tuple[tuple[dict[str, str], str, str], ...] = (
     ({"host": "nas", "policy": "lax"}, "policy", "use modern, compatible or everything"),
     ({"client": "nas"}, "server", "A pair requires"),
     ({"server": "nas"}, "client", "A pair requires"),
-    ({"client": "nas", "server": "nas", "link": "fast"}, "link", "neither one of 1GbE, 2.5GbE"),
+    ({"client": "nas", "server": "nas", "link": "fast"}, "link", "use 1GbE, 2.5GbE"),
     ({"client": "nas", "server": "nas", "link": "0"}, "link", "nor a number of bits"),
     ({"host": "nas", "link": "1GbE"}, "link", "A link requires"),
     ({"host": "nas", "client": "nas", "server": "nas"}, "host", "either client and server"),

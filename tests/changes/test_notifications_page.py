@@ -54,8 +54,8 @@ def test_administrators_see_the_log_and_editors_nothing(
     ("fields", "words"),
     (
         ({"address": "json://127.0.0.1:99999/hook"}, "99999 is not a valid port"),
-        ({"address": "nonsense://example.org"}, "Unknown service"),
-        ({"address": "https://example.org/hook"}, "Unknown service"),
+        ({"address": "nonsense://example.org"}, "Not a valid Apprise URL"),
+        ({"address": "https://example.org/hook"}, "Not a valid Apprise URL"),
         ({"address": "mailto://mail.example.org"}, "Invalid ~From~ email specified"),
         ({"address": "slack://onlyone"}, "An invalid Slack (second) Token"),
         ({"tags": "rack"}, "Write each tag as KEY:VALUE"),

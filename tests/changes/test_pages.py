@@ -135,7 +135,7 @@ def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: 
     assert (mark["label"], mark["index"]) == ("BIOS <update>", 4)
     refused = editor.post(f"{address}notes/", {"text": "BIOS", "date": "2999-01-01"})
     assert (refused.status_code, refused.context["form"]["text"].value()) == (400, "BIOS")
-    assert "The date is more than a day ahead." in refused.content.decode()
+    assert "This date is more than a day ahead." in refused.content.decode()
     note = Note.objects.get()
     editor.post(f"/notes/{note.pk}/delete/")
     assert not Note.objects.exists()

@@ -23,7 +23,7 @@ def test_which_hosts_lose_aes_hardware_and_what_to_do_is_one_click_away(member: 
     assert names(shown) == ["guest"]
     said = text_of(shown)
     assert "The AMD EPYC 9R14 (zen4) has AES hardware, but the system" in said
-    assert f"A hypervisor hides them. {ADVICE}" in said
+    assert f"A hypervisor hides the AES hardware. {ADVICE}" in said
     assert 'id="lost"' not in shown
 
 
