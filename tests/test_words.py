@@ -6,7 +6,8 @@ from pathlib import Path
 PROJECT = Path(__file__).parent.parent
 WORDS = (
     *("anew", "told", "tells", "lends?", "lending", "mend(?:s|ed)?", "nobody", "whoever"),
-    *("passed over", "in passing", "of which", "stands", "by itself", "e-mails?", "web hooks?"),
+    *("passed over", "in passing", "of which", "stands", "by itself", "scatters?"),
+    *("e-mails?", "web hooks?", "somebody", "anybody", "as ever"),
 )
 BANNED = re.compile(rf"\b({'|'.join(WORDS)})\b", re.IGNORECASE)
 FOLDERS = ("agent", "backend", "docs", "frontend/src")

@@ -19,7 +19,7 @@ admin.site.unregister(Group)
 
 
 class LookOnlyAdmin(ModelAdmin):
-    """List rows that are edited elsewhere, with checks and audit entries."""
+    """Show rows read-only, because they are edited elsewhere with checks and audit entries."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""The admin site at /admin/, for administrators."""
+"""Define the admin site at /admin/, for administrators."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Daily Celery tasks for accounts."""
+"""Delete expired sessions in a daily Celery task."""
 
 from celery import shared_task
 from django.core.management import call_command

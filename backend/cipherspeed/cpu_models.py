@@ -68,7 +68,7 @@ def _entry(raw: Mapping[str, Any]) -> X86Entry:
 
 @cache
 def cpu_tables() -> CpuTables:
-    """Read the tables once."""
+    """Return the tables, which are read once."""
     text = resources.files(__package__).joinpath("data/cpu_models.json").read_text("utf-8")
     raw = json.loads(text)
     return CpuTables(

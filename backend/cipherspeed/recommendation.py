@@ -473,7 +473,7 @@ class _Ranking:
         return f"{NOT_MEASURED} on {_names(missing)}" if missing else ""
 
     def _because(self, cipher: Cipher) -> str:
-        """Return " because of Terrapin (OpenSSH 9.2 on nas)", the reason of the status."""
+        """Format the reason of the status, as in " because of Terrapin (OpenSSH 9.2 on nas)"."""
         assessment, (client, server) = self._worst(cipher)
         for advisory in cipher.advisories:
             affected = advisory.affected_ends(client.client, server.server)
@@ -590,6 +590,6 @@ class _Ranking:
 
 
 def _names(hosts: Iterable[str]) -> str:
-    """Return "nas and 2 more"."""
+    """Shorten a list of names, as in "nas and 2 more"."""
     first, *more = dict.fromkeys(hosts)
     return f"{first} and {len(more)} more" if more else first

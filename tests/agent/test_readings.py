@@ -85,7 +85,7 @@ def test_facts_of_an_arm_cpu_come_from_its_numbers() -> None:
     facts = agent.parse_cpuinfo(ARM64)
     assert (facts["model_id"], facts["stepping"]) == (0xD08, 3)
     assert facts["flags"] == ["fp", "asimd", "evtstrm", "crc32", "cpuid"]
-    assert facts["model"] is facts["vendor"] is None  # lscpu knows the names
+    assert facts["model"] is facts["vendor"] is None  # lscpu provides the names
 
 
 def test_openssl_build_facts() -> None:

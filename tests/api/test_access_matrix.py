@@ -212,7 +212,6 @@ class Route:
 
     @property
     def rights(self) -> Rights | None:
-        """Look up the rights of the route."""
         if self.name.startswith("admin:"):
             return ADMIN_DECISIONS.get(self.name.removeprefix("admin:"))
         return DECISIONS.get(self.name)

@@ -32,7 +32,7 @@ def doubt_words(group: Group, cipher: str) -> str:
 
 
 def counted_hosts(count: int) -> str:
-    """Return "2 hosts"."""
+    """Format a number of hosts, as in "2 hosts"."""
     return f"{count} host{'' if count == 1 else 's'}"
 
 

@@ -91,7 +91,7 @@ def _markdown() -> MarkdownIt:
 
 @cache
 def library() -> Library:
-    """Read all pages once."""
+    """Return all pages, which are read once."""
     folder: Path = settings.DOCS_DIR
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
