@@ -71,7 +71,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add: Any = parser.add_argument
     add("--output", metavar="FILE", help="write the run document to FILE (- for standard output)")
     host = parser.add_mutually_exclusive_group()
-    host.add_argument("--name", type=settings.host_label, help="host name (default: of this host)")
+    host.add_argument("--name", type=settings.host_label, help="reported name (default: host name)")
     host.add_argument("--anonymous", help="omit host name, account and machine ID", **switch)
     add("--tag", dest="tags", metavar="KEY=VALUE", type=settings.tag_pair, help="add a tag", **many)
 
@@ -186,13 +186,13 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
     programs += ["sshd"] if "ssh" in programs and not run.options.targets else []
     for name in programs:
         checks.append((name, getattr(run, name), "".join(MISSING[name])))
-    measured = read_cpu_times() and children.PRCTL and "available"
+    measured = read_cpu_times() and children.PRCTL and "measurable"
     checks.append(("other programs' load, sshd CPU time", measured, "requires Linux with /proc"))
     if site is not None:
         refusal = foresee_refusal(site)
         checks.append(("upload", not refusal and site.server, str(refusal).replace("\n", " ")))
-    form = "%-4s %s: %s"
-    lines = [form % ("yes" if able else "no", name, able or fix) for name, able, fix in checks]
+    form = "%-6s  %s: %s"
+    lines = [form % ("ok" if able else "failed", name, able or fix) for name, able, fix in checks]
     return ["# Available measurements", *map(common.printable, lines)]
 
 

@@ -260,7 +260,7 @@ def test_a_dry_run_starts_nothing(run_agent: RunAgent, ssh: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     (
-        (ACCEPTED, "yes  upload: http://127.0.0.1:"),
+        (ACCEPTED, "ok      upload: http://127.0.0.1:"),
         (http_answer(401, {}), "(status 401): the token is unknown, expired or revoked"),
     ),
 )
@@ -273,14 +273,14 @@ def test_a_dry_run_says_first_what_can_be_measured_and_how_to_change_that(
     assert done.code == 0, done.err
     first = done.out.split("# Commands")[0]
     for able in ("ssh: /", f"sshd: {sshd}", f"openssl: {STAND_IN}"):
-        assert f"\nyes  {able}" in first, first
+        assert f"\nok      {able}" in first, first
     assert said in first
     assert "cmk_x" not in done.out
     assert sorted(path.name for path in tmp_path.iterdir()) == [".config", "temporary"]
     bare = run_agent("run", "--dry-run", before="agent.SSHD_PLACES = ()", env={"PATH": "/none"})
     assert bare.code == 3
-    assert "no   ssh: ssh not found. Install openssh-client" in bare.out
-    assert "no   openssl: openssl not found. Install openssl" in bare.out
+    assert "failed  ssh: ssh not found. Install openssh-client" in bare.out
+    assert "failed  openssl: openssl not found. Install openssl" in bare.out
 
 
 @pytest.mark.parametrize(
