@@ -48,7 +48,7 @@ def test_a_file_with_faults_loads_all_but_those(tmp_path: Path) -> None:
             "schema: This field is required",
             "finished_at is before started_at",
             "with different content",
-            "larger than 2097152 bytes",
+            "exceeds 2097152 bytes",
         ),
         refused,
         strict=True,
