@@ -73,7 +73,7 @@ def test_the_start_after_an_update_renews_the_others(unreadable: Run) -> None:
     said = StringIO()
     call_command("renew_runs", stdout=said, stderr=said)
     assert "1 run was processed again" in said.getvalue()
-    assert "keeps its rows of an older version" in said.getvalue()
+    assert "its rows are unchanged" in said.getvalue()
     unreadable.refresh_from_db()
     assert unreadable.status == Run.Status.READY
 
