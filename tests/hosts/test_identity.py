@@ -119,7 +119,7 @@ def test_a_refused_name_stays_in_the_form(editor: Client, store_run: StoreRun) -
     host, _ = (store_run(named(name)).host_id for name in ("nas", "web"))
     answer = editor.post(f"/hosts/{host}/rename/", {"name": "web"})
     assert (answer.status_code, answer.context["form"]["name"].value()) == (409, "web")
-    assert "“web” leads to the host web" in answer.content.decode()
+    assert "“web” is already in use by host web" in answer.content.decode()
 
 
 def test_a_merged_host_brings_its_own_aliases(editor: Client, store_run: StoreRun) -> None:

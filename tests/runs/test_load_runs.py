@@ -44,7 +44,7 @@ def test_a_file_with_faults_loads_all_but_those(tmp_path: Path) -> None:
     ]
     for words, sentence in zip(
         (
-            "Expecting property name",
+            "property name enclosed in double quotes",
             "schema: This field is required",
             "finished_at is before started_at",
             "with different content",
