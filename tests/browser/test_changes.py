@@ -115,8 +115,8 @@ def test_a_note_is_added_and_drawn_in_the_history(
     page.keyboard.press("End")
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    expect(page.locator("#history-reading")).to_contain_text("Note of 2025-03-04: BIOS update")
+    expect(page.locator("#history-reading")).to_contain_text("Note, 2025-03-04: BIOS update")
     page.get_by_role("link", name="Delete note").click()
-    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Note deleted.")).to_be_visible()
     expect(page.locator("#notes .notes")).to_have_count(0)

@@ -98,7 +98,7 @@ def test_the_chart_draws_every_run_and_speaks_of_each(
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     assert "300 MB/s" in (said.text_content() or "")
-    assert "slower than the median of 3 runs" in (said.text_content() or "")
+    assert "slower than the median of the previous 3 runs" in (said.text_content() or "")
     page.keyboard.press("Escape")
     assert said.text_content() == ""
 

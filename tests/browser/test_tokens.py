@@ -52,5 +52,5 @@ def test_a_page_with_a_new_token_is_open_to_all_and_revokes_it_by_a_button(
     page.goto("/")
     page.get_by_role("link", name="Tokens").click()
     page.get_by_role("link", name="Revoke lost laptop").click()
-    page.get_by_role("button", name="Revoke it").click()
+    page.get_by_role("button", name="Revoke", exact=True).click()
     expect(page.get_by_role("row", name="lost laptop").get_by_text("revoked")).to_be_visible()

@@ -58,7 +58,7 @@ def test_administrators_see_the_log_and_editors_nothing(
         ({"address": "https://example.org/hook"}, "Not a valid Apprise URL"),
         ({"address": "mailto://mail.example.org"}, "Invalid ~From~ email specified"),
         ({"address": "slack://onlyone"}, "An invalid Slack (second) Token"),
-        ({"tags": "rack"}, "Write each tag as KEY:VALUE"),
+        ({"tags": "rack"}, "Enter each tag as KEY:VALUE"),
         ({"severity": "9"}, "Select a valid choice"),
         ({"kinds": "weather"}, "Select a valid choice"),
     ),

@@ -111,10 +111,10 @@ def test_more_measurements_than_a_workbook_holds_are_told_to_use_csv(
     assert refused.status_code == 400
     (error,) = refused.json()["errors"]
     assert (error["code"], error["attr"]) == ("too_many_rows", None)
-    assert "use CSV" in error["detail"]
+    assert "Use CSV" in error["detail"]
     page = reader.get(address, headers={"accept": "text/html"})
     assert page.status_code == 400
-    assert "use CSV" in page.content.decode()
+    assert "Use CSV" in page.content.decode()
     assert page["Content-Type"].startswith("text/html")
     assert len(table(opened(body(reader, f"{form}.xlsx", cipher="a")), "Measurements")) == 1
 
@@ -145,7 +145,7 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     said = {str(row[0]): row[1] for row in book["Method"].iter_rows(values_only=True) if row[0]}
     assert said["Cipher"] == "aes128-ctr, 3des-cbc"
     assert said["Metric"] == "normalised"
-    assert said["Asked: source"] == "published"
+    assert said["Filter: source"] == "published"
     assert said["Reference profile"] == "2015"
     assert isinstance(said["ssh: arcfour (MB/s)"], int | float)
     # With "#,##0.##", a whole number would end with a point: "1.".
