@@ -75,7 +75,7 @@ def test_a_list_of_many_values_is_refused_with_the_limit(reader: ApiClient, name
         reader.get(URL, {name: [f"k:{number}" for number in range(MAX_VALUES + 1)]})
     )
     assert status == 400
-    assert f"At most {MAX_VALUES} values" in detail
+    assert f"Use at most {MAX_VALUES} values" in detail
 
 
 @pytest.mark.parametrize("position", ("abc", "9" * 30, "\x00", "2026", ""))
