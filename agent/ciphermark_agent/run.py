@@ -112,7 +112,7 @@ class Run:
         named = self.options.ciphers is not None
         former = ssh_server.SSH_OLD_CIPHERS if named else ssh_server.SSH_BASELINES
         for cipher in self.wanted([name for name in former if name not in offered]):
-            self.skipped.add("ssh", cipher, "not supported by this OpenSSH")
+            self.skipped.add("ssh", cipher, "this OpenSSH does not offer it")
         return self.wanted(offered)
 
     def openssl_ciphers(self) -> List[str]:

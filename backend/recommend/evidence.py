@@ -16,8 +16,8 @@ from runs.models import Measurement, Run
 MOST_CONDITIONS = 3
 """Maximum number of conditions listed per run."""
 
-NOT_OFFERED = ("not supported by this OpenSSH", "this OpenSSH does not offer it")
-"""Agents' reasons for skipping a cipher that `ssh -Q cipher` does not list."""
+NOT_OFFERED = "this OpenSSH does not offer it"
+"""The agent's reason for skipping a cipher that `ssh -Q cipher` does not list."""
 
 _VOTES = """
 SELECT v.host AS host, v.run AS run, v.series AS series, r.environment AS environment,
@@ -60,7 +60,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
             rates=tuple(rates[run]),
             **{name: openssh.get(name) for name in ("client", "server", "default_cipher")},
             not_offered=frozenset(
-                cipher["cipher"] for cipher in skipped if cipher["reason"] in NOT_OFFERED
+                cipher["cipher"] for cipher in skipped if cipher["reason"] == NOT_OFFERED
             ),
             acceleration=acceleration,
             advice=advice,

@@ -29,7 +29,6 @@ _NAME_CELL = re.compile(
 _LISTED = re.compile(
     r"[\s*•-]{0,8}([\w@.-]{3,40}(?: \([^()]{1,30}\))?)(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
 )
-"""Pattern of a name and a number; the unit may be above the list."""
 _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camellia", re.I)
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _IGNORED = re.compile(

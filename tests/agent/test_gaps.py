@@ -51,5 +51,5 @@ def test_every_ssh_cipher_that_was_asked_for_and_is_not_offered_is_named(
     words = ("run", "--ssh", ssh, "--openssl", STAND_IN, "--ciphers", asked, "--tries", "1")
     document = sound(run_agent(*words))
     named = {(entry["cipher"], entry["reason"]) for entry in document["skipped"]}
-    words_of = "not supported by this OpenSSH"
+    words_of = "this OpenSSH does not offer it"
     assert named == {(name, words_of) for name in ("cast128-cbc", "arcfour", "arcfour256")}

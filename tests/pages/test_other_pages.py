@@ -56,7 +56,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         noisy,
         ssh_measurement("3des-cbc", 20e6),
         openssl_measurement("aes-128-gcm", 4e9),
-        skipped=[{"tool": "ssh", "cipher": "arcfour", "reason": "not supported by this OpenSSH"}],
+        skipped=[{"tool": "ssh", "cipher": "arcfour", "reason": "this OpenSSH does not offer it"}],
     )
     run = store_run(document)
     html = page(member, f"/runs/{run.run_id}/")
@@ -68,7 +68,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         "1 measurement is noisy",
         "umac-64-etm@openssh.com, curve25519-sha256",
         "busy : other processes used 12 % of the CPU",
-        "not supported by this OpenSSH",
+        "this OpenSSH does not offer it",
         "AMD EPYC 9R14",
         "24 GiB",
         "Speed index, ssh",
