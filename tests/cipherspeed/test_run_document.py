@@ -126,7 +126,7 @@ def test_times_become_utc() -> None:
             "measurements.0 requested aes128-ctr, but the connection negotiated aes256-ctr",
         ),
         (run_document(started_at="2026-02-30T00:00:00Z"), "started_at must be a date and time"),
-        (run_document(finished_at="9999-12-31T23:59:59-01:00"), "finished_at is .* not a date"),
+        (run_document(finished_at="9999-12-31T23:59:59-01:00"), "finished_at must be a date"),
         (run_document(host={"name": "\x1c"}), "host.name is blank"),
     ),
 )
