@@ -51,7 +51,7 @@ def test_pasted_results_are_selected_corrected_saved_and_found_in_the_chart(
     page.get_by_label("aes-128-cbc").check()
     expect(save).to_have_text("Save 6 results")
     assert page.get_by_label("Select all").evaluate("box => box.indeterminate")
-    page.get_by_label("Host").fill("upload-attic")
+    page.get_by_role("textbox", name="Host").fill("upload-attic")
     page.get_by_label("CPU").fill("Intel Xeon E5-2690")
     save.click()
     expect(page.get_by_role("heading", name="OpenSSL throughput by host")).to_be_visible()
@@ -81,7 +81,7 @@ def test_dropped_files_are_previewed_and_joined(
     expect(page.get_by_text("This is a binary file")).to_be_visible()
     second = page.get_by_role("region", name="Section 2")
     second.get_by_label("Same host as").select_option(index=1)
-    expect(second.get_by_label("Host")).to_be_hidden()
+    expect(second.get_by_role("textbox", name="Host")).to_be_hidden()
     page.get_by_role("button", name="Save 6 results").click()
     expect(page.get_by_text("Saved 6 results for 2 hosts")).to_be_visible()
 
@@ -89,7 +89,7 @@ def test_dropped_files_are_previewed_and_joined(
 def test_a_save_that_fails_loses_nothing(open_page: OpenPage, signed_in: dict[str, Any]) -> None:
     page = open_page("/upload/", expected="net::ERR", **signed_in)
     previewed(page, LIST)
-    page.get_by_label("Host").fill("cellar")
+    page.get_by_role("textbox", name="Host").fill("cellar")
     page.route("**/upload/save/", lambda route: route.abort())
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#upload-status")).to_contain_text("Cannot reach the server.")

@@ -21,8 +21,8 @@ def test_loading_twice_changes_nothing() -> None:
     call_command("load_published", stdout=out)
     call_command("load_published", stdout=out)
     first, second = out.getvalue().splitlines()
-    assert "23 runs loaded, 0 unchanged; 2 results skipped" in first
-    assert "0 runs loaded, 23 unchanged; 2 results skipped" in second
+    assert "23 runs loaded, 0 unchanged, 2 results skipped" in first
+    assert "0 runs loaded, 23 unchanged, 2 results skipped" in second
     assert Run.objects.filter(status="ready", source="published").count() == 23
 
 
