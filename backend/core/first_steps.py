@@ -130,7 +130,7 @@ def many_machines(request: HttpRequest) -> ManyMachines:
 
 
 def ssh_loop(server: str, lent_port: int | None = None) -> str:
-    """Return a command that passes the token to each host in hosts.txt on standard input.
+    """Return a command that passes the token on standard input to each host in hosts.txt.
 
     `lent_port`: port of a local site, which each connection forwards.
     """
