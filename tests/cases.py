@@ -9,7 +9,7 @@ Test = Callable[..., None]
 
 
 def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Parametrize a test whose cases leave no traces; a failure shows its case.
+    """Parametrize a test whose cases have no side effects; a failure names its case.
 
     Several decorators on one test create every combination.
     """

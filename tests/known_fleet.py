@@ -39,7 +39,7 @@ DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
 
 @dataclass(frozen=True)
 class KnownCpu:
-    """Define a model with AES instructions: `speed` is relative, `costs` is the upgrade's 7 %."""
+    """Define a model with AES instructions: with `costs`, the upgrade makes it 7 % slower."""
 
     model: str
     vendor: str

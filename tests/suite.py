@@ -128,7 +128,7 @@ def environment() -> dict[str, str]:
 
 
 def run(part: Part, variables: dict[str, str]) -> Outcome:
-    """Run a part until it ends."""
+    """Run one part of the test suite and wait for it."""
     begun = time.monotonic()
     lines = []
     with subprocess.Popen(

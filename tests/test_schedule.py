@@ -1,4 +1,4 @@
-"""Beat: several instances send each task several times at the same time."""
+"""Test that tasks tolerate several `beat` instances that send them at the same time."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

@@ -14,7 +14,7 @@ from accounts.views.failed import sign_in_failed
 
 
 class ProxySignInMiddleware:
-    """Sign in the user in the proxy's header, for this request only and without a session.
+    """Sign in the user named in the proxy's header, for this request only, without a session.
 
     Users who signed in with a password remain signed in, so that local accounts are usable.
     """

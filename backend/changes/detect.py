@@ -115,7 +115,7 @@ def _at(run: Run) -> datetime:
 
 
 Key = tuple[int, ToolState]
-"""Series, and state of its tool's release."""
+"""Identify a series, and its side of each change to `openssl speed`."""
 
 
 def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:

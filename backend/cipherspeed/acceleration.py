@@ -41,7 +41,7 @@ HYPERVISORS = frozenset(
         *("parallels", "bhyve", "powervm", "zvm", "qnx", "acrn", "apple", "sre", "google"),
     )
 )
-"""Names of virtual machines reported by systemd-detect-virt and the agent, without containers."""
+"""Hypervisors reported by systemd-detect-virt and the agent, without containers."""
 
 NO_EFFECT = 1.1
 """Speed factor below which masking had no effect."""

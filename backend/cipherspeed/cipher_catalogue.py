@@ -120,7 +120,7 @@ class Cipher:
     openssh: OpenSshSupport | None
 
     def assess(self, client: str | None, server: str | None) -> Assessment:
-        """Return the security status between two OpenSSH versions as printed by `ssh -V`."""
+        """Return the security status for a connection between two versions from `ssh -V`."""
         known = [
             advisory.assessment
             for advisory in self.advisories

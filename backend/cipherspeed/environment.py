@@ -194,7 +194,7 @@ _OS_NAMES = {
     )
     for spelling in (name, *others)
 }
-"""Display names by spelling of an operating system."""
+"""Display name for each spelling of an operating system."""
 
 
 def _one_name(text: str) -> str:

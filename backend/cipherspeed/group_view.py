@@ -74,7 +74,7 @@ class GroupView:
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison) -> dict[str, str]:
-        """Return the rank of each group by ID, for sorted groups with a result of the cipher."""
+        """Return the rank of each group by ID, for sorted groups with a result for the cipher."""
         return ranks(
             (group.id, group.values.get(self.cipher))
             for group in comparison.groups

@@ -30,7 +30,7 @@ SMALLEST_NOISE = 0.01
 """Difference between two series of a host when nothing has changed (fraction)."""
 
 LARGEST_NOISE = 0.9
-"""Limit of a series' noise. A noisier series is not evidence (fraction)."""
+"""Maximum noise of a series, as a fraction."""
 
 LARGEST_MARGIN = NOISY_SPREAD
 """Maximum cost of a tie with a noisy series, at either end (fraction)."""

@@ -285,7 +285,7 @@ class _Generator(ClickHouseGenerator):
         return self.func("arrayElementOrNull", expression.this, place)
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
-        """Write SEMI and ANTI joins with their side, LEFT."""
+        """Write SEMI and ANTI joins as LEFT SEMI and LEFT ANTI."""
         if expression.kind in ("SEMI", "ANTI") and not expression.side:
             expression = expression.copy()
             expression.set("side", "LEFT")

@@ -307,7 +307,7 @@ def excel_cell(value: Any) -> Any:
 
 
 class CsvLines:
-    """Write CSV by RFC 4180, or with a byte order mark and semicolons for Excel in Europe."""
+    """Write CSV as defined by RFC 4180, or with a byte order mark and semicolons for Excel."""
 
     def __init__(self, *, excel: bool = False) -> None:
         self.mark, self.delimiter = ("\ufeff", ";") if excel else ("", ",")

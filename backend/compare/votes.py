@@ -43,7 +43,7 @@ from compare.question import ComparisonQuery
 
 @dataclass(frozen=True)
 class Counted:
-    """Name the tables of runs that pass the filters, with any cipher and block size.
+    """Store the names of tables that contain the filtered runs, for all ciphers and block sizes.
 
     `runs`: name of the runs' table (id, host, g, s, environment, moment, undated, source_bit,
     series_set). `slots`: bits of the entries in `series`, by set of series.

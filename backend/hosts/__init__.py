@@ -1,1 +1,1 @@
-"""Hosts: identity, lists, edits, history, side by side."""
+"""Manage hosts: identity, lists, edits, history and comparison."""

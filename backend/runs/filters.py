@@ -95,7 +95,7 @@ class RunFilter(NarrowingFilter):
 
 
 NarrowingForm: Any = NarrowingFilter().get_form_class()
-"""Base form with these filters. It is built dynamically, so mypy does not recognise a class."""
+"""Base form with these filters, built dynamically, so mypy does not recognise it as a class."""
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
 """Repeatable filters that accept keys."""

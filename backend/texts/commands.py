@@ -112,7 +112,7 @@ class _Call:
     program: str
     is_fed: bool
     options: dict[str, str]
-    """Options by letter or word, without dashes; ssh's `-o Name=value` by lower-case name."""
+    """Return options by name without dashes; ssh's `-o Name=value` by lower-case name."""
     operands: list[str]
     nested: list["_Call"]
 

@@ -25,7 +25,7 @@ SECONDS_LIMIT = 10_000_000
 """Maximum duration of a try in a run document."""
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
-"""Listings of properties that do not begin the description of a machine."""
+"""Property listings that do not start a new host section."""
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
@@ -39,7 +39,7 @@ class Group:
     heading: str
     environment: Mapping[str, Any]
     row: int = 0
-    """Index among the rows of a cipher in one table. Boards print a row for each CPU cluster."""
+    """Index among a cipher's rows in one table; board reports have a row per CPU cluster."""
     figures: list[Figure] = field(default_factory=list)
 
 

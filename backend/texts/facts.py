@@ -148,7 +148,7 @@ def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
 
 
 def facts_in_heading(text: str) -> dict[str, Any]:
-    """Find CPU, system and versions in a heading; ignore a kind with two different values."""
+    """Find CPU, system and versions in a heading; ignore a property with two different values."""
     text = " ".join(text[:300].split())
     facts = {}
     for group, pattern in _NAMED.items():

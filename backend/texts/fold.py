@@ -58,7 +58,7 @@ class Fold:
                 method(event)
 
     def _settle_held(self, event: Event | None) -> None:
-        """Add held words as a heading, unless a row follows, which makes them an error message."""
+        """Treat the buffered text as a heading, or as an error message if a row follows."""
         if not self.held or isinstance(event, Words):
             return
         (line, held), self.held = (self.context.line, self.held), []

@@ -183,7 +183,7 @@ def _aligned(line: str) -> list[str]:
 
 
 def _may_head(cells: Sequence[str]) -> bool:
-    """Return whether cells may be titles: at least two, and none of them a rate."""
+    """Return whether cells may be a header: at least two, and none of them a rate."""
     if not 2 <= len(cells) <= CELLS_LIMIT or any(len(cell) > 60 for cell in cells):
         return False
     if cells[0][:2] == "$ " or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):

@@ -141,7 +141,7 @@ class Transfers:
         self.context.remark_beside = ""
 
     def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
-        """Return the series of a list: openssl if the text has it and a block size, or ssh."""
+        """Return the series: openssl if the text names openssl and a block size, otherwise ssh."""
         context, command = self.context, self.context.command
         speed = "openssl" in f"{self.context.line.text} {context.heading}".lower() or (
             command is not None and command.tool == "openssl"

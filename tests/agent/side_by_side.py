@@ -75,7 +75,7 @@ def say(text: str) -> None:
 
 
 def answer_tries(sshd: str, pinned: bool) -> None:
-    """Run the agent's half in its own process: a line `CIPHER MIB` in, a sample out."""
+    """Run the agent's half in its own process: answer each line `CIPHER MIB` with a sample."""
     ssh = agent.find_program("ssh", None)
     assert ssh, "no ssh on this machine"
     if pinned:

@@ -1,4 +1,4 @@
-"""Real runs of the agent: the document, and messages about missing programs."""
+"""Test real agent runs: the document, and messages about missing programs."""
 
 import json
 import os

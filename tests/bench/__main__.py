@@ -159,7 +159,7 @@ def growth(size: str) -> Iterator[Figure]:
 
 
 def pages(_size: str) -> Iterator[Figure]:
-    """Request pages as an administrator without a cache, relative to the sign-in page."""
+    """Time uncached pages as an administrator, relative to the sign-in page."""
     client = Client()
     client.force_login(User.objects.get_or_create(username="bench", is_superuser=True)[0])
     busiest = Host.objects.annotate(of_it=Count("runs")).order_by("-of_it")[0]

@@ -211,7 +211,7 @@ def models_of_a_run() -> list[type[Model]]:
 
 
 def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
-    """Copy the rows of each kind's run to all its runs, with COPY between two connections."""
+    """Copy the rows of each kind's template run to all runs of that kind, using COPY."""
     with connect() as source, connect() as target:
         target.execute("SET synchronous_commit = off; SET session_replication_role = replica")
         source.execute("CREATE TEMPORARY TABLE spread (of_run bigint, of_kind bigint)")
@@ -239,7 +239,7 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
 
 @contextmanager
 def nothing_stays() -> Iterator[None]:
-    """Create tables for floors; delete them and all runs that are added meanwhile at the end."""
+    """Create tables for baseline timings; at the end delete them and all runs added meanwhile."""
     last = Run.objects.latest("pk").pk
     with connect() as database:
         for name in ("runs_measurement", "runs_rundocument"):

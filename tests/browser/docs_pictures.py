@@ -28,7 +28,7 @@ PANEL = 'section[aria-label="Chart"]'
 
 
 def pasted(name: str) -> str:
-    """Return the text of a page that users copy."""
+    """Return the text that users copy from a page."""
     page = (DOCS / "how-to" / f"{name}.md").read_text("utf-8")
     (text,) = re.findall(r"```text paste\n(.*?)```", page, re.S)
     return str(text)

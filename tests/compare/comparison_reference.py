@@ -164,7 +164,7 @@ def _scatters(metric: str, row: Measurement) -> bool:
 
 
 def compare_in_python(query: ComparisonQuery) -> Comparison:
-    """Compute a comparison like the program, except for changes of the tool."""
+    """Compute a comparison as the application does, but ignore changes to `openssl speed`."""
     votes, hosts, no_block_size = votes_in_python(query)
     without = {vote.host_id for vote in votes} - {
         vote.host_id for vote in votes if vote.value is not None

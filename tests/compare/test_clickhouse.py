@@ -67,7 +67,7 @@ _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:
 
 
 def answers() -> dict[str, tuple[int, bytes]]:
-    """Return the response of each URL, without values that are new each time."""
+    """Return the response of each URL, without values that change with each request."""
     client = Client()
     found = {}
     for address in ADDRESSES:

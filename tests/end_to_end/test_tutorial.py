@@ -1,4 +1,4 @@
-"""The commands in the tutorial and the README, run on the machine to measure."""
+"""Test the commands in the tutorial and the README on the measured host."""
 
 import os
 import re

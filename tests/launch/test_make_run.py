@@ -1,4 +1,4 @@
-"""`make run` with all real processes: its messages, and that no process remains.
+"""Test that `make run` prints its messages and leaves no process running.
 
 Uses the environment that `make` has created.
 """
@@ -118,7 +118,7 @@ def nothing_is_left(site: RunningSite) -> bool:
 def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept(
     lasting_folder: Path, site: RunningSite
 ) -> None:
-    """Measure in the second start, with a path and a misspelt setting.
+    """Measure at the second start, with a path prefix and a misspelt setting.
 
     Killing the agent does not end the site.
     """

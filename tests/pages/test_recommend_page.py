@@ -1,4 +1,4 @@
-"""The page /recommend/: a host, a pair, a group, and no recommendation."""
+"""Test /recommend/ for a host, a pair, a group, and no recommendation."""
 
 import re
 from html import unescape

@@ -12,7 +12,7 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SPEED = DATA / "openssl-speed"
 
 Key = tuple[str, int, float]
-"""Cipher, block size, and rate in tenths of a byte per second."""
+"""Identify a result by cipher, block size and rate (in tenths of a byte per second)."""
 
 
 class Truth(NamedTuple):

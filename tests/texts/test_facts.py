@@ -1,4 +1,4 @@
-"""One line of each listing of properties."""
+"""Parse one line of each kind of property listing."""
 
 import time
 from collections.abc import Mapping

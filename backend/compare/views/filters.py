@@ -97,7 +97,7 @@ class ShownFacet:
     unseen: int
     """Number of matching values that are not shown."""
     opened: bool
-    """Whether the list is expanded."""
+    """Return whether the list is expanded."""
     more: str
     """URL that expands the list."""
 

@@ -14,7 +14,7 @@ MEASURED = "agent"
 
 
 def page_sizes(address: PageAddress, found: int, shown: int) -> list[tuple[str, str]]:
-    """Return labels and URLs of larger pages."""
+    """Return labels and URLs for larger page sizes."""
     steps = [top for top in TOPS if top != "all" and shown < int(top) < found]
     ways = [(f"Show {top}", address.changed(top=top, page=None)) for top in steps[:1]]
     if shown < min(found, MOST_GROUPS):

@@ -1,4 +1,4 @@
-"""Start PostgreSQL and Redis in a data folder on demand; their last user stops them.
+"""Start PostgreSQL and Redis in a data folder on demand; the last process to use them stops them.
 
 `requirements.txt` installs the programs. They require neither root nor a free port.
 """

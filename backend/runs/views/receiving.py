@@ -78,7 +78,7 @@ def receive_form(request: HttpRequest) -> None:
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
-    """Read the whole request, because browsers read no response before that."""
+    """Read the whole request, because browsers read the response only after sending it."""
     try:
         while request.read(DRAIN_CHUNK):
             pass

@@ -132,7 +132,7 @@ class TextPreview:
 
     @property
     def nearest(self) -> Iterator[tuple[Remark, str]]:
-        """Yield the lines most like results, with their remarks."""
+        """Yield the lines that look most like results, with their remarks."""
         for remark in self.understood.reading.remarks[:NEAREST]:
             yield remark, shorten(self.lines[remark.line - 1])
 
