@@ -35,7 +35,7 @@ _SHORT_NAMES = {
     "arcfour": "rc4",
     "chacha20-poly": "chacha20-poly1305",  # truncated by some versions
 }
-"""Names in the tool's list of algorithms, which mean CBC."""
+"""Names in the list of `openssl speed` that mean CBC."""
 
 _OPENSSL_SPELLINGS = (
     (re.compile(r"id-(aes)(\d{3})-"), r"\1-\2-"),  # object names: id-aes128-GCM
@@ -97,12 +97,12 @@ def openssl_cipher(label: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def is_other_algorithm(label: str) -> bool:
-    """Return whether `openssl speed` measures it but it is a digest, MAC or RSA, not a cipher."""
+    """Return whether `openssl speed` measures this name and it is no cipher, such as a digest."""
     return bool(_OPENSSL_OTHER.fullmatch("-".join(label.lower().split())))
 
 
 def operation_of(label: str) -> str | None:
-    """Return "decrypt" or "encrypt" if the label has it, as in "aes-128-cbc (decrypt)"."""
+    """Return "decrypt" or "encrypt" if the label contains it, as in "aes-128-cbc (decrypt)"."""
     match = _DIRECTION.search(label.strip())
     return None if match is None else f"{match['way'].lower()}crypt"
 

@@ -1,4 +1,4 @@
-"""Track the context of a line: machine, headings, settings and the command above."""
+"""Track the context of a line: host, headings, settings and the command above."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 @dataclass
 class Group:
-    """Collect consecutive results of one machine and environment."""
+    """Collect consecutive results of one host and environment."""
 
     line: int
     host: str | None
@@ -130,7 +130,7 @@ class Context:
         self.host = host
 
     def add_fact(self, fact: Fact) -> None:
-        """Add properties; those of another machine or version begin another environment."""
+        """Add properties; those of another host or version begin another environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
         if fact.host:
             self.add_host(fact.host)

@@ -23,7 +23,7 @@ Selection = Literal["certain", "all"] | frozenset[str]
 
 @dataclass(frozen=True)
 class Corrections:
-    """Describe a user's corrections for a machine: None keeps the text's value, "" removes it."""
+    """Describe a user's corrections for a host: None keeps the text's value, "" removes it."""
 
     host: str | None = None
     cpu: str | None = None
@@ -52,7 +52,7 @@ class _Machine(NamedTuple):
         return getattr(self.corrections.get(key), name, None)
 
     def correction(self, name: str, stated: str | None) -> str | None:
-        """Return the correction for this machine; one for all machines only fills gaps."""
+        """Return the correction for this host; one for all hosts only fills gaps."""
         text = self.corrected(name, self.key)
         return self.corrected(name, "") if text is None and not stated else text
 
@@ -94,7 +94,7 @@ def run_documents(
     """Build a run document from each section with selected results.
 
     Corrections with a section's key replace properties in the text; those with the key "" fill
-    gaps. `joined` maps a section's key to that of an earlier section of the same machine. `now`
+    gaps. `joined` maps a section's key to that of an earlier section of the same host. `now`
     (RFC 3339) replaces a missing date, and `times_of` records this.
     """
     selected = _machines(reading.sections, selection, joined)

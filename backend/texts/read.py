@@ -16,7 +16,7 @@ MAX_SHOWN = 500
 
 
 def read_text(text: str, hints: Hints | None = None) -> Reading:
-    """Parse a text into results by machine, and lines without results. Never raise."""
+    """Parse a text into results by host, and lines without results. Never raise."""
     fold = Fold(hints or Hints(), is_about_ssh=bool(ABOUT_SSH.search(text)))
     lines = lines_of(text)
     fold.read(_events(lines))

@@ -1,4 +1,4 @@
-"""Build sections from groups, each for one machine and environment."""
+"""Build sections from groups, each for one host and environment."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ class Machine:
 
 
 def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
-    """Merge groups of one machine; a repeated series begins a new section."""
+    """Merge groups of one host; a repeated series begins a new section."""
     groups = list(_mark_repeats(groups))
     machines: list[Machine] = []
     by_name: dict[tuple[str, int], list[Machine]] = {}

@@ -71,13 +71,13 @@ class Column(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """Return the title if it is a machine or setting instead of a unit."""
+        """Return the header if it is a host or setting instead of a unit."""
         is_plain = self.size or self.compresses is not None or _PLAIN.fullmatch(self.title)
         return "" if is_plain else self.title[:100]
 
     @property
     def compresses(self) -> bool | None:
-        """Return whether the title mentions compression; None if it does not."""
+        """Return whether the header mentions compression; None if it does not."""
         if not _SETTINGS["compression"].search(self.title.lower()):
             return None
         return not re.search(r"without|w/o|\bno|un|off|ohne|sans", self.title, re.I)
@@ -255,7 +255,7 @@ def _size_of_title(title: str) -> int | None:
 def _titled_rows(
     columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], above: Above
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
-    """Parse a table whose titles are ciphers, or block sizes of the cipher above."""
+    """Parse a table whose column headers are ciphers, or block sizes of the cipher above."""
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
     labels = {row[0].lower() for _, row in body}

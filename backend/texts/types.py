@@ -1,4 +1,4 @@
-"""Define the result of parsing: results by machine and environment, and other lines."""
+"""Define the result of parsing: results by host and environment, and other lines."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -67,7 +67,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """Collect results of one machine, and the properties for a run document that the text has."""
+    """Collect results of one host, and the properties that the text contains for a run document."""
 
     line: int
     figures: tuple[Figure, ...]
@@ -114,4 +114,4 @@ class Hints:
     unit: Literal["MB", "MiB"] | None = None
     transferred: int | None = None
     cipher: str | None = None
-    """Cipher of ssh transfers if the text has none."""
+    """Cipher of ssh transfers if the text names none."""

@@ -129,7 +129,7 @@ def heading_text(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def is_name(heading: str) -> bool:
-    """Return whether a heading may be the name of a machine, a build or another setting."""
+    """Return whether a heading may be the name of a host, a build or another setting."""
     if _AES_NAMED.search(heading):
         heading = _AES_ON.sub(" ", _AES_OFF.sub(" ", heading))
     words = (word.lower().strip("'\".-") for word in _WORD.findall(heading))
