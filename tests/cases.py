@@ -1,4 +1,4 @@
-"""Tables of cases as one test, because the overhead of a test exceeds that of most cases."""
+"""Run tables of cases as one test, because a test costs more than most cases."""
 
 import inspect
 from collections.abc import Callable, Iterable

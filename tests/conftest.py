@@ -1,4 +1,4 @@
-"""Fixtures for all tests: users, tokens, stored runs."""
+"""Provide users, tokens and stored runs to all tests."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Histories for tests: daily runs of one host."""
+"""Create histories for tests: daily runs of one host."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

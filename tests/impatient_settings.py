@@ -1,4 +1,4 @@
-"""The real settings, but without the minute that passes before a run is queued again."""
+"""Use the real settings without the minute that passes before a run is queued again."""
 
 from datetime import timedelta
 

@@ -121,7 +121,7 @@ class KnownHost:
 
     @property
     def costs(self) -> bool:
-        """Return whether the upgrade costs it 7 %."""
+        """Return whether the upgrade makes it 7 % slower."""
         return self.cpu.costs
 
     def has_aes(self, at: datetime) -> bool:

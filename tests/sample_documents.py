@@ -1,4 +1,4 @@
-"""Run documents for tests: a complete and valid one that tests modify."""
+"""Create run documents for tests: a complete and valid one that tests modify."""
 
 from typing import Any
 from uuid import uuid4

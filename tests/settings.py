@@ -1,4 +1,4 @@
-"""The real settings, with a separate data folder and database for tests.
+"""Use the real settings with a separate data folder and database for tests.
 
 Each worker of pytest-xdist has its own database, folder and eight Redis databases.
 """

@@ -1,4 +1,4 @@
-"""Architecture rules: what pure packages may import, and the direction of imports."""
+"""Test what pure packages may import, and the direction of imports."""
 
 import ast
 import re

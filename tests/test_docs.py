@@ -1,4 +1,4 @@
-"""The documentation matches the code: settings, URLs, parameters, columns."""
+"""Test that the documentation matches the code: settings, URLs, parameters, columns."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every dependency is pinned, documented and installed by file hash."""
+"""Test that every dependency is pinned, documented and installed by file hash."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Number of files that implement the main data flows."""
+"""Test the number of files that implement the main data flows."""
 
 import sys
 from collections.abc import Callable

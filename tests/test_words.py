@@ -1,4 +1,4 @@
-"""Words that the project does not use: homely ones, and ways around a verb."""
+"""Test that the project avoids homely words and ways around a verb."""
 
 import re
 from pathlib import Path

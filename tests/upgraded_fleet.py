@@ -10,7 +10,7 @@ HOSTS = 8
 
 
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
-    """Return eight hosts of each CPU before and after an upgrade that costs the Xeons 7 % of AES.
+    """Return eight hosts per CPU before and after an upgrade that slows AES on the Xeons by 7 %.
 
     Add a fast, new EPYC without 3DES. Once stored, `only_new` returns more such hosts, or one
     with the name `other`.

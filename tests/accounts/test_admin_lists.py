@@ -1,4 +1,4 @@
-"""Lists in /admin/ with invalid parameters: they return 400, or ignore them."""
+"""Test that lists in /admin/ reject invalid parameters with 400 or ignore them."""
 
 import pytest
 from django.contrib import admin

@@ -1,4 +1,4 @@
-"""The audit log: its entries, and triggers that make it append-only."""
+"""Test the entries of the audit log and the triggers that make it append-only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""manage.py create_token"""
+"""Test manage.py create_token."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""Server with the same response for every connection: immediate, late or byte by byte."""
+"""Serve the same response to every connection: immediately, late or byte by byte."""
 
 import contextlib
 import gzip

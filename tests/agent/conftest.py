@@ -1,4 +1,4 @@
-"""Fixtures for tests of the agent: the programs that it measures, and runs."""
+"""Provide the programs that the agent measures, and runs, to its tests."""
 
 import json
 import threading

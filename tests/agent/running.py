@@ -1,4 +1,4 @@
-"""Ways to run the agent as a program."""
+"""Run the agent as a program."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Is the agent's figure that of a pipeline typed by hand? Interleaved pairs, and their ratio.
+"""Compare the agent's rate with that of a pipeline typed by hand, in interleaved pairs.
 
     make side-by-side ARGS="[--pinned] [--sshd PATH] [--pairs N] [--seconds S] [NAME ...]"
 

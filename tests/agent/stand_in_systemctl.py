@@ -1,4 +1,4 @@
-"""A fake `systemctl` that records its commands, for machines without systemd."""
+"""Install a fake `systemctl` that records its commands, for hosts without systemd."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`--anonymous`: no text in the document contains the account or host name."""
+"""Test that no text in the document of `--anonymous` contains the account or host name."""
 
 import json
 from pathlib import Path

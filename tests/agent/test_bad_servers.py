@@ -1,4 +1,4 @@
-"""Slow, faulty and refusing servers: the agent saves the run and explains the problem."""
+"""Test that the agent saves the run and explains the problem if a server is slow or faulty."""
 
 import json
 from pathlib import Path

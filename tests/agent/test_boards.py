@@ -1,4 +1,4 @@
-"""Properties that the agent reads on other machines, from copies of their files and output."""
+"""Test the properties that the agent reads on other hosts, from copies of their files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""MAC and compression as dimensions of ssh series."""
+"""Test MAC and compression as dimensions of ssh series."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""CPU seconds per byte do not depend on the duration of a try (docs/method.md, section 1)."""
+"""Test that CPU seconds per byte do not depend on the duration of a try (docs/method.md)."""
 
 import multiprocessing
 import os

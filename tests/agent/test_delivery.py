@@ -1,4 +1,4 @@
-"""Runs remain in the spool until Ciphermark confirms the upload."""
+"""Test that runs remain in the spool until Ciphermark confirms the upload."""
 
 import json
 import re

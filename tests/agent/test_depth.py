@@ -1,4 +1,4 @@
-"""The three depths: duration, measurements, and the end of a series."""
+"""Test duration, measurements and the end of a series at the three depths."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""All processes that the agent started end with it."""
+"""Test that all processes that the agent started end with it."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Missing, broken or hanging programs: the agent reports the problem and its cause."""
+"""Test that the agent reports the cause if a program is missing, broken or hangs."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Missing or implausible results are reported with a reason."""
+"""Test that missing or implausible results are reported with a reason."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""With any output of tools or the kernel, the agent keeps results and writes a valid document."""
+"""Test that the agent writes a valid document for any output of tools or the kernel."""
 
 import re
 from pathlib import Path

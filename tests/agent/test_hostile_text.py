@@ -1,4 +1,4 @@
-"""Escape sequences in files and responses never reach the terminal."""
+"""Test that escape sequences in files and responses never reach the terminal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Agents of one account measure one after the other; other accounts cannot block them."""
+"""Test that agents of one account measure one after the other, and others do not block them."""
 
 import fcntl
 import json

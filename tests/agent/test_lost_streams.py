@@ -1,4 +1,4 @@
-"""A closed terminal, pipe or device does not lose a measured run."""
+"""Test that a closed terminal, pipe or device does not lose a measured run."""
 
 import fcntl
 import json

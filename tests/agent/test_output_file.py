@@ -1,4 +1,4 @@
-"""`--output` writes files, links, devices and FIFOs like a shell."""
+"""Test that `--output` writes files, links, devices and FIFOs like a shell."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The agent on the oldest supported and the newest Python, with modules missing."""
+"""Test the agent on the oldest supported and the newest Python, with modules missing."""
 
 import json
 import os

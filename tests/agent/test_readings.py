@@ -1,4 +1,4 @@
-"""The agent reads a machine's properties exactly, and unknown ones as None."""
+"""Test that the agent reads a host's properties exactly, and unknown ones as None."""
 
 import hashlib
 import time

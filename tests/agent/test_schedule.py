@@ -1,4 +1,4 @@
-"""`schedule` prints units for systemd and lines for cron, and installs and removes the timer."""
+"""Test that `schedule` prints systemd units and cron lines, and installs the timer."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The agent is one file for Python 3.6 and later, and uses only the standard library."""
+"""Test that the agent is one file for Python 3.6 and uses only the standard library."""
 
 import ast
 import hashlib

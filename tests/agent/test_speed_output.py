@@ -1,4 +1,4 @@
-"""Output of `openssl speed -mr` of every version."""
+"""Test parsing of the output of `openssl speed -mr` of every version."""
 
 import re
 from pathlib import Path

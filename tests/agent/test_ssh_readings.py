@@ -1,4 +1,4 @@
-"""Logs, configuration and arithmetic of the ssh tries."""
+"""Test logs, configuration and arithmetic of the ssh tries."""
 
 import pytest
 

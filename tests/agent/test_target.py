@@ -1,4 +1,4 @@
-"""A remote host: a second private sshd on the loopback address, known only to an ssh config."""
+"""Test a remote host: a second private sshd that only an ssh configuration names."""
 
 import re
 import shutil

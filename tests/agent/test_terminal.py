@@ -1,4 +1,4 @@
-"""Terminal output: tables, one sentence per error, the host's name."""
+"""Test terminal output: tables, one sentence per error, the host's name."""
 
 import json
 import os

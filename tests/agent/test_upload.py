@@ -1,4 +1,4 @@
-"""Uploads to a real HTTP server: retries, rejections, the spool, and use of the token."""
+"""Test uploads to a real HTTP server: retries, rejections, the spool and the token."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Access to pages and API by role."""
+"""Test access to pages and API by role."""
 
 from urllib.parse import unquote
 

@@ -1,4 +1,4 @@
-"""Permissions for every URL and method, generated from the URL configuration.
+"""Test permissions for every URL and method, generated from the URL configuration.
 
 `DECISIONS` must list each route with its methods and who may use them. The test fails for routes
 that are missing, or that permit more or less than listed.

@@ -1,4 +1,4 @@
-"""Queries of any size return a response in limited time, or a 400 with the limit."""
+"""Test that queries of any size return a response in limited time, or 400 with the limit."""
 
 from base64 import b64encode
 from itertools import product

@@ -1,4 +1,4 @@
-"""GET /api/v1/ciphers/"""
+"""Test GET /api/v1/ciphers/."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GET /api/v1/comparison/"""
+"""Test GET /api/v1/comparison/."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""schemathesis: every operation responds as the OpenAPI document specifies."""
+"""Test with schemathesis that every operation responds as the OpenAPI document specifies."""
 
 from collections.abc import Iterator
 from contextlib import closing

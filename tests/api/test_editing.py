@@ -1,4 +1,4 @@
-"""Changes by editors: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
+"""Test changes by editors: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
 
 import re
 from typing import Any

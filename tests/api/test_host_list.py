@@ -1,4 +1,4 @@
-"""GET /api/v1/hosts/: filters, orderings, pages and export."""
+"""Test filters, orderings, pages and export of GET /api/v1/hosts/."""
 
 from typing import Any
 

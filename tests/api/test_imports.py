@@ -1,4 +1,4 @@
-"""POST imports/: previews, stores once, processes, or rejects with a reason."""
+"""Test that POST imports/ previews, stores once, processes, or rejects with a reason."""
 
 import gzip
 from typing import Any

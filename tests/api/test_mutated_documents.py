@@ -1,4 +1,4 @@
-"""A changed valid document is accepted and readable, or rejected; never a 500."""
+"""Test that changed valid documents are accepted and readable, or rejected, without a 500."""
 
 import copy
 import json

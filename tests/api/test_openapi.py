@@ -1,4 +1,4 @@
-"""Descriptions of the API: /api/v1/openapi.json, /api/docs/, /api/v1/schema/run"""
+"""Test the API's descriptions: /api/v1/openapi.json, /api/docs/, /api/v1/schema/run."""
 
 import re
 from io import StringIO

@@ -1,4 +1,4 @@
-"""/healthz and /readyz: public, not rate-limited, and too cheap to overload the site."""
+"""Test that /healthz and /readyz are public, not rate-limited, and cheap."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""GET /api/v1/reference-profiles/"""
+"""Test GET /api/v1/reference-profiles/."""
 
 from tests.conftest import ApiClient
 

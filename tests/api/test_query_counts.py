@@ -1,4 +1,4 @@
-"""Number of SQL statements per URL, independent of the amount of data.
+"""Test that the number of SQL statements per URL does not depend on the amount of data.
 
 Each URL is requested twice, and the second request is counted, as for a returning reader: the first
 one records the use of the token and updates the analytics copy.

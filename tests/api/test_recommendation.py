@@ -1,4 +1,4 @@
-"""GET /api/v1/recommendation/: a host, a pair, a group, and invalid requests."""
+"""Test GET /api/v1/recommendation/ for a host, a pair, a group, and invalid requests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Recommended lines as real OpenSSH parses them, and a recommendation for a whole fleet."""
+"""Test recommended lines as real OpenSSH parses them, and for a whole fleet."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""GET /api/v1/comparison/ with split_by, relative_to and matched."""
+"""Test GET /api/v1/comparison/ with split_by, relative_to and matched."""
 
 from typing import Any
 

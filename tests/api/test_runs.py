@@ -1,4 +1,4 @@
-"""GET /api/v1/runs/, /runs/ID/ and /runs/ID/document/"""
+"""Test GET /api/v1/runs/, /runs/ID/ and /runs/ID/document/."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""ssh results are grouped by ssh's library, openssl results by openssl's own."""
+"""Test that ssh results are grouped by ssh's library, and openssl results by openssl's own."""
 
 from typing import Any
 

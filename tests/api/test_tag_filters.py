@@ -1,4 +1,4 @@
-"""Tags of different keys narrow a filter; values of one key widen it."""
+"""Test that tags of different keys narrow a filter, and values of one key widen it."""
 
 from collections.abc import Iterable
 from typing import Any

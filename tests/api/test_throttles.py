@@ -1,4 +1,4 @@
-"""API requests per minute of a token and an IP address; without Redis, there is no limit."""
+"""Test limits of API requests per minute by token and IP address, also without Redis."""
 
 from collections.abc import Callable
 from uuid import uuid4

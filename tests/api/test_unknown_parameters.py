@@ -1,4 +1,4 @@
-"""Unknown parameters of a URL are rejected by name, never ignored."""
+"""Test that unknown parameters of a URL are rejected by name, never ignored."""
 
 from typing import Any
 

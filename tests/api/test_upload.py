@@ -1,4 +1,4 @@
-"""POST /api/v1/runs/"""
+"""Test POST /api/v1/runs/."""
 
 import gzip
 import json

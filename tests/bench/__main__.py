@@ -1,4 +1,4 @@
-"""Measure the speed of the program relative to floors of the machine (`make bench`)."""
+"""Measure the application's speed relative to the host's own limits (`make bench`)."""
 
 # ruff: noqa: E402 - Django is set up first
 
@@ -52,7 +52,7 @@ Act = Callable[[], object]
 
 @dataclass(frozen=True)
 class Figure:
-    """Represent a row of the table; `floor` is the same work without the program."""
+    """Represent a row of the table; `floor` is the same work without the application."""
 
     name: str
     unit: str

@@ -1,4 +1,4 @@
-"""Fixtures: a real site, a real browser, and pages that detect every error."""
+"""Provide a real site, a real browser, and pages that detect every error."""
 
 import json
 import re

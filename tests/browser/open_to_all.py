@@ -1,4 +1,4 @@
-"""Checks for every page: no error that axe detects, no horizontal scrolling."""
+"""Check every page for errors that axe detects and for horizontal scrolling."""
 
 from typing import Any
 

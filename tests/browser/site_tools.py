@@ -1,4 +1,4 @@
-"""Helpers of browser tests to change the running site."""
+"""Change the running site from browser tests."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""/changes/ in a real browser: list, filters, acknowledgement and notes."""
+"""Test list, filters, acknowledgement and notes of /changes/ in a real browser."""
 
 from typing import Any
 

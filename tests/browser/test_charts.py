@@ -1,4 +1,4 @@
-"""Interaction with the chart, compared with the table below it."""
+"""Test interaction with the chart, compared with the table below it."""
 
 import re
 

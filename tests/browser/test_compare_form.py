@@ -1,4 +1,4 @@
-"""Use of the compare page."""
+"""Test use of the compare page."""
 
 import re
 from urllib.parse import parse_qs, urlsplit

@@ -1,4 +1,4 @@
-"""Checks for every page and state: accessibility, width, size, no other host."""
+"""Test every page and state: accessibility, width, size, no requests to other hosts."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""From the agent's measurement to this machine's bar in the browser."""
+"""Test the way from the agent's measurement to this host's bar in the browser."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The history on a host's page, and side by side views, in a real browser."""
+"""Test the history on a host's page, and side-by-side views, in a real browser."""
 
 from dataclasses import dataclass
 

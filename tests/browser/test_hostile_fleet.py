@@ -1,4 +1,4 @@
-"""No name runs as code: a fleet with hostile names on every page, in a browser.
+"""Test in a browser that no name runs as code on any page of a hostile fleet.
 
 The pages are opened without their Content-Security-Policy, so that injected code would really run.
 One page of each kind is also opened with the policy, which must block nothing.

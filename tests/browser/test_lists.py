@@ -1,4 +1,4 @@
-"""Use of filters and lists; progress indicators."""
+"""Test use of filters, lists and progress indicators."""
 
 import re
 

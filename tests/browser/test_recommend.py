@@ -1,4 +1,4 @@
-"""Use of the recommendation page: select a host and policy, and copy the lines."""
+"""Test the recommendation page: select a host and policy, and copy the lines."""
 
 from typing import Any
 

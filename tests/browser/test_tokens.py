@@ -1,4 +1,4 @@
-"""Creation of a token in the browser, and use of the displayed command."""
+"""Test creation of a token in the browser, and use of the displayed command."""
 
 import subprocess
 from pathlib import Path

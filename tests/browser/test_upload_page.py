@@ -1,4 +1,4 @@
-"""Use of the upload page: paste, drop, select, correct, save and open."""
+"""Test the upload page: paste, drop, select, correct, save and open."""
 
 import json
 import re

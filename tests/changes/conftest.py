@@ -1,4 +1,4 @@
-"""Fixtures for tests of notifications: receivers, and runs with a change."""
+"""Provide receivers, and runs with a change, to tests of notifications."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real receivers on 127.0.0.1: an HTTP server that records requests, and an SMTP sink."""
+"""Run real receivers on 127.0.0.1: an HTTP server that records requests, and an SMTP sink."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""GET and PATCH changes/, the CSV export, notes/."""
+"""Test GET and PATCH changes/, the CSV export and notes/."""
 
 from datetime import timedelta
 from typing import Any

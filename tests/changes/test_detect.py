@@ -1,4 +1,4 @@
-"""Changes of hosts compared with a known truth: detection, grouping and deletion."""
+"""Test detection, grouping and deletion of changes against a known truth."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Delivery of change notifications to real receivers: once, retried or not sent."""
+"""Test that change notifications reach real receivers once, are retried, or are not sent."""
 
 import logging
 from datetime import timedelta

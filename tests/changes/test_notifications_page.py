@@ -1,4 +1,4 @@
-"""Only administrators can create, test, pause and delete channels."""
+"""Test that only administrators can create, test, pause and delete channels."""
 
 from django.test import Client
 

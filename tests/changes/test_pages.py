@@ -1,4 +1,4 @@
-"""/changes/, and notes on the pages of hosts, runs and comparisons."""
+"""Test /changes/, and notes on the pages of hosts, runs and comparisons."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Hosts with measured ciphers, for tests of recommendations."""
+"""Create hosts with measured ciphers for tests of recommendations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The five AES verdicts, on published and on constructed runs."""
+"""Test the five AES verdicts on published and on constructed runs."""
 
 import json
 from collections import defaultdict

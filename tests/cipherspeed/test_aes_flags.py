@@ -1,4 +1,4 @@
-"""Names of AES instructions on each architecture."""
+"""Test names of AES instructions on each architecture."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Steps in a history: lasting changes, noise, date and size."""
+"""Test steps in a history: lasting changes, noise, date and size."""
 
 from collections.abc import Sequence
 from random import Random

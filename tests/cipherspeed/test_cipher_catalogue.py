@@ -1,4 +1,4 @@
-"""The catalogue of ciphers is complete, consistent, and correct about OpenSSH's history."""
+"""Test that the cipher catalogue is complete and correct about OpenSSH's history."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""CPU names, microarchitectures, and whether a model has AES instructions."""
+"""Test CPU names, microarchitectures, and whether a model has AES instructions."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Two results compared: ratio, noise and verdict, computed by hand."""
+"""Test ratio, noise and verdict of two results, computed by hand."""
 
 import pytest
 from hypothesis import given

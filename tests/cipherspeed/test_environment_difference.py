@@ -1,4 +1,4 @@
-"""Differences between two environments."""
+"""Test differences between two environments."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The groups in view: search, order and pages."""
+"""Test search, order and pages of the displayed groups."""
 
 from typing import Any
 

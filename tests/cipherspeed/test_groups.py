@@ -1,4 +1,4 @@
-"""Groups: quartiles, votes, order."""
+"""Test quartiles, votes and order of groups."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""Strict JSON rejects what cannot be stored or parsed unambiguously."""
+"""Test that strict JSON rejects what cannot be stored or parsed unambiguously."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Operating systems in users' spellings."""
+"""Test operating systems in users' spellings."""
 
 from cipherspeed.environment import os_facts, os_name, os_version
 from tests.cases import each

@@ -1,4 +1,4 @@
-"""CPU cost."""
+"""Test the CPU cost."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Colours: the same for a cipher everywhere, and distinguishable with colour blindness."""
+"""Test that a cipher's colour is constant, and distinguishable with colour blindness."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""A machine's percentile among all comparable ones."""
+"""Test a host's percentile among all comparable ones."""
 
 from cipherspeed.percentile import standing
 from tests.cases import each

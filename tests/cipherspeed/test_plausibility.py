@@ -1,4 +1,4 @@
-"""Implausible rates are distinguished from fast ones."""
+"""Test that implausible rates are distinguished from fast ones."""
 
 from cipherspeed.summary import highest_plausible
 from tests.cases import each

@@ -1,4 +1,4 @@
-"""The ranking of ciphers for a host, a pair and a group, by hand and for any host."""
+"""Test the ranking of ciphers for a host, a pair and a group."""
 
 from dataclasses import replace
 from random import Random

@@ -1,4 +1,4 @@
-"""Ratios and their intervals."""
+"""Test ratios and their intervals."""
 
 import random
 from math import comb

@@ -1,4 +1,4 @@
-"""Conversion of JSON to the typed form: defaults, units, contradictions."""
+"""Test the conversion of JSON to the typed form: defaults, units, contradictions."""
 
 from datetime import UTC, datetime
 from typing import Any

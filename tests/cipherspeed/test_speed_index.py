@@ -1,4 +1,4 @@
-"""The worked example of the method page, and properties of any run."""
+"""Test the worked example of the method page, and properties of any run."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Configuration lines: their content, and that no name can add a setting."""
+"""Test that configuration lines are right and that no name can add a setting."""
 
 import subprocess
 from pathlib import Path

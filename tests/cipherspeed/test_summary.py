@@ -1,4 +1,4 @@
-"""Median and spread of one series."""
+"""Test median and spread of one series."""
 
 import math
 from statistics import median

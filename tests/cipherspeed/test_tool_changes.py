@@ -1,4 +1,4 @@
-"""Changes of `openssl speed` between releases."""
+"""Test changes to `openssl speed` between releases."""
 
 from cipherspeed.tool_changes import breaks_between, find_breaks, tool_changes
 from tests.cases import each

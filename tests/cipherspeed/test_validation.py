@@ -1,4 +1,4 @@
-"""Validation against the schema: accepted and rejected documents, and error messages."""
+"""Test validation against the schema: accepted and rejected documents, error messages."""
 
 import time
 import tracemalloc

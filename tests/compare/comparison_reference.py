@@ -1,4 +1,4 @@
-"""Reference implementation of comparisons in plain Python."""
+"""Compute comparisons in plain Python, as a reference."""
 
 import math
 from collections import defaultdict
@@ -270,7 +270,7 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
 
 
 def matched_votes(votes: list[Vote]) -> list[Vote]:
-    """Select hosts with a result of the cipher in every group, within one split.
+    """Select hosts with a result for the cipher in every group, within one split.
 
     Hosts of an unknown group are in no group.
     """
@@ -306,7 +306,7 @@ def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[G
 
 
 def without_tool_changes(comparison: Comparison) -> Comparison:
-    """Omit the tool's changes, like the reference."""
+    """Ignore changes to `openssl speed`, like the reference."""
     groups = tuple(
         replace(
             group,

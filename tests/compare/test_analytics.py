@@ -1,4 +1,4 @@
-"""The analytics copy equals the reference implementation after every change of the data."""
+"""Test that the analytics copy equals the reference after every change to the data."""
 
 from collections.abc import Callable
 from dataclasses import replace

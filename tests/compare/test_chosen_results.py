@@ -1,4 +1,4 @@
-"""Results in exports, percentiles and a host's page, compared with the reference."""
+"""Test results in exports, percentiles and a host's page against the reference."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A site with ClickHouse: the same pages and exports, and outages."""
+"""Test a site with ClickHouse: the same pages and exports, and outages."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Filters, ciphers and block sizes, with numbers of hosts."""
+"""Test filters, ciphers and block sizes with their numbers of hosts."""
 
 import random
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""GET /api/v1/exports/*.csv: content for programs, and no formulas for spreadsheets."""
+"""Test GET /api/v1/exports/*.csv: content for programs, no formulas for spreadsheets."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The cost of an upgrade in a fleet of known truth: each host's last runs before and after."""
+"""Test the cost of an upgrade in a fleet of known truth."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GET /api/v1/exports/*.xlsx: content as openpyxl reads it, and forbidden cell content."""
+"""Test GET /api/v1/exports/*.xlsx as openpyxl reads it, and forbidden cell content."""
 
 import io
 import re

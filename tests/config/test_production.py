@@ -1,4 +1,4 @@
-"""Settings with which a production site does not start; settings from the environment."""
+"""Test settings with which a production site does not start, and settings by environment."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""REDIS_URL=rediss://...: cache, quick client and task queue use verified TLS."""
+"""Test that cache, quick client and task queue use verified TLS with REDIS_URL=rediss://."""
 
 import os
 import socket

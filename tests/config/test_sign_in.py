@@ -1,4 +1,4 @@
-"""Settings of single sign-on: valid ones, and those rejected at startup."""
+"""Test settings of single sign-on: valid ones, and those rejected at startup."""
 
 from typing import Any
 

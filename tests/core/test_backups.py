@@ -1,4 +1,4 @@
-"""Backup and restore of a site: identical rows, atomic, and no accidental overwriting."""
+"""Test that backup and restore are atomic, keep all rows and overwrite nothing by accident."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""System checks of the settings."""
+"""Test the system checks of the settings."""
 
 import pytest
 from django.core.management import CommandError, call_command

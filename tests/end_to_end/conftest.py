@@ -1,4 +1,4 @@
-"""The site that the tests share. Tests that stop or measure a site start their own."""
+"""Provide the site that tests share. Tests that stop or measure a site start their own."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The shell examples in docs/api.md work on a real site."""
+"""Test that the shell examples in docs/api.md work on a real site."""
 
 import json
 import os

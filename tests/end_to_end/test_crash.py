@@ -1,4 +1,4 @@
-"""Each process of a site is killed during uploads, and restarted like with compose."""
+"""Kill each process of a site during uploads, and restart it as Compose does."""
 
 import http.client
 import json

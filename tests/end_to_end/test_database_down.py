@@ -1,4 +1,4 @@
-"""Without the database, requests get 503 and Retry-After, as pages or JSON."""
+"""Test that without the database, requests get 503 and Retry-After, as pages or JSON."""
 
 import json
 import os

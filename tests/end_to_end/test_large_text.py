@@ -1,4 +1,4 @@
-"""The site responds while it parses a large text."""
+"""Test that the site responds while it parses a large text."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

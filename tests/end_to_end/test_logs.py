@@ -1,4 +1,4 @@
-"""JSON logs: the lines of the web server and the worker identify a request and its run."""
+"""Test that JSON log lines of web server and worker identify a request and its run."""
 
 import json
 import socket

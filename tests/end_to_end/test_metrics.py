@@ -1,4 +1,4 @@
-"""/metrics of a whole site with several web processes, a worker, PostgreSQL and Redis."""
+"""Test /metrics of a whole site with several web processes and a worker."""
 
 import re
 import shutil

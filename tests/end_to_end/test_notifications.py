@@ -1,4 +1,4 @@
-"""Uploads over HTTP, real workers, real receivers: one message per change to each receiver."""
+"""Test that each receiver gets one message per change from real workers."""
 
 import json
 import socket

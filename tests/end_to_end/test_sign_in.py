@@ -1,4 +1,4 @@
-"""Sign-in with a provider in a browser, on a site with a path prefix."""
+"""Test sign-in with a provider in a browser, on a site with a path prefix."""
 
 from collections.abc import Iterator
 from pathlib import Path

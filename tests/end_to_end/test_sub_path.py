@@ -1,4 +1,4 @@
-"""CIPHERMARK_PATH=/bench: all URLs of the site begin with it."""
+"""Test that all URLs of the site begin with CIPHERMARK_PATH=/bench."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""From an upload over HTTP to the comparison, with a real Celery worker."""
+"""Test the way from an upload over HTTP to the comparison, with a real Celery worker."""
 
 import http.client
 import json

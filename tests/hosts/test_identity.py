@@ -1,4 +1,4 @@
-"""Identity of a host: machine ID and name, merging and renaming."""
+"""Test identity of a host: machine ID and name, merging and renaming."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""GET /api/v1/trends/"""
+"""Test GET /api/v1/trends/."""
 
 from typing import Any
 

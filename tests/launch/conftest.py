@@ -1,4 +1,4 @@
-"""Folders and processes of the launch tests. Every started process ends with its test."""
+"""Provide folders and processes to the launch tests; each process ends with its test."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The production shape, as far as it can be tested without a container engine."""
+"""Test the production setup as far as possible without a container engine."""
 
 import re
 import shutil

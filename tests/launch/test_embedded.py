@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL and Redis: real servers in separate folders."""
+"""Test the embedded PostgreSQL and Redis as real servers in separate folders."""
 
 import os
 import signal

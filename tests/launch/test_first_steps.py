@@ -1,4 +1,4 @@
-"""The first steps of make targets: find Python, create the environment, find Node, build."""
+"""Test the first steps of make targets: find Python and Node, create the environment, build."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""`manage.py`: an invalid setting gives one sentence, and other errors are not hidden."""
+"""Test that `manage.py` explains an invalid setting in one sentence and hides no other error."""
 
 import os
 import subprocess

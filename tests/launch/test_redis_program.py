@@ -1,4 +1,4 @@
-"""The Redis program: from PATH, from the pinned wheel, or advice."""
+"""Test which Redis program is used: from PATH, from the pinned wheel, or none with advice."""
 
 import hashlib
 import zipfile

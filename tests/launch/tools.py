@@ -1,4 +1,4 @@
-"""Helpers of the launch tests for processes."""
+"""Help the launch tests with processes."""
 
 import os
 import shutil

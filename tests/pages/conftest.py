@@ -1,4 +1,4 @@
-"""Fixtures for tests of the pages: browsers, and parsing of tables."""
+"""Provide browsers and parsing of tables to tests of the pages."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""The chart of the compare page, and tables with the same results."""
+"""Test the chart of the compare page, and tables with the same results."""
 
 import re
 from html import unescape

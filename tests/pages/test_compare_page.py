@@ -1,4 +1,4 @@
-"""The compare page: states, URLs and results."""
+"""Test states, URLs and results of the compare page."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The documentation at /docs/: every page, link, picture and pasted text."""
+"""Test the documentation at /docs/: every page, link, picture and pasted text."""
 
 import re
 from html import unescape

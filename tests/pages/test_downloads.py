@@ -1,4 +1,4 @@
-"""Downloads of a page contain the results that it shows."""
+"""Test that downloads of a page contain the results that it shows."""
 
 import re
 from html import unescape

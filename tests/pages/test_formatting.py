@@ -1,4 +1,4 @@
-"""Formatting of numbers; frontend/src/format.test.ts uses the same cases."""
+"""Test formatting of numbers; frontend/src/format.test.ts uses the same cases."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""History and percentiles on the host's page."""
+"""Test history and percentiles on the host's page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The list of hosts: verdicts with reason and advice, sortable headings, export."""
+"""Test the list of hosts: verdicts with reason and advice, sorting, export."""
 
 import pytest
 from django.test import Client

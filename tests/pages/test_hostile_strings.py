@@ -1,4 +1,4 @@
-"""Hostile strings on every URL of the URL configuration."""
+"""Test hostile strings on every URL of the URL configuration."""
 
 import csv
 import re

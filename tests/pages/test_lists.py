@@ -1,4 +1,4 @@
-"""The filters of the compare page, and the lists of hosts and runs."""
+"""Test the filters of the compare page, and the lists of hosts and runs."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Add many machines: the page's content is valid, and no command contains the token."""
+"""Test that the page for many hosts is valid and no command contains the token."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Normalised views: profile, uncertainty, and excluded hosts."""
+"""Test normalised views: profile, uncertainty, and excluded hosts."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sign-in with a real OpenID Connect provider: accounts, roles, invalid responses."""
+"""Test sign-in with a real OpenID Connect provider: accounts, roles, invalid responses."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit

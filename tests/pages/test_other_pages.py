@@ -1,4 +1,4 @@
-"""Pages of hosts, runs, method, sign-in and errors."""
+"""Test pages of hosts, runs, method, sign-in and errors."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""While the analytics copy is built, pages and API return 503 with Retry-After."""
+"""Test that pages and API return 503 with Retry-After while the analytics copy is built."""
 
 import threading
 

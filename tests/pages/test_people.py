@@ -1,4 +1,4 @@
-"""Administration of accounts and tokens; permissions of each role."""
+"""Test administration of accounts and tokens, and permissions of each role."""
 
 import pytest
 from django.contrib.auth.models import Group, User

@@ -1,4 +1,4 @@
-"""Sign-in by headers from an authenticating reverse proxy."""
+"""Test sign-in by headers from an authenticating reverse proxy."""
 
 import json
 

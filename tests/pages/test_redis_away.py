@@ -1,4 +1,4 @@
-"""Without Redis, pages work or return Retry-After, and uploads are accepted."""
+"""Test that without Redis, pages work or return Retry-After, and uploads are accepted."""
 
 from typing import Any
 from unittest import mock

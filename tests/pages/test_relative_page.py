@@ -1,4 +1,4 @@
-"""The compare page relative to a group, matched and split."""
+"""Test the compare page relative to a group, matched and split."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Share links: anyone with the link can open the view until it expires, also on private sites."""
+"""Test that anyone with a share link can open the view until it expires."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Two to four runs or hosts side by side, selected in lists or on the page."""
+"""Test two to four runs or hosts side by side, selected in lists or on the page."""
 
 import re
 from typing import Any

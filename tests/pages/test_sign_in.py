@@ -1,4 +1,4 @@
-"""Sign-in: lock-out after wrong passwords, protection of secrets, end of sessions."""
+"""Test lock-out after wrong passwords, protection of secrets, and end of sessions."""
 
 import json
 import logging

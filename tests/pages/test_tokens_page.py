@@ -1,4 +1,4 @@
-"""The tokens page: create, show once, show the last use, revoke."""
+"""Test the tokens page: create, show once, show the last use, revoke."""
 
 import hashlib
 import re

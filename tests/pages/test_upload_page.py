@@ -1,4 +1,4 @@
-"""The upload page: preview, select, correct and save texts; errors for invalid files."""
+"""Test the upload page: preview, select, correct and save texts; errors for invalid files."""
 
 import json
 import re

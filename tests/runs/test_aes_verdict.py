@@ -1,4 +1,4 @@
-"""The verdict combines runs of a host in one environment, in any order of arrival."""
+"""Test that the verdict combines a host's runs in one environment, in any upload order."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py load_runs`: many saved run documents, whatever else the files contain."""
+"""Test that `manage.py load_runs` loads documents, whatever else the files contain."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Derivation of rows from stored documents."""
+"""Test derivation of rows from stored documents."""
 
 import time
 from collections.abc import Sequence

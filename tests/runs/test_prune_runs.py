@@ -1,4 +1,4 @@
-"""`manage.py prune_runs`: deletes old runs, but keeps the latest ones."""
+"""Test that `manage.py prune_runs` deletes old runs but keeps the latest ones."""
 
 from datetime import timedelta
 

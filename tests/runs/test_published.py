@@ -1,4 +1,4 @@
-"""The published data set: every result once, with its source."""
+"""Test that the published data set contains every result once, with its source."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""Tasks that are lost, sent twice, or kill their worker."""
+"""Test tasks that are lost, sent twice, or kill their worker."""
 
 import pytest
 from django.db import OperationalError

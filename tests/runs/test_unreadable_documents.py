@@ -1,4 +1,4 @@
-"""An unreadable document does not block other runs."""
+"""Test that an unreadable document does not block other runs."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Parsing of the command that produced the results below it."""
+"""Test parsing of the command that produced the results below it."""
 
 import re
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Parsing of other people's texts in `../shared/data`, if that folder exists."""
+"""Test parsing of other people's texts in `../shared/data`, if that folder exists."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Large and hostile texts take at most 3 s of CPU time."""
+"""Test that large and hostile texts take at most 3 s of CPU time."""
 
 import time
 from collections.abc import Callable

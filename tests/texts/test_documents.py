@@ -1,4 +1,4 @@
-"""Run documents from texts: select, join and correct results, within limits."""
+"""Test run documents from texts: select, join and correct results, within limits."""
 
 from typing import Any
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Shell prompts are distinguished from similar lines."""
+"""Test that shell prompts are distinguished from similar lines."""
 
 from time import process_time
 

@@ -1,4 +1,4 @@
-"""Random texts never raise, and every number is parsed as written."""
+"""Test that random texts never raise, and every number is parsed as written."""
 
 import textwrap
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Decoding of uploads: which bytes are a text, and in which encoding."""
+"""Test decoding of uploads: which bytes are a text, and in which encoding."""
 
 import gzip
 

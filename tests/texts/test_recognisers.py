@@ -1,4 +1,4 @@
-"""Each recogniser matches its example, and none is slow."""
+"""Test that each recogniser matches its example, and none is slow."""
 
 import time
 

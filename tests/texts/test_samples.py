@@ -1,4 +1,4 @@
-"""Comparison of parsed `samples/NAME.txt` with the expectation `samples/NAME.json`.
+"""Compare parsed `samples/NAME.txt` with the expectation `samples/NAME.json`.
 
 `UPDATE_SAMPLES=1 pytest tests/texts/test_samples.py` rewrites the expectations; review the diff.
 """
