@@ -103,7 +103,7 @@ it."""
 
 @pytest.fixture(scope="session", autouse=True)
 def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
-    """Lengthen short timeouts of the program for busy machines."""
+    """Lengthen the application's short timeouts for busy hosts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signs_of_life, "PATIENCE", LONG)
         yield

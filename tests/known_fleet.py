@@ -94,7 +94,7 @@ _FLAGS = (
     " sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl cpuid pni ssse3 fma cx16"
     " sse4_1 sse4_2 x2apic movbe popcnt pclmulqdq avx avx2 bmi1 bmi2"
 )
-"""The complete list, because an excerpt does not show which flags are missing."""
+"""Complete list of flags, because an excerpt does not show which are missing."""
 
 _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
 """Ciphers in OpenSSH's own code, which no OpenSSL release affects."""

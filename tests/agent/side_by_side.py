@@ -45,7 +45,7 @@ class PinnedTransfer(agent.Transfer):
 
 
 class Pair(NamedTuple):
-    """Hold bytes per second of one transfer each, and the agent's own share of a core."""
+    """Store bytes per second of one transfer each, and the agent's own share of a core."""
 
     agent: float
     hand: float
@@ -153,7 +153,7 @@ def wait_until_open(port: int) -> None:
 
 
 def typed_by_hand(folder: Path, port: int, pinned: bool, cipher: str, mib: int) -> float:
-    """Return bytes per second, by the clock of the far end around its `cat`."""
+    """Return bytes per second, as the remote end times its `cat`."""
     options = ["-F", "/dev/null", "-T", "-i", str(folder / "user_key"), "-p", str(port)]
     for option in (
         "IdentitiesOnly=yes",

@@ -73,7 +73,7 @@ def sessions(sshd: str) -> tuple[int, int]:
 
 
 def test_sshd_gets_its_own_share_of_the_cpu_as_a_daemon_does(sshd: str) -> None:
-    """Linux divides CPU time between sessions first (sched_autogroup)."""
+    """Account for Linux, which divides CPU time between sessions first (sched_autogroup)."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         of_ssh, of_sshd = process.submit(sessions, sshd).result()
     assert of_ssh != of_sshd

@@ -96,7 +96,7 @@ def interrupted(*words):
     return window(*words)
 agent.Progress.step, agent.steady_window = said, interrupted
 """
-"""Press Ctrl-C during the stream of the second round, independent of the machine's speed."""
+"""Press Ctrl-C during the stream of the second round, independent of the host's speed."""
 
 
 def test_an_interrupted_run_keeps_what_it_has_measured(

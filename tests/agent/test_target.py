@@ -87,7 +87,7 @@ def words(ssh: str, *targets: str) -> list[str]:
 
 
 MUCH = ONCE + "agent.sized_mib = lambda *_: 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
-"""Number of MiB, so that even on a busy machine, a transfer's CPU time is measurable."""
+"""Number of MiB, so that a transfer's CPU time is measurable even on a busy host."""
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(

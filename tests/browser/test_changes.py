@@ -52,7 +52,7 @@ STATES = {
     "/changes/?kind=none": False,
     "/hosts/{}/": True,
 }
-"""URLs, and whether an editor opens them, who sees everything visible to readers and forms."""
+"""URLs, and whether an editor, who also sees forms, opens them."""
 
 
 @pytest.mark.parametrize("address", STATES)

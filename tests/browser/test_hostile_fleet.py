@@ -40,7 +40,7 @@ GOT_IN = "img[src='x'], iframe, svg[onload], [onerror], [href^='javascript:'], s
 FEW = 8
 
 OWN_DATA = "application/json"
-"""The only kind of script without a URL: a page's own data."""
+"""Only kind of script without a URL: a page's own data."""
 
 MADE = """
 import json

@@ -46,7 +46,7 @@ def ssh(cipher: str, mb: float, acceleration: Acceleration = "default") -> Measu
 
 
 BASELINES = [openssl("rc4", 842.1), openssl("bf-cbc", 158.7), openssl("des-ede3-cbc", 31.29)]
-"""Results of a machine exactly as fast as the reference, on which software AES reaches 375 MB/s."""
+"""Results of a host exactly as fast as the reference, on which software AES reaches 375 MB/s."""
 
 
 def environment(flags: list[str] | None, version: str | None = None, **more: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_the_i7_3770_gains_a_factor_of_about_1_9() -> None:
 
 
 def test_os_x_leaves_about_half_of_the_cpus_aes_unused() -> None:
-    """Normalise aes128-ctr to one machine: 121.70 of Fedora's 230.26, 53 %."""
+    """Normalise aes128-ctr to one host: 121.70 of Fedora's 230.26, 53 %."""
     rates = {run["id"]: {} for run in PUBLISHED}  # type: dict[str, dict[str, float]]
     for run in PUBLISHED:
         rates[run["id"]] = {m["cipher"]: measured(m).median for m in run["measurements"]}

@@ -43,7 +43,7 @@ PUBLISHED = {
         "aes128-ctr": 87.18,
     },
 }
-"""MB/s (10^6 bytes per second) on the pages of three machines, 2015."""
+"""Published rates of three hosts in MB/s (10^6 bytes per second), 2015."""
 
 REFERENCE = PROFILE.levels["ssh"]
 

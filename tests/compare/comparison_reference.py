@@ -243,7 +243,7 @@ def _group(votes: list[Vote], hosts: int) -> Group:
 
 
 def percentile(ordered: Sequence[float], fraction: float) -> float:
-    """Interpolate between the closest ranks, as PostgreSQL's `percentile_cont`."""
+    """Interpolate between the closest ranks, like PostgreSQL's `percentile_cont`."""
     below = int(fraction * (len(ordered) - 1))
     above = min(below + 1, len(ordered) - 1)
     return interpolated(len(ordered), fraction, ordered[below], ordered[above])

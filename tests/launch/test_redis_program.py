@@ -21,7 +21,7 @@ def real_program() -> Path:
 def bare(
     real_program: Path, programs: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MakeProgram:
-    """Simulate a machine without Redis, package manager, network and tools."""
+    """Simulate a host without Redis, package manager, network and tools."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setattr(redis_program, "TOOLS", tmp_path / "tools")

@@ -10,7 +10,7 @@ from texts.read import read_text
 LINES = 49_000
 SECONDS = 3.0
 BUSY = 1.5
-"""Factor by which a machine may be slower if its other cores are busy."""
+"""Factor by which a host may be slower if its other cores are busy."""
 BYTES = 2 * 2**20
 
 KINDS: dict[str, Callable[[int], str]] = {
