@@ -91,7 +91,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--target", help="measure ssh to this host with your configuration; repeatable", **target)
     add("--ssh", metavar="PATH", help="ssh program to measure")
     add("--sshd", metavar="PATH", help="sshd program to start on the loopback address")
-    add("--openssl", metavar="PATH", help="openssl to measure; repeat for one run each", **many)
+    add("--openssl", metavar="PATH", help="openssl program; repeatable, one run each", **many)
 
     add = parser.add_argument_group("output").add_argument
     add("--dry-run", help="list available measurements and commands without running them", **switch)
@@ -186,8 +186,8 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
     programs += ["sshd"] if "ssh" in programs and not run.options.targets else []
     for name in programs:
         checks.append((name, getattr(run, name), "".join(MISSING[name])))
-    measured = read_cpu_times() and children.PRCTL and "measurable"
-    checks.append(("other programs' load, sshd CPU time", measured, "requires Linux with /proc"))
+    measured = read_cpu_times() and children.PRCTL and "available"
+    checks.append(("measuring load and sshd CPU time", measured, "requires Linux with /proc"))
     if site is not None:
         refusal = foresee_refusal(site)
         checks.append(("upload", not refusal and site.server, str(refusal).replace("\n", " ")))

@@ -286,5 +286,5 @@ class RemoteHost(SshEnd):
         if offer:
             return "the remote sshd rejects this %s (it offers %.500s)" % offer.groups()
         named = self.label == self.address
-        line = one_line(log).replace("ssh: connect to host", "cannot connect to")
+        line = re.sub("ssh: connect to host(.+): (.+)", r"cannot connect to\1 (\2)", one_line(log))
         return explain(log, REMOTE_FAILURES, line if named else "the connection failed")
