@@ -242,7 +242,7 @@ class Context:
         if own:
             fields["uncertain"] = own.unusual or fields["uncertain"]
         elif not setting.aes:
-            fields["assumed"] = (*fields["assumed"], "AES on")
+            fields["assumed"] = (*fields["assumed"], "AES hardware enabled")
         return fields | {"acceleration": self._acceleration(setting, own)}
 
     def _of_speed(self, own: Command | None, setting: Setting) -> dict[str, Any]:

@@ -201,4 +201,4 @@ class Transfers:
             if abs(scale / size - 1) < SAME_UNIT:
                 return size == MEBIBYTE, f"MB = {size:,.0f} bytes (from the command)", ""
         sent = f"{command.amount / MEGABYTE:,.4g} MB"
-        return False, "", f"command sends {sent}, calculates with {command.divided:g}"
+        return False, "", f"command sends {sent} but computes the rate from {command.divided:g} MB"
