@@ -17,7 +17,7 @@ export function summaryLines(summary: Summary, unit: Unit): string[] {
 
 function differenceLines({ median, q1, q3 }: Summary, hosts: string): string[] {
   const words = `${quantity(median, "relative")}, ${hosts}`;
-  if (q1 === q3) return [words, "too few hosts to tell from noise"];
+  if (q1 === q3) return [words, "too few hosts to rule out noise"];
   const noise = q1 > 1 || q3 < 1 ? "beyond the noise" : "within the noise";
   return [words, `${quantity(q1, "relative")} to ${quantity(q3, "relative")} (95 % confidence)`, noise];
 }
