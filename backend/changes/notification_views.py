@@ -28,8 +28,8 @@ Severity = NotificationChannel.Severity
 
 SEVERITIES = [
     (Severity.CRITICAL, "Critical: AES acceleration lost"),
-    (Severity.WARNING, "Warning: also slower, silent host, run rejected, AES verdict changed"),
-    (Severity.INFO, "Info: also faster, AES acceleration regained"),
+    (Severity.WARNING, "Warning: plus slowdowns, silent hosts, rejected runs, new AES verdicts"),
+    (Severity.INFO, "Info: plus speedups, regained AES acceleration"),
 ]
 
 
@@ -151,7 +151,7 @@ class RemoveChannel(ConfirmView):
     permission_required = EDIT
     model = NotificationChannel
     heading, button = "Delete this channel", "Delete"
-    sentences = ("Pending messages will not be sent, and its deliveries are deleted from the log.",)
+    sentences = ("Pending messages will not be sent, and the delivery log will be deleted.",)
     success_message = "Channel “{object.name}” deleted."
     success_url = reverse_lazy("notifications")
 

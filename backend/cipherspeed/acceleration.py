@@ -313,7 +313,7 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     """Return the evidence, and the measurements missing for a verdict."""
     seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
-        seen.append(f"{effect.words} A verdict needs a factor of at least {CLEAR_EFFECT}.")
+        seen.append(f"{effect.words} The verdict requires a factor of at least {CLEAR_EFFECT}.")
     elif idle:
         seen.append("Disabling AES hardware has no effect.")
     else:

@@ -20,7 +20,7 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. To estimate it for the reference machine, choose Normalised.",
+        "Measured throughput. To estimate throughput on the reference machine, choose Normalised.",
     ),
     Choice(
         "normalised",

@@ -30,7 +30,7 @@ def openssh_version(text: str | None) -> Version | None:
 def openssh_release(text: str | None) -> str:
     """Format a release, as in "OpenSSH 9.2"."""
     version = openssh_version(text)
-    return f"OpenSSH {'.'.join(map(str, version))}" if version else "unknown OpenSSH"
+    return f"OpenSSH {'.'.join(map(str, version))}" if version else "unknown OpenSSH version"
 
 
 def _parsed(text: str) -> Version:

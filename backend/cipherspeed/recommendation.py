@@ -558,22 +558,23 @@ class _Ranking:
             why = "less secure and not measurably faster"
             if status != candidate.assessment.status:
                 why = f"{times:.2f} times as fast but rated {status}"
-            parts.append(f"ranked before {rival.cipher.name}, which is {why}")
+            ranked = f"ranked before {rival.cipher.name}, which is {why}"
+            return f"{', '.join(parts)}. It is {ranked}" if parts else ranked
         return ", ".join(parts)
 
     def _against_default(self, gain: Gain) -> str:
-        """Return "2.00 times as fast as their default ciphers (noise range 1.96–2.04)"."""
+        """Return "2.00 times as fast as their default ciphers (range 1.96–2.04)"."""
         today = "their default ciphers"
         if gain.over:
             # Omit the domain of a private extension.
             today = f"{gain.over.partition('@')[0]}, the {self._default_of()}"
         if gain.highest < 1:
             return f"{-gain.percent:.0f} % slower than {today}"
-        noise = f"(noise range {gain.lowest:.2f}–{gain.highest:.2f})"
-        slower = f", slower on {gain.slower} of {gain.hosts} hosts" if gain.slower else ""
+        noise = f" (range {gain.lowest:.2f}–{gain.highest:.2f})".replace(" (range 1.00–1.00)", "")
+        slower = f", but slower on {gain.slower} of {gain.hosts} hosts" if gain.slower else ""
         faster = "not measurably faster than"
         faster = f"{gain.ratio:.2f} times as fast as" if gain.beyond_noise else faster
-        return f"{faster} {today} {noise}{slower}"
+        return f"{faster} {today}{noise}{slower}"
 
     def _default_of(self) -> str:
         releases = {openssh_version(client.client) for client, _ in self.connections}

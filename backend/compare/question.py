@@ -130,7 +130,8 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
         for sentence in unmeasured(query.tool, query.ciphers):
             self.add_error("cipher", fault(sentence))
         if query.split_by == query.group_by:
-            self.add_error("split_by", fault(f"Results are already grouped by {query.group_by}."))
+            words = f"Results are already grouped by {query.group_by}; choose another split_by."
+            self.add_error("split_by", fault(words))
         if query.matched and "host" in (query.group_by, query.split_by):
             self.add_error("matched", fault("Results by host cannot be matched. Regroup them."))
         if query.reference_host:

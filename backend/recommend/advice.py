@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
+from django.utils.text import get_text_list
 from rest_framework.exceptions import NotFound
 
 from cipherspeed.cipher_catalogue import cipher_catalogue
@@ -64,8 +66,8 @@ class Advice:
         if first.limited_by:
             figure = f"estimated {figure}, limited by the {first.limited_by}"
         if first.share is not None:
-            hosts, before_reason = f"{len(self.hosts)} hosts keep", ". It is "
-            figure = f"{hosts} {percent(first.share)} of their best ciphers' speed"
+            hosts, before_reason = f"the {len(self.hosts)} hosts keep", ". It is "
+            figure = f"{hosts} {percent(first.share)} of their best speed on average"
         result = before_reason.join(filter(None, (figure, first.reason)))
         words = f"{verb} {first.cipher}: {result}."
         unknown = self.result.gain_unknown
@@ -90,14 +92,13 @@ class Advice:
 
     @property
     def measured(self) -> str | None:
-        """Describe the runs, such as "SSH pipeline run 0b8f3c1e of 2026-11-21"."""
+        """Describe the runs, such as "SSH pipeline run 0b8f3c1e (2026-11-21)"."""
         runs = self.runs
         if not runs:
             return None
         if len(runs) <= NAMED_AT_MOST:
-            words = (f"run {str(run['run_id'])[:8]} of {run['day']}" for run in runs)
-            named = ", ".join(words).replace(" of undated", " (undated)")
-            return f"SSH {self.result.method} {named}"
+            named = [f"{str(run['run_id'])[:8]} ({run['day']})" for run in runs]
+            return f"SSH {self.result.method} run{pluralize(runs)} {get_text_list(named, 'and')}"
         days = {run["day"] for run in runs}
         dated = sorted(days - {"undated"})
         period = [" to ".join(dict.fromkeys((dated[0], dated[-1])))] if dated else []

@@ -82,7 +82,7 @@ def test_a_host_is_told_the_order_the_gain_and_what_they_rest_on(
     assert why(answer)[GCM128] == "not measured on nas"
     assert answer["hosts"][0]["client"] == OPENSSH
     assert [run["run_id"] for run in answer["runs"]] == [str(run.run_id)]
-    assert answer["measured"] == f"SSH pipeline run {str(run.run_id)[:8]} of 2025-11-21"
+    assert answer["measured"] == f"SSH pipeline run {str(run.run_id)[:8]} (2025-11-21)"
     assert answer["rules_version"] in answer["ssh_config"]
     assert answer["ssh_config"].endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
     assert answer["sshd_config"].endswith(f"\nCiphers {GCM256},{CHACHA}\n")

@@ -116,7 +116,7 @@ def diff(first: Run, second: Run) -> str:
 def test_the_older_run_is_the_baseline_in_either_address(
     member: Client, store_run: StoreRun
 ) -> None:
-    busy = [{"code": "busy", "detail": "other processes used 12 %"}]
+    busy = [{"code": "busy", "detail": "other programs used 12 %"}]
     older, newer = (
         store_run(
             run_of_day(day, ssh_measurement(GCM, rate, rate, rate), rest, conditions=conditions)

@@ -178,10 +178,11 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
 
 
 def _baselines(groups: Sequence[Group]) -> str:
-    """Describe groups with a single baseline, such as "3DES only in 2 of 3 groups"."""
+    """Describe groups with a single baseline, as "In 2 of 3 groups, 3DES is the only …"."""
     notes = Counter(filter(None, map(only_baseline, groups)))
-    return "; ".join(
-        note if count == len(groups) else f"{note} in {count} of {len(groups)} groups"
+    return ". ".join(
+        ("" if count == len(groups) else f"In {count} of {len(groups)} groups, ")
+        + f"{note.removesuffix(' only')} is the only baseline cipher"
         for note, count in notes.items()
     )
 

@@ -66,7 +66,7 @@ class RemoveRun(_RunChange):
     sentences = (
         "The run, its results and its original document are deleted. This cannot be undone.",
         "To remove it only from lists and charts, hide it instead.",
-        "The audit log records who deleted it, its host and its time, but no results.",
+        "The audit log records who deleted the run, its host and its date, but no results.",
     )
     success_message = "Run deleted: {object.host_name}, {date}."
     success_url = reverse_lazy("run-pages")

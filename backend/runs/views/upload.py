@@ -72,7 +72,7 @@ class UploadPage(EditorMixin, View):
         if not options.is_valid():
             return _page(request, options, status=400, text=request.POST.get("text", ""))
         items = list(_items(request, options.hints()))
-        problem = "" if items else "Paste a text, or choose a file."
+        problem = "" if items else "Paste text or choose a file."
         return _page(request, options, items, problem=problem)
 
 

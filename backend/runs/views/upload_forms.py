@@ -16,7 +16,7 @@ from texts.types import Hints, Section
 
 FORMAT_LABELS = {
     "openssl-speed": "openssl speed",
-    "cipher-list": "cipher list",
+    "cipher-list": "list of cipher speeds",
     "dd": "dd",
     "time": "time",
     "sbc-bench": "sbc-bench",
