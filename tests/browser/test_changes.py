@@ -89,7 +89,7 @@ def test_an_editor_acknowledges_a_change_without_leaving_the_list(
 ) -> None:
     page = open_page(LIST, **signed_in)
     entry = entry_of(page, "Slower")
-    entry.locator("summary", has_text="Change status").click()
+    entry.locator("summary", has_text="Edit status or note").click()
     entry.get_by_label("Status").select_option("acknowledged")
     entry.get_by_label("Note").fill("the upgrade of spring")
     page.evaluate("window.stayed = true")
