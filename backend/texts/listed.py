@@ -58,7 +58,9 @@ def read_list(text: str) -> Listed | None:
         rates = [(names[0], rate) for _, rate in rates]
     if not names or not rates or "" in dict(rates):
         return None
-    rates_of = {name: [rate for own, rate in rates if own == name] for name in names}
+    rates_of: dict[str, Rates] = {name: [] for name in names}
+    for name, rate in rates:
+        rates_of[name].append(rate)
     remark = text if is_sentence else text[end:]
     is_sentence = is_sentence or not (_REMARK.match(remark) or _PADDING.fullmatch(remark))
     mac = re.search(MAC, text)

@@ -80,7 +80,7 @@ class Column(NamedTuple):
         """Return whether the header mentions compression; None if it does not."""
         if not _SETTINGS["compression"].search(self.title.lower()):
             return None
-        return not re.search(r"without|w/o|\bno|un|off|ohne|sans", self.title, re.I)
+        return not re.search(r"without|w/o|\bno|\bun|\boff|ohne|sans", self.title, re.I)
 
 
 class Above:
@@ -238,8 +238,7 @@ def _cipher(text: str) -> tuple[str, str, str] | None:
 
 
 def _column(title: str, caption: str, other_unit: Unit | None) -> Column:
-    lower = title.lower()
-    setting = next((name for name, sign in _SETTINGS.items() if sign.search(lower)), "")
+    setting = next((name for name, sign in _SETTINGS.items() if sign.search(title.lower())), "")
     unit = unit_within(title) or unit_within(caption)
     is_ignored = bool(_IGNORED.search(title)) and not unit_within(title)
     return Column(title, unit, _size_of_title(title), setting, is_ignored, other_unit)
@@ -336,17 +335,16 @@ def _cell(
     caveat = "" if rate else "no unit in the table"
     if rate is None and column.size is None and not text.isdigit():
         rate = _rate(text, column.other_unit)
-    is_openssl = column.size is not None and tool != "ssh"
-    if rate is None or (tool == "openssl" and not is_openssl):
+    size = None if tool == "ssh" else column.size
+    if rate is None or (tool == "openssl" and size is None):
         return []
     caveat = _rate_caveat(text) or rate[1].caveat or caveat
     if settings.get("acceleration") == "":
         caveat = "unclear whether AES was off"
     own = {key: value for key, value in settings.items() if key != "machine" and value != ""}
-    if is_openssl:
+    if size is not None:
         name = _openssl_name(label) or name
         own = {key: value for key, value in own.items() if key == "acceleration"}
-    size = column.size if is_openssl else None
     return [TableCell(name, *rate, settings["machine"], size, own, caveat)]
 
 
