@@ -70,6 +70,7 @@ class RuleForm(forms.ModelForm):
 class ChannelForm(RuleForm):
     class Meta(RuleForm.Meta):
         fields = ("name", "address", "kinds", "severity", "tags", "daily")
+        labels = {"address": "Apprise URL"}
 
     def clean_address(self) -> str:
         address: str = self.cleaned_data["address"]
