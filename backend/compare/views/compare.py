@@ -75,7 +75,8 @@ class ComparePage(ReaderMixin, TemplateView):
 
     @analytics()  # one snapshot for the whole page
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        saved = self.request.GET.getlist("saved")
+        may_upload = self.request.user.has_perm("runs.add_run")
+        saved = self.request.GET.getlist("saved") if may_upload else ()
         params = first_page(self.request.GET, "saved")
         form = PageForm(params)
         if faults := form.refused:
