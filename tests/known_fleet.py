@@ -3,7 +3,7 @@
 In the middle of the year, every host upgrades from OpenSSL 1.1.1w to 3.0.11, within a few days. On
 half of the CPUs, the upgrade costs 7 % of every rate of the library. Three hosts lose their AES
 instructions. Kernels change every month without effect. All results are noisy: a host's rates vary
-by 1 to 3 %, of which a third affects all series of a run together. One run in twenty is disturbed
+by 1 to 3 %, a third of it shared by all series of a run. One run in twenty is disturbed
 and reports this; one in a hundred is slow and does not. The same seed gives the same fleet,
 including run IDs.
 """

@@ -49,7 +49,7 @@ FORM_METHODS = ("GET", "POST", "DELETE")
 ADMIN_ACTORS = ("anonymous", "share link", "upload token", "deactivated editor", *PEOPLE)
 """Clients for /admin/, which ignores tokens. One token represents all."""
 REFUSED_EVERYWHERE = ("anonymous", "upload token", "editor", "administrator")
-"""Clients for methods that nobody may use: the most privileged of each kind, and an anonymous
+"""Clients for methods that no client may use: the most privileged of each kind, and an anonymous
 one."""
 
 SIGN_IN = ("/accounts/login/", "/admin/login/")
