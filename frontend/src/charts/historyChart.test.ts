@@ -37,6 +37,12 @@ describe("the chart of a history", () => {
     ]);
   });
 
+  it("begins near values within a factor of 2, else at zero", () => {
+    const scale = (median: number): unknown => historyChart(view([point(0), point(1, { median })]), theme).options?.scales?.["y"];
+    expect(scale(3.8e8)).toMatchObject({ suggestedMin: 3.42e8, suggestedMax: 4.2e8 });
+    expect(scale(1e8)).toMatchObject({ beginAtZero: true });
+  });
+
   it("draws no line across a change of the tool", () => {
     const { segment } = historyChart(view(), theme).data.datasets[0] ?? {};
     const colour = typeof segment === "object" ? segment.borderColor : undefined;

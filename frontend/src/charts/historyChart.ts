@@ -129,7 +129,7 @@ export function timeLabel(at: number, range: number): string {
 function valueAxis(view: HistoryView, theme: Theme): Scales["y"] {
   return {
     type: "linear",
-    beginAtZero: true,
+    ...valueRange(view.points.map(({ median }) => median)),
     border: { display: false },
     grid: { color: theme.grid },
     ticks: {
@@ -139,6 +139,12 @@ function valueAxis(view: HistoryView, theme: Theme): Scales["y"] {
       callback: (value) => tick(Number(value), view.unit),
     },
   };
+}
+
+/** From zero, or near the values if all are within a factor of 2: then steps of 5 % are visible. */
+function valueRange(values: readonly number[]): object {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return most > 2 * least ? { beginAtZero: true } : { suggestedMin: least * 0.9, suggestedMax: most * 1.05 };
 }
 
 function tooltip(
