@@ -480,7 +480,11 @@ class _Ranking:
             if affected and advisory.assessment == assessment:
                 hosts = {"client": client.name, "server": server.name}
                 ends = [
-                    f"{openssh_release(text)} on {hosts[end]}" for end, text in affected.items()
+                    f"{openssh_release(text)} on {hosts[end]}"
+                    if openssh_version(text)
+                    else f"OpenSSH {end} version on {hosts[end]} unknown; "
+                    "measure SSH with the agent there"
+                    for end, text in affected.items()
                 ]
                 return f" because of {advisory.name} ({' and '.join(dict.fromkeys(ends))})"
         return f" because it is rated {assessment.status}"

@@ -154,6 +154,9 @@ def test_terrapin_takes_chacha_out_of_the_modern_policy() -> None:
     reason = "the modern policy excludes it because of Terrapin (OpenSSH 9.2 on nas)"
     assert why_not(advised(unsafe))[CHACHA] == reason
     assert names(advised(unsafe, policy="compatible")) == [GCM128, CHACHA]
+    unknown = why_not(advised(host(*rates, server=None)))[CHACHA]
+    how = "OpenSSH server version on nas unknown; measure SSH with the agent there"
+    assert f"because of Terrapin ({how})" in unknown
 
 
 def test_what_has_no_place_says_why() -> None:
