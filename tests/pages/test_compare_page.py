@@ -205,6 +205,18 @@ def test_published_groups_lead_to_their_sources(member: Client) -> None:
     assert "Source of these results" in text_of(page(member, first[1]))
 
 
+@pytest.mark.usefixtures("published")
+def test_imported_results_are_marked_beside_published_ones(
+    member: Client, store_run: StoreRun
+) -> None:
+    assert "Unknown CPU published 3 hosts" in text_of(page(member, "/", cipher=GCM))
+    slow = run_document(
+        ssh_measurement(GCM, 1e6), host={"name": "slow"}, environment=environment(model=None)
+    )
+    store_run(slow, "import")
+    assert "Unknown CPU imported published 4 hosts" in text_of(page(member, "/", cipher=GCM))
+
+
 def test_the_page_allows_no_inline_code_or_style(member: Client, store_run: StoreRun) -> None:
     store_run(machine("a"))
     response = member.get("/")

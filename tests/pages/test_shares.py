@@ -46,6 +46,12 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
         assert stranger.get(elsewhere).status_code in (302, 401)
 
 
+def test_a_share_names_a_single_baseline(editor: Client, store_run: StoreRun) -> None:
+    store_run(run_document(ssh_measurement("aes128-ctr", 4e8), ssh_measurement("3des-cbc", 2e7)))
+    path = path_of(made(editor, query="metric=normalised"))
+    assert "3DES is the only baseline cipher." in text_of(page(Client(), path))
+
+
 def test_the_query_of_the_visitor_changes_nothing(editor: Client, store_run: StoreRun) -> None:
     store_run(run_document(ssh_measurement("aes128-gcm@openssh.com", 400e6)))
     path = path_of(made(editor))
@@ -103,6 +109,7 @@ def test_the_compare_page_leads_to_a_link_of_what_it_shows(
     (address,) = re.findall(r'href="(/shares/\?view=[^"]*)"', html)
     form = page(editor, address.replace("&amp;", "&"))
     assert "group_by=os&amp;cipher=aes128-gcm%40openssh.com" in form
+    assert 'value="SSH throughput by operating system"' in form
     fields = {"name": "for Bob", "view": "group_by=os", "expires_days": "7"}
     answer = editor.post("/shares/", fields).content.decode()
     (path,) = re.findall(r"http://testserver(/shares/[\w-]{43}/)", answer)

@@ -151,7 +151,6 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
     return {
         **_form_context(params, query, shown, known),
         "first_cipher": first_cipher,
-        "baselines": _baselines(viewed.groups),
         "options": len(chosen) + (query.metric not in SWITCHED),
         "families": families(measured, query.ciphers),
         "measured_count": len(measured),
@@ -227,6 +226,9 @@ def result_context(chart: ChartRequest) -> dict[str, Any]:
     return {
         "comparison": comparison,
         "part": chart.viewed,
+        "baselines": _baselines(chart.viewed.groups),
+        "is_overlapping": chart.query.group_by != "host"
+        and sum(group.hosts for group in comparison.groups) > comparison.hosts,
         "page_obj": chart.page,
         **chart_context(chart),
         "sort_ciphers": sorted(comparison.ciphers, key=cipher_order),

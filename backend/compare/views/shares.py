@@ -52,7 +52,8 @@ class ShareList(EditorFormMixin, FormView):
     template_name = "compare/shares.html"
 
     def get_initial(self) -> dict[str, Any]:
-        return {"view": self.request.GET.get("view", "")[:4000]}
+        view = self.request.GET.get("view", "")[:4000]
+        return {"view": view, "name": _heading(view)[:100]}
 
     def form_valid(self, form: ShareForm) -> HttpResponse:
         fields = form.cleaned_data
