@@ -27,7 +27,7 @@ from runs.filters import FILTERS, UNACCELERATED
 from runs.models import DimensionValue, Host, Measurement
 from runs.models.host import is_number
 
-KINDS = {"host": "Host", "pair": "Pair", "group": "Group"}
+KINDS = {"host": "One or two hosts", "group": "Group"}
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
 """Titles of filters with a control."""
 
@@ -45,9 +45,10 @@ class RecommendPage(ReaderMixin, TemplateView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         params = api_params(request.GET, {*RecommendationForm.base_fields, "for"})
+        if "server" not in params and "client" in params:
+            params.setlist("host", params.pop("client"))
         unclear = _with_keys(params)
-        # The tab for pairs preserves the selected host.
-        has_question = len(params.keys() & set(PAIR)) == 2 or params.keys() & set(FILTERS)
+        has_question = params.keys() & {*PAIR, *FILTERS}
         result: dict[str, Any] = {"nobody_measured": not has_question and nobody_measured_yet()}
         if unclear:
             result = {"unclear": unclear}
@@ -95,8 +96,6 @@ def _kind_of(params: QueryDict) -> str:
     """Return the kind of recommendation that the URL or its parameters specify."""
     if str(params.get("for")) in KINDS:
         return str(params["for"])
-    if params.keys() & set(PAIR):
-        return "pair"
     narrowing = params.keys() & set(FILTERS) - {"host", "source"}
     return "group" if narrowing or len(params.getlist("host")) > 1 else "host"
 
@@ -115,18 +114,18 @@ def _form_context(params: QueryDict) -> dict[str, Any]:
     address = PageAddress(marked)
     first = next((str(params[name]) for name in HOSTS if name in params), "")
     policy = POLICIES.get(params.get("policy", ""), POLICIES[DEFAULT_POLICY])
-    ends = {"host": "host", "pair": "client", "group": "host"}
     return {
         "kind": kind,
         "kinds": [
-            (each, label, PageAddress.of(**{"for": each, ends[each]: first, "policy": policy.name}))
+            (each, label, PageAddress.of(**{"for": each, "host": first, "policy": policy.name}))
             for each, label in KINDS.items()
         ],
         "policies": POLICIES.values(),
         "policy": policy,
         "links": dict.fromkeys([*LINK_KEYS, *params.getlist("link")]),
         "link": params.get("link", ""),
-        "typed": {name: params.get(name, "") for name in HOSTS},
+        "client": params.get("host") or params.get("client", ""),
+        "server": params.get("server", ""),
         "hosts_to_choose": _measured_hosts()[:TO_CHOOSE],
         "dimensions": _dimensions() if kind == "group" else (),
         "chips": [

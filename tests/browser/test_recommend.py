@@ -38,7 +38,7 @@ def fast_box(site: LiveSite) -> str:
 
 
 def choose(page: Page, name: str) -> None:
-    page.get_by_label("Host name or ID").fill(name)
+    page.get_by_label("Host or client").fill(name)
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#headline")).to_be_visible()
 
@@ -63,7 +63,7 @@ def test_a_host_is_chosen_its_policy_changed_and_its_lines_copied(
             expect(button).to_have_text("Copied")
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied.endswith(f"Ciphers {GCM},{CHACHA},aes128-ctr")
-        assert f"{site.url}/recommend/?host=fast-box&policy=compatible" in copied
+        assert f"{site.url}/recommend/?policy=compatible&host=fast-box" in copied
     expect(page.locator("[data-copy]").first).to_have_text("Copy")
     assert_accessible(page)
 

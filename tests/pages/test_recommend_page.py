@@ -115,6 +115,9 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
 ) -> None:
     store_run(usual("laptop", gcm=500, chacha=450))
     store_run(usual("server", gcm=900, chacha=130))
+    form = page(member, URL)
+    assert {'name="client"', 'name="server"'} <= set(re.findall(r'name="\w+"', form))
+    assert "Ciphers for laptop" in text_of(page(member, f"{URL}?client=laptop&server=&link="))
     html = page(member, f"{URL}?client=laptop&server=server&link=1GbE")
     said = text_of(html)
     assert "Ciphers from laptop to server" in said
@@ -165,9 +168,8 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     )
     assert "No matching host has loopback SSH results" in text_of(page(member, URL, tag="a:b"))
     assert "Add hosts, a tag or another filter" in text_of(page(member, f"{URL}?for=group"))
-    assert "Choose a client and a server" in text_of(page(member, f"{URL}?for=pair"))
-    (tab,) = re.findall(r'href="([^"]*for=pair[^"]*)"', page(member, URL, host="weak"))
-    assert "Choose a client and a server" in text_of(page(member, f"{URL}{unescape(tab)}"))
+    assert "Enter a client and a server" in text_of(page(member, URL))
+    assert "requires client=HOST and server=HOST" in text_of(page(member, URL, 400, server="weak"))
 
 
 def test_the_host_page_leads_to_its_recommendation(member: Client, store_run: StoreRun) -> None:
