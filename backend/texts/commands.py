@@ -306,7 +306,6 @@ def _first_name(names: str) -> str:
 
 
 def _prints_after(text: str, variable: str) -> bool:
-    """Return whether `echo $c` follows `-c $c`."""
     name = re.escape(variable)
     used = re.search(rf"(?:-\w*c|Ciphers?)[= ]?[\"']?{name}", text)
     printed = re.search(rf"\b(?:echo|printf)\b[^|;&]{{0,100}}?{name}", text)

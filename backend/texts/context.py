@@ -77,12 +77,10 @@ class Context:
         self.remarks.append(Remark(line or self.line.number, code, detail))
 
     def leave_out(self, code: str, detail: str) -> None:
-        """List the line as unrecognised, with the reason."""
         self.remark(code, detail)
         self.unrecognised[self.line.number] = self.line.text
 
     def end_group(self) -> None:
-        """Begin a new group with the next result."""
         self.is_ended = True
 
     @property
@@ -186,7 +184,6 @@ class Context:
 
     @property
     def threads(self) -> int:
-        """Return the number of concurrent processes of `openssl speed`."""
         command = self.command
         stated = command.threads if command and command.tool == "openssl" else 1
         return stated if stated > 1 else max(self.processes, 1)
@@ -290,7 +287,6 @@ def _within_reason(figure: Figure) -> Figure:
 
 
 def only_cipher(text: str) -> str | None:
-    """Return the only ssh cipher in a heading."""
     words = re.findall(r"[\w@.-]{4,40}", text)
     own = (word for word in map(str.lower, words) if ONLY_SSH.fullmatch(word) or "chacha" in word)
     ciphers = {ssh_cipher(word) for word in own} - {None}

@@ -150,7 +150,6 @@ def _printable(name: str | None) -> str:
 
 
 def _over_limit(limit: int, items: Sequence[Section | Figure], name: str) -> list[Remark]:
-    """Return a warning about the first item beyond the limit, if any."""
     left_out = len(items) - limit
     detail = f"Only the first {limit:,} {name} were read; {left_out:,} more were skipped."
     return [Remark(items[limit].line, "too_many", detail)] if left_out > 0 else []

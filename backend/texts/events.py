@@ -13,8 +13,6 @@ PLAIN = 9
 
 
 class Sizes(NamedTuple):
-    """List the block sizes in a table header of `openssl speed`, in bytes."""
-
     sizes: tuple[int, ...]
 
 

@@ -20,7 +20,6 @@ _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"
 )
-"""Markers of comments in source code, and of list items."""
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*|[ \t]*:::\w+[ \t]*")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]")
 _BOLD = re.compile(r"(?<![\w*])(\*\*\*?|`{1,2})(?=[^\s*`])([^*`]{1,400})(?<=[^\s*`])\1(?![\w*])")
@@ -57,11 +56,6 @@ _JOINT = re.compile(
 )
 
 _GLUED = re.compile(r"(?<=\d bytes)(?=\d)|(?<=\.\d\d)(?=\d{1,3}[.,]\d)|(?<=\.\d\dk)(?=\d)")
-_GLUED_CIPHER = re.compile(
-    r"^(\W*(?>[a-z\d-]+@openssh\.com|(?:aes(?:128|192|256)|3des|blowfish|cast128)-c(?:bc|tr)"
-    r"|arcfour(?:128|256)?|3des|blowfish))(?=\d.*\d ?[kMG]i?B/s$)"
-)
-_GLUED_TIME = re.compile(r"(?<=\d\.\d\d\ds)(?=\d)")
 _GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
 """Boundaries of cells in a table that lost its separators."""
 
@@ -126,8 +120,6 @@ def _without_markup(line: str) -> tuple[int, str]:
     if "**" in text or "`" in text:
         text = _BOLD.sub(r"\2", text).strip("`")
     text = re.sub(f"[{_SPACES}]", " ", text)
-    if "B/s" in text:
-        text = _GLUED_TIME.sub(" ", _GLUED_CIPHER.sub(r"\1 ", text))
     if len(_GLUED.findall(text)) > 2 and not re.search(r"[a-z] [a-z]+ [a-z]|(?:\.\d+){3}", text):
         text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
     return depth, text
@@ -170,6 +162,8 @@ def _joined(first: str, second: str) -> str:
     start = second.lstrip()
     if start.startswith("| ") and " | " not in start[2:] and "$" in first and first[0] != "|":
         return f"{first} {start}"
+    if start[0] == "|" == first.lstrip()[0] and "|" not in start[1:]:
+        return f"{first} {start}"  # cells of an HTML table
     tail = first[-_TAIL:]
     if "Doing " in tail and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", tail):
         return f"{first} {start}"

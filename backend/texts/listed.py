@@ -28,7 +28,6 @@ _REMARK = re.compile(r"[)\s]*(?:\s[(\[←<#—–/-]|[,;.]\s|\s*$)")
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 
 _BEFORE_NAME = re.compile(r"\b(?:for|with|using|via|mit|avec)\s*(?:-c\s*)?$", re.I)
-"""Text between a rate and the following name of its cipher."""
 
 Rates = list[tuple[float, Unit]]
 

@@ -13,7 +13,7 @@ PER_SECOND = (
 )
 SIZE_UNIT = (
     r"(?P<prefix>kilo|mega|giga|tera|[kmgtкмгт])?(?P<binary>i)?"
-    r"(?P<base>bytes?|octets?|bits?|байт|бит|b|o|б)"
+    r"(?P<base>bytes?|octets?|bits?|байт|бит|bs(?=/)|b|o|б)"
 )
 RATE_UNIT = SIZE_UNIT + PER_SECOND
 NUMBER = r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?"
@@ -63,7 +63,7 @@ def unit_within(text: str) -> Unit | None:
 
 
 def _unit(match: re.Match[str]) -> Unit:
-    prefix, base = match["prefix"] or "", match["base"]
+    prefix, base = match["prefix"] or "", match["base"].removesuffix("s")
     power = _PREFIXES[prefix.lower()]
     decimal, binary = float(1000**power), float(1024**power)
     binary_only = bool(match["binary"])

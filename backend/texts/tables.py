@@ -31,8 +31,9 @@ _LISTED = re.compile(
 )
 _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camellia", re.I)
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
+_RATIO = r"\b(?:ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead)\b"
 _IGNORED = re.compile(
-    r"^[#№]$|%|\b(?:no|nr|rank|ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead|cpu|load|time"
+    rf"^[#№]$|%|{_RATIO}|\b(?:no|nr|rank|cpu|load|time"
     r"|real|user|sys|elapsed|seconds?|secs?|min|max|stdev|deviation|stddev|date|notes?|comment|remarks?|size|key"
     r"|bits?|mode|status|type|link|limit|\+/-|ops?|ns|us|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
@@ -111,12 +112,15 @@ class Above:
 def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
     """Return table row events by line index."""
     events: dict[int, tuple[Event, ...]] = {}
-    at = 0
+    at = end = 0
+    header: tuple[object, tuple[int, list[str]]] | None = None
     while at < len(lines):
         split = _splitter(lines[at].text)
         if split is None:
             at += 1
             continue
+        titles = [line.text.strip() for line in lines[end:at]]
+        is_continued = any(titles) and all(not title or _openssl_name(title) for title in titles)
         end = at + 1
         if split in _DELIMITERS.values() and end < len(lines) and not lines[end].text:
             end += 1  # below its header
@@ -125,6 +129,9 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
+        if is_continued and header and header[0] is split and not _may_head(rows[0][1]):
+            rows.insert(0, header[1])
+        header = (split, rows[0])
         above = Above(lines[max(at - LINES_ABOVE, 0) : at])
         if split is _listed:
             events |= _rows(("", ""), rows, above)
@@ -137,7 +144,6 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
 def _table(
     rows: Sequence[tuple[int, list[str]]], above: Above, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
-    """Parse lines with one delimiter as a table if the first can be its header."""
     header = rows[0][1]
     if not _may_head(header):
         return {}
@@ -183,10 +189,10 @@ def _aligned(line: str) -> list[str]:
 
 
 def _may_head(cells: Sequence[str]) -> bool:
-    """Return whether cells may be a header: at least two, and none of them a rate."""
     if not 2 <= len(cells) <= CELLS_LIMIT or any(len(cell) > 60 for cell in cells):
         return False
-    if cells[0][:2] == "$ " or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
+    is_code = re.match(r"\$ |.* = ", cells[0])
+    if is_code or any(_VALUE.fullmatch(cell) or rate_of(cell) for cell in cells):
         return False
     return any(cells[1:]) and not (len(cells) == 2 and _RATE_WITHIN.search(cells[1]))
 
@@ -254,33 +260,38 @@ def _size_of_title(title: str) -> int | None:
 def _titled_rows(
     columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], above: Above
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
-    """Parse a table whose column headers are ciphers, or block sizes of the cipher above."""
+    """Parse a table whose headers are ciphers, or block sizes or units for the cipher above."""
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
     labels = {row[0].lower() for _, row in body}
     if "evp" in labels or any(openssl_cipher(row) or is_other_algorithm(row) for row in labels):
         return  # the tool's own table
     for index, row in body:
+        if re.search(_RATIO, row[0], re.I):
+            continue
         row_size = _size_of_title(row[0]) if is_size else None
         cells: list[TableCell] = []
         for text, column, name in zip(row, columns, names, strict=True):
             size, cipher = row_size or column.size, name[0] if name else ""
             if size and size & (size - 1) == 0:
                 cipher = _openssl_name(column.title) or ("" if any(names) else above.cipher)
-            elif sum(map(bool, names)) < 2 or (name and name[1] == "openssl"):
+            elif any(names) and (sum(map(bool, names)) < 2 or (name and name[1] == "openssl")):
                 continue
             unit = column.unit or (above.unit if size else None)
             is_kilo = size is not None and text[-1:] == "k"
             rate = _rate(text[:-1], _THOUSANDS) if is_kilo else _rate(text, unit)
-            if not (cipher and rate) or column.is_ignored or column.title == columns[0].title:
+            is_named = cipher or not (size or any(names))
+            if not (is_named and rate) or column.is_ignored or column.title == columns[0].title:
                 continue
             aes = {"off": "masked", "on": "default"}.get(aes_in(column.title))
             machine = column.title.partition("(")[2].rstrip(") ") if name else column.machine
-            machine = machine if row_size else row[0][:100] if names[0] is None else ""
+            label = row[0][:100] if names[0] is None and not row_size else ""
+            if row_size or not (any(names) or size):
+                label = " / ".join(filter(None, (label, machine)))
             settings = {"acceleration": aes} if aes and size else {}
             caveat = _rate_caveat(text) or rate[1].caveat
-            if not any((cell.cipher, cell.machine) == (cipher, machine) for cell in cells):
-                cells.append(TableCell(cipher, *rate, machine, size, settings, caveat))
+            if not any((cell[0], *cell[3:5]) == (cipher, label, size) for cell in cells):
+                cells.append(TableCell(cipher, *rate, label, size, settings, caveat))
         if cells:
             yield index, (TableRow(tuple(cells)),)
 

@@ -47,6 +47,7 @@ class Transfers:
             return
         self.end()
         self.trial = Trial(self.context.line.number, named.cipher)
+        self.context.stated_cipher = named.cipher
 
     def on_moved(self, moved: Moved) -> None:
         if self.trial.moved:
@@ -174,8 +175,13 @@ class Transfers:
     def _add_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"
         unnamed = "" if cell.size or self.is_about_ssh else "ssh not mentioned"
+        cipher = cell.cipher or self._cipher()[0]
+        if cipher is None:
+            self.context.leave_out("no_cipher", "Rate without a cipher.")
+            return
+        unnamed = unnamed if cell.cipher else "cipher from text above"
         fields = self._value(cell.number, cell.unit) | dict(cell.settings)
-        fields |= {"cipher": cell.cipher, "block_size": cell.size}
+        fields |= {"cipher": cipher, "block_size": cell.size}
         caveat = fields.pop("caveat")
         self.context.emit(self.context.group(), tool, cell.caveat or caveat or unnamed, **fields)
 

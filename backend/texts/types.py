@@ -9,7 +9,7 @@ from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """Source of the results; `sbc-bench` reports contain tables of `openssl speed`."""
 
-PARSER_VERSION = 14
+PARSER_VERSION = 15
 """Version stored with each run. Increase it whenever a text may give different results."""
 
 SERIES = {
@@ -88,8 +88,6 @@ class Remark:
 
 @dataclass(frozen=True)
 class Unrecognised:
-    """Represent a non-blank line that no recogniser matches."""
-
     line: int
     text: str
 
