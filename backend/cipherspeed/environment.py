@@ -41,7 +41,7 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
         os_version=label(os_version(system), "Unknown OS"),
         openssl=label(openssl_release(version_text), "Unknown OpenSSL"),
         openssl_series=label(openssl_series(version_text), "Unknown OpenSSL"),
-        openssh=label(openssh_release(environment["openssh"].get("client")), "Unknown OpenSSH"),
+        openssh=label(openssh_label(environment["openssh"].get("client")), "Unknown OpenSSH"),
         virtualization=label(environment.get("virtualization"), "Not stated"),
     )
 
@@ -164,7 +164,7 @@ def openssl_series(version_text: str | None) -> str | None:
     return f"{name} {'.'.join(numbers[:2])}"
 
 
-def openssh_release(client: str | None) -> str | None:
+def openssh_label(client: str | None) -> str | None:
     """Shorten "OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19" to "OpenSSH 9.2p1"."""
     match = _OPENSSH.search(client or "")
     return f"OpenSSH {match['version']}" if match else client

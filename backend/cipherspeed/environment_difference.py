@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cipherspeed.cpu import cpu_name
-from cipherspeed.environment import openssh_release, openssl_release, os_version
+from cipherspeed.environment import openssh_label, openssl_release, os_version
 
 Facts = Mapping[str, Any]
 
@@ -67,7 +67,7 @@ def _ssh_library(environment: Facts) -> str | None:
 
 
 def _openssh(end: str) -> Callable[[Facts], str | None]:
-    return lambda environment: openssh_release((environment.get("openssh") or {}).get(end))
+    return lambda environment: openssh_label((environment.get("openssh") or {}).get(end))
 
 
 def _virtualization(environment: Facts) -> str | None:

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from runs import api as runs_api
-from runs import imports
+from runs import imports_api
 from runs.views import editing, runs, upload
 
 api = [
@@ -9,7 +9,7 @@ api = [
     path("runs/<uuid:run_id>/", runs_api.RunView.as_view(), name="run"),
     path("runs/<uuid:run_id>/document/", runs_api.RunDocumentView.as_view(), name="run-document"),
     path("runs/<uuid:run_id>/text/", runs_api.RunTextView.as_view(), name="run-text"),
-    path("imports/", imports.ImportList.as_view(), name="imports"),
+    path("imports/", imports_api.ImportList.as_view(), name="imports"),
     path("schema/run", runs_api.RunSchemaView.as_view(), name="run-schema"),
 ]
 

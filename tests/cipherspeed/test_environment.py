@@ -5,7 +5,7 @@ from typing import Any
 from cipherspeed.environment import (
     dimensions,
     fingerprint,
-    openssh_release,
+    openssh_label,
     openssl_release,
     openssl_series,
     ssh_environment,
@@ -35,10 +35,10 @@ def test_openssl_versions(text: str | None, release: str | None, series: str | N
 
 
 def test_openssh_releases_and_other_clients() -> None:
-    assert openssh_release("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19") == "OpenSSH 9.2p1"
-    assert openssh_release("OpenSSH_for_Windows_8.1p1") == "OpenSSH 8.1p1"
-    assert openssh_release("ThinLinc ssh client") == "ThinLinc ssh client"
-    assert openssh_release(None) is None
+    assert openssh_label("OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.19") == "OpenSSH 9.2p1"
+    assert openssh_label("OpenSSH_for_Windows_8.1p1") == "OpenSSH 8.1p1"
+    assert openssh_label("ThinLinc ssh client") == "ThinLinc ssh client"
+    assert openssh_label(None) is None
 
 
 def test_dimensions_have_keys_and_labels() -> None:
