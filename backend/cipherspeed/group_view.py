@@ -32,7 +32,8 @@ MOST_BARS = 600
 class GroupView:
     """Select the groups of a comparison to display.
 
-    `search`: text in the names of groups. `top`: groups per page. `page` starts at 1.
+    `search`: text in the names of groups. `top`: groups per page. `page` starts at 1. `pinned`:
+    keys of hosts that come first on each page.
     """
 
     sort: str = SORT_NAME
@@ -40,6 +41,7 @@ class GroupView:
     top: int = 20
     page: int = 1
     logarithmic: bool = False
+    pinned: tuple[str, ...] = ()
 
     def finds(self, label: str) -> bool:
         return self.search.casefold() in label.casefold()

@@ -69,8 +69,8 @@ def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = Non
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     """Return the part of a comparison that is in view.
 
-    Only the hosts on the page are summarised, because there may be ten thousand. A host that is
-    the reference is the first on each page.
+    Only the hosts on the page are summarised, because there may be ten thousand. The
+    reference and pinned hosts come first on each page.
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
@@ -91,8 +91,9 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
 
         hosts = [host for host in values if view.finds(names[host, 0].label)]
         hosts.sort(key=place)
-        reference = [host for host in hosts if names[host, 0].key == query.reference_host]
-        on_page = list(dict.fromkeys((*reference, *view.on_page(hosts))))
+        first = (query.reference_host, *view.pinned)
+        pinned = [host for host in hosts if names[host, 0].key in first]
+        on_page = list(dict.fromkeys((*pinned, *view.on_page(hosts))))
         comparison = _compared(db, query, on_page)
         measured = f"SELECT DISTINCT slot FROM {votes(db, query)} WHERE value IS NOT NULL"  # noqa: S608
         ciphers = {slots[slot].cipher for (slot,) in db(measured, {})}

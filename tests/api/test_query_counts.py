@@ -48,11 +48,11 @@ API = {
 """Number of statements by URL."""
 
 PAGES = {
-    "/": 15,
+    "/": 16,
     "/?cpu=cpu-1": 13,
-    "/?tool=openssl": 10,
+    "/?tool=openssl": 11,
     "/?tool=openssl&cpu=cpu-1": 11,
-    "/?tool=openssl&host=m0": 14,
+    "/?tool=openssl&host=m0": 15,
     "/hosts/": 8,
     "/hosts/{run.host_id}/": 32,
     "/runs/": 3,

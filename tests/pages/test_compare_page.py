@@ -13,7 +13,7 @@ from django.test import Client
 from tests.cases import each
 from tests.conftest import ApiClient, StoreRun, csv_rows
 from tests.histories import with_openssl
-from tests.pages.conftest import page, table_values, text_of
+from tests.pages.conftest import link, page, table_values, text_of
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
@@ -98,6 +98,22 @@ def test_what_is_often_asked_is_one_click_away(member: Client, store_run: StoreR
     assert {answer.status_code for answer in answers} == {200}
     assert 'name="client"' in answers[1].content.decode()  # the form for two hosts
     assert "Common questions" not in text_of(page(member, "/", group_by="os"))
+
+
+def test_a_cpu_leads_to_its_versions_of_the_operating_system(
+    member: Client, store_run: StoreRun
+) -> None:
+    for number, version in enumerate(("11", "12", "12")):
+        system = {"id": "debian", "name": "Debian GNU/Linux", "version": version}
+        facts = {**environment(model="VIA C7" if number == 2 else "AMD EPYC 9R14"), "os": system}
+        measured = ssh_measurement(GCM, (number + 1) * 1e8)
+        store_run(run_document(measured, host={"name": f"h{number}"}, environment=facts))
+    for group_by, hosts in (("cpu", 2), ("os", 3)):
+        html = page(member, "/", group_by=group_by)
+        assert html.count(">by OS version<") == 1
+        versions = page(member, "/" + link(html, "by OS version"))
+        assert set(table_values(versions)) == {"debian-gnu-linux-11", "debian-gnu-linux-12"}
+        assert f"results from {hosts} of 3 hosts" in text_of(versions)
 
 
 def test_while_this_machine_is_measured_the_page_says_so(

@@ -17,8 +17,9 @@ from runs.processing import derive_run
 from runs.received import MAX_BYTES
 from runs.views.receiving import pack
 from tests.cases import each
-from tests.pages.conftest import page, text_of
-from tests.sample_documents import run_document
+from tests.conftest import StoreRun
+from tests.pages.conftest import link, page, table_values, text_of
+from tests.sample_documents import run_document, ssh_measurement
 from texts.documents import Corrections
 from texts.types import Hints
 
@@ -142,6 +143,22 @@ def test_results_to_another_machine_are_found_in_the_chart(editor: Client) -> No
     assert "69.2 MB/s" in text_of(chart)
     assert "Saved" not in page(editor, "/?saved=nothing")
     page(editor, "/upload/?saved=nothing", expect=404)
+
+
+def test_a_saved_host_stays_first_when_its_filter_is_removed(
+    editor: Client, store_run: StoreRun
+) -> None:
+    for number in range(21):
+        store_run(run_document(ssh_measurement("aes128-ctr", 9e8), host={"name": f"h{number}"}))
+    save(editor, html := preview(editor, text=LIST), {field(html, "host"): "attic"})
+    run = Run.objects.get(source="import")
+    derive_run(run.pk)
+    chart = editor.get(f"/upload/?saved={run.run_id}", follow=True).content.decode()
+    html = page(editor, "/" + link(chart, '<span><span class="muted">Host</span>'))
+    assert next(iter(table_values(html))) == "attic"
+    assert "22 attic imported just saved, 1 host" in text_of(html)
+    assert f'name="saved" value="{run.run_id}"' in html
+    assert "saved" not in link(html, "Share")
 
 
 def test_uncertain_results_are_taken_only_when_ticked(editor: Client) -> None:

@@ -60,7 +60,8 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
     """Return the context of the chart, table and controls; `groups` is empty without results."""
     reference = request.viewed.comparison.relative_to
     ciphers = sorted(request.viewed.comparison.ciphers, key=cipher_order)
-    lines = table_lines(request.viewed.part, ciphers, request.viewed.ranks)
+    pinned = request.display.pinned
+    lines = table_lines(request.viewed.part, ciphers, request.viewed.ranks, pinned)
     cells = [cell for line in lines for cell in line.cells if cell]
     context = {
         "heading": heading(request.viewed.comparison),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.db.models import Count
 from django.http import HttpRequest, QueryDict
 from django.views.generic import TemplateView
 
@@ -40,7 +41,7 @@ from core.first_steps import (
 from core.formatting import data_size
 from core.page_query import TOPS, PageAddress, first_page
 from runs.filters import FILTERS
-from runs.models import Host, Run
+from runs.models import Environment, Host, Run
 from runs.views.upload import saved_upload
 
 MOST_ARRIVING = 5
@@ -76,17 +77,17 @@ class ComparePage(ReaderMixin, TemplateView):
     @analytics()  # one snapshot for the whole page
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         may_upload = self.request.user.has_perm("runs.add_run")
-        saved = self.request.GET.getlist("saved") if may_upload else ()
-        params = first_page(self.request.GET, "saved")
+        params = self.request.GET
+        saved = saved_upload(params.getlist("saved") if may_upload else ())
         form = PageForm(params)
         if faults := form.refused:
             return {**_form_context(params, form.query, form.view), "faults": faults}
         steps = _first_steps(self.request)
         asks = not params and not steps
         return {
-            **compare_context(params, form),
+            **compare_context(params, form, tuple(host.slug for host in saved.get("hosts", ()))),
             **steps,
-            "saved": saved_upload(saved),
+            "saved": saved,
             "agents_lack_ssh": form.query.tool == "ssh" and agents_lack_ssh(),
             "address": self.request.build_absolute_uri(),
             "cards": answers() if asks else (),
@@ -110,10 +111,13 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
+def compare_context(
+    params: QueryDict, form: PageForm, saved_hosts: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """Return the context of a valid query, without the split if it has too many values."""
-    query, shown, passed_over = form.query, form.view, form.passed_over
-    asked = form.faultless(params)
+    query, passed_over = form.query, form.passed_over
+    shown = replace(form.view, pinned=saved_hosts)
+    asked = form.faultless(first_page(params, "saved"))
     covered = coverage(query)
     measured = covered.ciphers
     query = with_ciphers(query, covered)
@@ -165,6 +169,7 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         **result_context(chart),
         **relating_context(query, params, viewed.comparison, address),
         "finding": finding(viewed.comparison),
+        "has_os_versions": _with_os_versions(query.group_by, viewed.groups),
         "grouping": grouping(query.group_by),
         "splitting": grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
@@ -175,6 +180,16 @@ def compare_context(params: QueryDict, form: PageForm) -> dict[str, Any]:
         "ways_back": list(_ways_back(params, query, other_sizes, address)),
         **_runs_filters(query),
     }
+
+
+def _with_os_versions(group_by: str, groups: Sequence[Group]) -> set[str]:
+    """Return the keys of CPUs or operating systems with several OS versions."""
+    if group_by not in ("cpu", "os"):
+        return set()
+    key = f"{group_by}__key"
+    of_groups = Environment.objects.filter(**{f"{key}__in": [group.key for group in groups]})
+    counts = of_groups.values(key).annotate(versions=Count("os_version", distinct=True))
+    return set(counts.filter(versions__gt=1).values_list(key, flat=True))
 
 
 def _baselines(groups: Sequence[Group]) -> str:
@@ -216,7 +231,9 @@ def _form_context(
         "tool": choice(TOOLS, query.tool),
         "methods": METHODS,
         "dates": {name: params.get(name, "") for name in DATES},
-        "quiet": [(name, value) for name in QUIET for value in params.getlist(name) if value],
+        "quiet": [
+            (name, value) for name in (*QUIET, "saved") for value in params.getlist(name) if value
+        ],
     }
 
 

@@ -42,13 +42,14 @@ def only_baseline(group: Group) -> str:
     return "" if group.uncertainty else only(families)
 
 
-def hosts_note(group: Group, comparison: Comparison) -> str:
+def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str]) -> str:
     """Describe the number of hosts, a lower maximum per cipher, and the only baseline."""
+    saved = "just saved" if comparison.group_by == "host" and group.key in saved_hosts else ""
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
     fewer = "" if most >= group.hosts else f"up to {most} per cipher"
-    notes = (reference, hosts, fewer, only_baseline(group))
+    notes = (saved, reference, hosts, fewer, only_baseline(group))
     return ", ".join(filter(None, notes))
 
 
@@ -87,7 +88,10 @@ SHADES = 4
 
 
 def table_lines(
-    comparison: Comparison, ciphers: Sequence[str], ranks: Mapping[str, str]
+    comparison: Comparison,
+    ciphers: Sequence[str],
+    ranks: Mapping[str, str],
+    saved_hosts: Sequence[str],
 ) -> list[Line]:
     """Return a row per group with a cell per cipher, which is None without a result."""
     here = measured_here(comparison)
@@ -103,7 +107,7 @@ def table_lines(
             ranks.get(group.id, ""),
             group,
             group.id in here,
-            hosts_note(group, comparison),
+            hosts_note(group, comparison, saved_hosts),
             tuple(_cell(group, cipher, highest[cipher]) for cipher in ciphers),
         )
         for group in comparison.groups
