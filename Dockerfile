@@ -18,7 +18,7 @@ RUN python -m venv --without-pip /opt/venv \
 # Stage 3: the image.
 FROM python:3.12-slim
 LABEL org.opencontainers.image.title="Ciphermark" \
-      org.opencontainers.image.description="SSH and OpenSSL cipher speed, compared across machines" \
+      org.opencontainers.image.description="SSH and OpenSSL cipher speed, compared across hosts" \
       org.opencontainers.image.version="1.0.0" \
       org.opencontainers.image.licenses="MIT"
 ENV PATH=/opt/venv/bin:$PATH \
@@ -28,7 +28,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     DJANGO_SETTINGS_MODULE=config.settings \
     CIPHERMARK_ENV=production \
     CIPHERMARK_DATA_DIR=/var/lib/ciphermark
-# Fixed ids, so that volumes keep their owner across images. Remove pip.
+# Use fixed IDs, so that volumes keep their owner across images. Remove pip.
 RUN pip uninstall --yes --root-user-action ignore pip \
     && rm -rf /usr/local/lib/python3.12/ensurepip \
     && groupadd --system --gid 10001 ciphermark \
