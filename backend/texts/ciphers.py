@@ -1,4 +1,4 @@
-"""Parse names of ciphers and MACs, as tools print them and people shorten them."""
+"""Parse names of ciphers and MACs as printed by tools or shortened by users."""
 
 import re
 from functools import lru_cache

@@ -37,7 +37,7 @@ UNUSUAL = {
         r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
         rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
 }  # fmt: skip
-"""Patterns of commands whose rate may not be the cipher's, with the reasons."""
+"""Patterns of commands whose rate may differ from the cipher's, with the reasons."""
 
 _PLAIN_SIGNS = str.maketrans({
     **dict.fromkeys("“”„″", '"'), **dict.fromkeys("‘’‚′´", "'"), **dict.fromkeys("–−‐‑‒", "-"),
@@ -100,7 +100,7 @@ class Command:
     divided: float | None = None
     """Dividend that the command divides by seconds to print a rate."""
     unusual: str = ""
-    """Reason why the rate may not be the cipher's."""
+    """Reason why the rate may differ from the cipher's."""
     name_after: bool = False
     """Whether a loop prints the cipher's name below the result."""
 
@@ -242,7 +242,7 @@ def _name(word: str) -> str:
 
 
 def _program_at(words: Sequence[str], names: Sequence[str]) -> int:
-    """Find the program after sudo, time, VAR=value and the like."""
+    """Find the program after sudo, time, VAR=value and similar prefixes."""
     first = next((at for at, name in enumerate(names) if not _STARTER.fullmatch(name)), len(names))
     for at, name in enumerate(names):
         if (

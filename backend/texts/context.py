@@ -20,7 +20,7 @@ UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
 """Level of a sentence or command, which applies to the results directly below."""
 WORDS_ABOVE = 50
-"""Number of lines of words above a result that are searched for its setting."""
+"""Number of lines above a result that are searched for its setting."""
 SECONDS_LIMIT = 10_000_000
 """Maximum duration of a try in a run document."""
 HEADING_LIMIT = 100
@@ -88,7 +88,7 @@ class Context:
         return " / ".join(self.names[level] for level in sorted(self.names))
 
     def add_words(self, text: str, level: int) -> None:
-        """Add a heading or sentence; it ends the scope of a command that has its results."""
+        """Add a heading or sentence, which ends the scope of a command followed by results."""
         was_used, self.command_used = self.command_used, False
         if was_used and self.command:
             self.stated_cipher = self.command.cipher
@@ -128,7 +128,7 @@ class Context:
         self.host = host
 
     def add_fact(self, fact: Fact) -> None:
-        """Add properties; those of another host or version begin another environment."""
+        """Add properties; properties of another host or version begin a new environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
         if fact.host:
             self.add_host(fact.host)
@@ -168,7 +168,7 @@ class Context:
         return Setting.of(self.remark_beside).under(setting)
 
     def _set_by(self, text: str, level: int, is_new: bool) -> None:
-        """Apply the setting in words; short ones apply until others replace them."""
+        """Apply the setting in a text; a short text applies until another one replaces it."""
         last = level if is_new else BESIDE
         held = {at: kept for at, kept in self.settings.items() if at < last}
         setting = Setting.of(text)
@@ -179,7 +179,7 @@ class Context:
 
     @property
     def block_size(self) -> int | None:
-        """Return openssl's block size from the line, the command or the words above."""
+        """Return openssl's block size from the line, or from the command or text above."""
         return block_size_in(self.line.text) or self.stated_size
 
     @property

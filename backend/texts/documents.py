@@ -52,7 +52,7 @@ class _Machine(NamedTuple):
         return getattr(self.corrections.get(key), name, None)
 
     def correction(self, name: str, stated: str | None) -> str | None:
-        """Return the correction for this host; one for all hosts only fills gaps."""
+        """Return the correction for this host; a correction for all hosts only fills gaps."""
         text = self.corrected(name, self.key)
         return self.corrected(name, "") if text is None and not stated else text
 

@@ -80,7 +80,7 @@ class Typed(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Describe a heading or sentence; `level` is 1 to 6 for Markdown headings."""
+    """Represent a heading or sentence; `level` is 1 to 6 for Markdown headings."""
 
     text: str
     level: int = PLAIN

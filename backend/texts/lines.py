@@ -1,4 +1,4 @@
-"""Split a text into lines: remove what pasting adds, unwrap, restore lost line breaks."""
+"""Split a text into lines: remove artifacts of pasting, unwrap, restore lost line breaks."""
 
 import html
 import re
@@ -152,7 +152,7 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
 
 
 def _joined(first: str, second: str) -> str:
-    """Return both as one line if the second continues the first, otherwise ""."""
+    """Join two lines if the second continues the first; otherwise return ""."""
     if not first or not second:
         return ""
     if len(first) + len(second) > LENGTH_LIMIT:

@@ -322,7 +322,7 @@ def _unprompted(text: str) -> Command | None:
 
 
 def _other(text: str) -> Iterator[Event]:
-    """Yield a name with its result, ciphers with rates, a property, or words of a line."""
+    """Yield a named result, ciphers with rates, a property, or the words of a line."""
     if (events := _name_and_result(text)) is not None:
         yield from events
     elif (listed := read_list(text)) is not None:

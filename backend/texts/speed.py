@@ -1,4 +1,4 @@
-"""Parse the output of `openssl speed`: rows of its tables, and counts without a row."""
+"""Parse the output of `openssl speed`: table rows, and counts without a row."""
 
 from collections import Counter
 from collections.abc import Sequence

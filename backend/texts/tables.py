@@ -68,11 +68,11 @@ class Column(NamedTuple):
     setting: str
     is_ignored: bool
     other_unit: Unit | None
-    """Unit in another column or in words nearby."""
+    """Unit in another column or in nearby text."""
 
     @property
     def machine(self) -> str:
-        """Return the header if it is a host or setting instead of a unit."""
+        """Return the header if it contains a host or setting instead of a unit."""
         is_plain = self.size or self.compresses is not None or _PLAIN.fullmatch(self.title)
         return "" if is_plain else self.title[:100]
 
@@ -90,7 +90,7 @@ class Above:
 
     @cached_property
     def caption(self) -> str:
-        """Return the ends of the nearest words without a rate."""
+        """Return the ends of the nearest lines without a rate."""
         near = [line[-300:] for line in self.lines[-4:] if line]
         return " ".join(text for text in near[-2:] if not _RATE_WITHIN.search(text))
 

@@ -78,13 +78,13 @@ class Transfers:
             self.trial.line = self.context.line.number
 
     def _next(self) -> None:
-        """End the transfer; the next one is another try of the same cipher."""
+        """End the transfer; the next transfer is another try of the same cipher."""
         cipher = self.trial.cipher
         self.end()
         self.trial = Trial(self.context.line.number, cipher)
 
     def _cipher(self) -> tuple[str | None, str]:
-        """Return the cipher of the transfer, with a caveat if it appears only in words above."""
+        """Return the cipher of the transfer, with a caveat if it appears only in the text above."""
         context, command = self.context, self.context.command
         named = self.trial.cipher or (None if command else context.heading_cipher)
         if command and command.tool == "ssh":

@@ -1,4 +1,4 @@
-"""Find words that change the meaning of a result, in many languages."""
+"""Find words, in many languages, that change the meaning of a result."""
 
 import re
 from functools import lru_cache
