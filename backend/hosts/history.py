@@ -1,9 +1,11 @@
 """Build the history of a series on a host: runs, changes and breaks of the tool."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
-from typing import Any
+from datetime import datetime, time, timedelta
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Prefetch, QuerySet
 
@@ -36,6 +38,10 @@ from runs.models import (
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
 """Maximum number of changes, latest first, whose environments are compared."""
+
+EARLIER = timedelta(days=14)
+EARLIER_RUNS = 14
+"""Maximum time and number of runs between a step and an environment change that may explain it."""
 
 METRICS = {"throughput": "B/s", "normalised": "B/s", "cpu_seconds_per_gb": "s/GB"}
 """Units by metric."""
@@ -100,13 +106,24 @@ class Change:
     point: Point
 
 
+class EarlierChange(NamedTuple):
+    """Describe the latest environment change before a step, at the run `point`."""
+
+    point: Point
+    environment: Sequence[Difference]
+
+
 @dataclass(frozen=True)
 class StepChange(Change):
-    """Describe a step with the `environment` differences of the two runs; None for old steps."""
+    """Describe a step with the `environment` differences of the two runs; None for old steps.
+
+    `earlier`: a recent environment change, if the two runs have no differences.
+    """
 
     step: Step[Any]
     direction: str
     environment: Sequence[Difference] | None
+    earlier: EarlierChange | None
 
     @property
     def before(self) -> float:
@@ -267,25 +284,46 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
         ]
     )
     words = ("dearer", "cheaper") if metric == CPU_COST else ("faster", "slower")
-    pairs = [(step, points[calm[step.index - 1]], points[calm[step.index]]) for step in steps]
-    explained = {point.run.pk for _, *both in pairs[-EXPLAINED_CHANGES:] for point in both}
-    documents = RunDocument.objects.in_bulk(explained)
-    stated = {pk: document.environment for pk, document in documents.items()}
+    places = [(step, calm[step.index - 1], calm[step.index]) for step in steps]
+    explained = {
+        points[index].run.pk
+        for _, previous, place in places[-EXPLAINED_CHANGES:]
+        for index in (*_recent(points, previous, place), place)
+    }
+    documents = RunDocument.objects.filter(pk__in=explained).iterator()
+    stated = {document.pk: document.environment for document in documents}
+
+    def difference(before: int, after: int) -> Sequence[Difference] | None:
+        runs = [points[index].run.pk for index in (before, after)]
+        if not stated.keys() >= {*runs}:
+            return None
+        return environment_difference(*(stated[run] for run in runs), tool=tool)
+
+    def earlier(previous: int, place: int) -> EarlierChange | None:
+        for before, after in reversed(list(pairwise(_recent(points, previous, place)))):
+            if differences := difference(before, after):
+                return EarlierChange(points[after], differences)
+        return None
+
     return [
         StepChange(
-            index=calm[step.index],
-            previous=previous,
-            point=point,
+            index=place,
+            previous=points[previous],
+            point=points[place],
             step=step,
             direction=words[step.ratio < 1],
-            environment=(
-                environment_difference(stated[previous.run.pk], stated[point.run.pk], tool=tool)
-                if {previous.run.pk, point.run.pk} <= stated.keys()
-                else None
-            ),
+            environment=(environment := difference(previous, place)),
+            earlier=earlier(previous, place) if environment == () else None,
         )
-        for step, previous, point in pairs
+        for step, previous, place in places
     ]
+
+
+def _recent(points: Sequence[Point], previous: int, place: int) -> range:
+    """Return the indices of the runs up to `previous` in which an upgrade may explain a step."""
+    since = points[place].started_at - EARLIER
+    first = bisect_left(points, since, 0, previous, key=lambda point: point.started_at)
+    return range(max(first - 1, previous - EARLIER_RUNS, 0), previous + 1)
 
 
 def _breaks(points: Sequence[Point], cipher: str) -> list[BreakChange]:

@@ -8,7 +8,7 @@ from runs.models import Run
 from tests.conftest import StoreRun
 from tests.histories import run_of_day, with_openssl
 from tests.pages.conftest import page, text_of
-from tests.sample_documents import openssl_measurement, ssh_measurement
+from tests.sample_documents import environment, openssl_measurement, ssh_measurement
 
 GCM = "aes128-gcm@openssh.com"
 OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
@@ -47,6 +47,22 @@ def test_the_history_tells_its_changes_and_their_likely_cause(
     assert f"/diff/{run.run_id}/" not in html
     assert len(re.findall(r'<td class="number" data-value=', html)) == 5
     assert 'data-history="history-view"' in html
+
+
+def test_a_step_names_an_upgrade_of_the_two_weeks_before(
+    member: Client, store_run: StoreRun
+) -> None:
+    for day, rate in ((0, 4e8), (2, 4e8), (4, 4e8), (8, 3e8), (9, 3e8)):
+        microcode = environment(microcode="0xa2" if day >= 2 else "0xa1")
+        run = store_run(
+            run_of_day(day, ssh_measurement(GCM, rate, rate, rate), environment=microcode)
+        )
+    said = text_of(history_of(page(member, address(run))))
+    assert "microcode: 0xa1 → 0xa2, 6 days earlier" in said
+    store_run(run_of_day(30, ssh_measurement(GCM, 2e8, 2e8, 2e8), environment=microcode))
+    store_run(run_of_day(31, ssh_measurement(GCM, 2e8, 2e8, 2e8), environment=microcode))
+    said = text_of(history_of(page(member, address(run))))
+    assert "No environment change recorded." in said
 
 
 def test_a_steady_history_says_that_nothing_changed(member: Client, store_run: StoreRun) -> None:
