@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet
+from django.utils.timesince import timesince
 
 from cipherspeed.changes import Observation, Step, find_steps
 from cipherspeed.environment_difference import Difference, environment_difference
@@ -106,24 +107,17 @@ class Change:
     point: Point
 
 
-class EarlierChange(NamedTuple):
-    """Describe the latest environment change before a step, at the run `point`."""
-
-    point: Point
-    environment: Sequence[Difference]
-
-
 @dataclass(frozen=True)
 class StepChange(Change):
     """Describe a step with the `environment` differences of the two runs; None for old steps.
 
-    `earlier`: a recent environment change, if the two runs have no differences.
+    `earlier`: a recent environment change in words, if the two runs have no differences.
     """
 
     step: Step[Any]
     direction: str
     environment: Sequence[Difference] | None
-    earlier: EarlierChange | None
+    earlier: Sequence[str]
 
     @property
     def before(self) -> float:
@@ -299,11 +293,12 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
             return None
         return environment_difference(*(stated[run] for run in runs), tool=tool)
 
-    def earlier(previous: int, place: int) -> EarlierChange | None:
+    def earlier(previous: int, place: int) -> list[str]:
         for before, after in reversed(list(pairwise(_recent(points, previous, place)))):
             if differences := difference(before, after):
-                return EarlierChange(points[after], differences)
-        return None
+                time_before = timesince(points[after].started_at, points[place].started_at)
+                return [f"{each.words}, {time_before} earlier" for each in differences]
+        return []
 
     return [
         StepChange(
@@ -313,7 +308,7 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
             step=step,
             direction=words[step.ratio < 1],
             environment=(environment := difference(previous, place)),
-            earlier=earlier(previous, place) if environment == () else None,
+            earlier=earlier(previous, place) if environment == () else (),
         )
         for step, previous, place in places
     ]

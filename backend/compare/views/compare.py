@@ -56,6 +56,7 @@ QUIET = {
     "acceleration": "Acceleration",
     "threads": "Threads",
 }
+KEPT = (*QUIET, "saved")
 DATES = {"since": "Since", "until": "Until"}
 SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
 """Metrics of the switch above the chart: key, label and parameter value."""
@@ -116,7 +117,7 @@ def compare_context(
 ) -> dict[str, Any]:
     """Return the context of a valid query, without the split if it has too many values."""
     query, passed_over = form.query, form.passed_over
-    shown = replace(form.view, pinned=saved_hosts)
+    shown = replace(form.view, pinned=saved_hosts if query.group_by == "host" else ())
     asked = form.faultless(first_page(params, "saved"))
     covered = coverage(query)
     measured = covered.ciphers
@@ -231,9 +232,7 @@ def _form_context(
         "tool": choice(TOOLS, query.tool),
         "methods": METHODS,
         "dates": {name: params.get(name, "") for name in DATES},
-        "quiet": [
-            (name, value) for name in (*QUIET, "saved") for value in params.getlist(name) if value
-        ],
+        "kept": [(name, value) for name in KEPT for value in params.getlist(name) if value],
     }
 
 

@@ -44,7 +44,7 @@ def only_baseline(group: Group) -> str:
 
 def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str]) -> str:
     """Describe the number of hosts, a lower maximum per cipher, and the only baseline."""
-    saved = "just saved" if comparison.group_by == "host" and group.key in saved_hosts else ""
+    saved = "just saved" if group.key in saved_hosts else ""
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
