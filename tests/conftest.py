@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 StoreRun = Callable[..., Run]
 
-# Use the same examples on every machine, without a deadline, so that failures do not depend on
+# Use the same examples on every host, without a deadline, so that failures do not depend on
 # chance or load. `pytest --hypothesis-profile=default` draws random examples,
 # a hundred instead of forty.
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("ci"), max_examples=40)
@@ -44,8 +44,7 @@ hypothesis.settings.load_profile("few")
 
 
 LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
-"""Folders whose tests wait long. If they began last, one worker would finish long after the
-others."""
+"""Folders with long tests. If these began last, one worker would finish long after the others."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -97,8 +96,7 @@ def csv_rows(answer: Any) -> list[dict[str, str]]:
 
 
 LONG = 9.0
-"""Number of seconds that exceeds every response about a few runs. Tests of slow responses use
-it."""
+"""Time in seconds that no response about a few runs exceeds. Tests of slow responses use it."""
 
 
 @pytest.fixture(scope="session", autouse=True)

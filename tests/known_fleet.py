@@ -1,11 +1,10 @@
-"""Generate a fleet of known truth: a year of runs of 60 hosts, and the changes on them.
+"""Generate a fleet with known changes: a year of runs of 60 hosts.
 
 In the middle of the year, every host upgrades from OpenSSL 1.1.1w to 3.0.11, within a few days. On
-half of the CPUs, the upgrade costs 7 % of every rate of the library. Three hosts lose their AES
-instructions. Kernels change every month without effect. All results are noisy: a host's rates vary
-by 1 to 3 %, a third of it shared by all series of a run. One run in twenty is disturbed
-and reports this; one in a hundred is slow and does not. The same seed gives the same fleet,
-including run IDs.
+half of the CPUs, the upgrade costs 7 % of every rate of the library. Three hosts lose AES hardware.
+Kernels change every month without effect. All results are noisy: a host's rates vary by 1 to 3 %, a
+third of it shared by all series of a run. One run in twenty is disturbed and reports this; one in a
+hundred is slow and does not. The same seed gives the same fleet, including run IDs.
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ COST = 0.93
 """Rate after the upgrade relative to that before, on affected CPUs."""
 
 AES_LOST = 4.0
-"""Factor by which AES is slower without its instructions."""
+"""Factor by which AES is slower without AES hardware."""
 
 WEEK, MONTH = 7, 28
 SEED = 19
@@ -39,7 +38,7 @@ DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
 
 @dataclass(frozen=True)
 class KnownCpu:
-    """Define a model with AES instructions: with `costs`, the upgrade makes it 7 % slower."""
+    """Define a model with AES hardware: with `costs`, the upgrade makes it 7 % slower."""
 
     model: str
     vendor: str
@@ -121,11 +120,11 @@ class KnownHost:
 
     @property
     def costs(self) -> bool:
-        """Return whether the upgrade makes it 7 % slower."""
+        """Return whether the upgrade makes the host 7 % slower."""
         return self.cpu.costs
 
     def has_aes(self, at: datetime) -> bool:
-        """Return whether it has AES instructions at a time."""
+        """Return whether the host has AES hardware at a time."""
         return self.aes_lost_at is None or at < self.aes_lost_at
 
 

@@ -32,7 +32,7 @@ _free_redis_databases = list(range(7, 0, -1))
 """Redis databases, one per site, so that no other worker takes its tasks."""
 
 READY_WITHIN = 120
-"""Startup timeout in seconds. The test machines are shared and sometimes slow."""
+"""Startup timeout in seconds. The test hosts are shared and sometimes slow."""
 
 SHARE = """
 from accounts.audit import COMMAND

@@ -30,10 +30,10 @@ TAGS: tuple[dict[str, str], ...] = (
 )
 
 LIBRARIES = ("OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.0.2zl  1 Aug 2024")
-"""Libraries of the openssl program and of ssh, which may use another one, or not report it."""
+"""Libraries of the openssl program and of ssh. ssh may use another library or not report it."""
 
 BASELINES = ("openssl-3.0.19", "3.0", "1", "2", "amd-epyc-9r14", "intel", "x86_64")
-"""Keys of groups, of which a grouping has one or none."""
+"""Keys of groups; each grouping has at most one of them."""
 
 TWO_RACKS = ("rack:1", "env:live", "rack:2")
 

@@ -37,7 +37,7 @@ STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 # Render pages from the sources, without `collectstatic` before every test run.
 STATIC_FILES = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 STORAGES = {**STORAGES, "staticfiles": STATIC_FILES}  # noqa: F405
-# Do not mistake a slow Redis on a busy machine for an outage.
+# Do not mistake a slow Redis on a busy host for an outage.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 30}
 CACHES = {
     "default": {

@@ -1,4 +1,4 @@
-"""Test the number of files that implement the main data flows."""
+"""Test that few files implement the main data flows."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Test that the project avoids homely words and ways around a verb."""
+"""Test that the project avoids banned words."""
 
 import re
 from pathlib import Path

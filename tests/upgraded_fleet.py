@@ -10,10 +10,10 @@ HOSTS = 8
 
 
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
-    """Return eight hosts per CPU before and after an upgrade that slows AES on the Xeons by 7 %.
+    """Store eight hosts per CPU before and after an upgrade that slows AES on the Xeons by 7 %.
 
-    Add a fast, new EPYC without 3DES. Once stored, `only_new` returns more such hosts, or one
-    with the name `other`.
+    Also store a fast, new EPYC without 3DES. `only_new` stores only this number of such hosts, and
+    `other` only one with this OpenSSL version.
     """
 
     def run(name: str, model: str, library: str, day: int, **rates: float) -> None:

@@ -33,7 +33,7 @@ except (ImportError, OSError, TypeError, AttributeError):  # not Linux
 
 
 def become_subreaper() -> bool:
-    """Inherit orphans, to measure the CPU time of the session that a non-root sshd leaves."""
+    """Inherit orphans, to measure the CPU time of the session process of a non-root sshd."""
     return PRCTL is not None and PRCTL(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 

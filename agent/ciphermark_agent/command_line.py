@@ -1,4 +1,4 @@
-"""Define the options; implement the commands `run`, `run --dry-run` and `source`."""
+"""Define the options; implement `run`, `run --dry-run` and `source`."""
 
 import argparse
 import os

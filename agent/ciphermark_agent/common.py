@@ -25,7 +25,7 @@ class UsageError(Exception):
 
 
 class TryFailed(Exception):
-    """Raised when a try, or a tool, gives no result; the text is the reason."""
+    """Raised when a try or tool produces no result; the message is the reason."""
 
 
 class Interrupted(KeyboardInterrupt):

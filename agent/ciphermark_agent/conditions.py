@@ -32,7 +32,7 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Wait for other agents of this account, then block them."""
+    """Wait for other agents of this account, then make them wait."""
     folder = common.state_folder()
     path = os.path.join(folder, "lock-" + os.uname().nodename)  # hosts may share the folder
     with contextlib.ExitStack() as holding:
@@ -84,7 +84,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measure the CPU cores that other programs use; error about 0.02 over a second."""
+    """Measure the CPU cores that other programs use, to within about 0.02 over a second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()
@@ -160,7 +160,7 @@ def machine_state() -> MachineState:
 def conditions_of_run(
     foreign: Optional[float], before: MachineState, tries: Tuple[int, int]
 ) -> Iterator[Tuple[str, str]]:
-    """Yield the code and detail of each caution; `tries` are the disturbed ones and all."""
+    """Yield the code and detail of each caution; `tries` counts disturbed tries and all tries."""
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign

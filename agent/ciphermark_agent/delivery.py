@@ -1,4 +1,4 @@
-"""Write, upload, spool and show runs; implement the commands `upload` and `show`."""
+"""Write, upload, spool and show runs; implement the `upload` and `show` commands."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""Measure ciphers with `openssl speed`: commands, AES mask, output, rounds of tries."""
+"""Measure ciphers with `openssl speed`: build commands, mask AES hardware, parse output."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Find the available measurements, measure, and build the run document."""
+"""Determine the available measurements, run them, and build the run document."""
 
 import argparse
 import contextlib

@@ -1,4 +1,4 @@
-"""Implement the command `schedule`: print or install a systemd timer, print a crontab line."""
+"""Implement `schedule`: print or install a systemd timer, or print a crontab line."""
 
 import argparse
 import os

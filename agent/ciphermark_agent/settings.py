@@ -14,7 +14,7 @@ from ciphermark_agent.upload import Site
 
 
 def typed(text: str) -> str:
-    """Decode an argument as UTF-8, whatever the locale."""
+    """Decode an argument as UTF-8, regardless of the locale."""
     return os.fsencode(text).decode("utf-8", "replace")
 
 

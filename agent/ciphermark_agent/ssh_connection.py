@@ -1,4 +1,4 @@
-"""One ssh connection: its cipher and MAC, its processes, the bytes that it carries."""
+"""Manage an ssh connection: its algorithms, its processes and the transferred bytes."""
 
 import os
 import re
@@ -68,7 +68,7 @@ KEX_LINE = r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) 
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Return the last algorithms in the log; earlier ones are a ProxyJump's."""
+    """Return the last algorithms in the log; earlier ones belong to a ProxyJump."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     lines = re.findall(KEX_LINE, log)
     if not lines:
@@ -78,7 +78,7 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Return an unnamed file of zeros; `tell` shows how far ssh, which shares it, has read."""
+    """Return an unnamed file of zeros that ssh shares; `tell` returns ssh's position in it."""
     shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
     folder = shared if os.access(shared, os.W_OK) else None
     source = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - returned
@@ -137,7 +137,7 @@ class Transfer:
             end_children()
 
     def connect(self, write_end: int) -> None:
-        """Act as inetd: accept the connection of our ssh and pass it to a private sshd."""
+        """Act as inetd: accept the connection of the agent's ssh and pass it to a private sshd."""
         server = self.server
         open(server.path("sshd.log"), "wb").close()  # the previous connection's
         if server.label:

@@ -197,7 +197,7 @@ class SshPlan(Plan):
         self.server.first_connection()
 
     def pilot(self, channel: Channel) -> None:
-        """Warm up with one connection; the rate of the first determines the size of a try."""
+        """Warm up with one connection; the first warm-up's rate determines the size of a try."""
         mib = pilot_mib(channel, bool(self.server.label))
         pilot = pipeline_try(self.server, channel, mib)
         self.pilots[channel].append(pilot)

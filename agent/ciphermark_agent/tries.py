@@ -61,7 +61,7 @@ class Skipped:
         self.entries: Dict[Any, Json] = {}
 
     def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
-        """Add a reason; `part` is a part of the cipher's series, no cipher is the whole tool."""
+        """Add a skipped tool (no cipher), cipher, or `part` of its series, with the reason."""
         text = "%s: %s" % (part, reason) if part else reason
         entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
         self.entries.setdefault((tool, cipher, part), entry)
@@ -101,7 +101,7 @@ class Plan:
             step()
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
-        """Make a try unless the last two of its kind failed; return why it failed."""
+        """Run a try unless the last two of its kind failed; return why it failed."""
         if self.failures[kind] >= MOST_FAILURES:
             return None
         reason = failure_of(attempt)

@@ -1,1 +1,1 @@
-"""Roles, API tokens, sign-in and the audit log."""
+"""Manage roles, API tokens, sign-in and the audit log."""

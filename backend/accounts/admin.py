@@ -1,4 +1,4 @@
-"""Tables shown at /admin/. Runs and hosts are edited on their own pages."""
+"""Define the tables shown at /admin/. Editors change runs and hosts on other pages."""
 
 from typing import Any
 

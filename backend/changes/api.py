@@ -93,7 +93,7 @@ def decide(change: FleetChange, decision: Mapping[str, Any], by: Actor) -> None:
 
 
 class ByLatest(ByCursor):
-    """Paginate by the time of the latest change of a host."""
+    """Paginate by the time of the latest change of any host."""
 
     ordering = ("-last_at", "-id")  # type: ignore[assignment]  # DRF takes several
 

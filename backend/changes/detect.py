@@ -148,7 +148,7 @@ def _observed(
 ) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
     """Return a host's speeds by tool and family, and then by run.
 
-    Excludes series with AES instructions disabled and series to another host.
+    Excludes series with AES hardware disabled and series to a remote host.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
     observations: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]

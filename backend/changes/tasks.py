@@ -1,4 +1,4 @@
-"""Celery tasks that detect changes and send notifications.
+"""Define Celery tasks that detect changes and send notifications.
 
 Notifications have their own workers, so that uploads never wait for a receiver.
 """

@@ -1,4 +1,4 @@
-"""Pages of changes: the list, an entry, and its status and note."""
+"""Render the pages of changes: the list, an entry, and its status and note."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Run documents, statistics, normalisation and verdicts. Imports no Django."""
+"""Compute statistics, normalisation and verdicts from run documents, without Django."""

@@ -32,8 +32,7 @@ from cipherspeed.types import Series
 Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 
 CLEAR_EFFECT = 1.5
-"""Factor between AES speed and its speed with instructions disabled (or software AES) that proves
-the use of AES hardware."""
+"""Minimum speed relative to masked or software AES that proves the use of AES hardware."""
 
 HYPERVISORS = frozenset(
     (
@@ -59,8 +58,8 @@ TELLING_CIPHERS = {
 class AccelerationVerdict:
     """Represent a verdict, with evidence and advice as text.
 
-    `factor`: speed of AES relative to AES with instructions disabled, or to software AES on the
-    reference machine if that is missing; None if unknown.
+    `factor`: speed of AES relative to AES with AES hardware disabled, or if that is missing to
+    software AES on the reference host; None if unknown.
     """
 
     verdict: Verdict
@@ -71,7 +70,7 @@ class AccelerationVerdict:
 
 @dataclass(frozen=True)
 class _Effect:
-    """Compare the speed of a cipher with and without AES instructions, in bytes per second."""
+    """Compare the speed of a cipher with and without AES hardware, in bytes per second."""
 
     cipher: str
     block_size: int
@@ -101,7 +100,7 @@ class _Speed:
 
     @property
     def factor(self) -> float:
-        """Return normalised AES speed relative to software AES on the reference machine."""
+        """Return normalised AES speed relative to software AES on the reference host."""
         return self.measured / self.speed.index / self.reference.software
 
     @property
@@ -134,7 +133,7 @@ def software_aes() -> tuple[SoftwareAes, ...]:
 
 @cache
 def first_openssl_with_aes() -> Mapping[str, str]:
-    """Return the first OpenSSL release that uses AES instructions, by architecture."""
+    """Return the first OpenSSL release that uses AES hardware, by architecture."""
     releases: Mapping[str, str] = _data("aes_in_openssl.json")["first_releases"]
     return releases
 
@@ -182,7 +181,7 @@ def _mb(rate: float) -> str:
 
 
 def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect]:
-    """Return the test ciphers with and without mask, for encryption at the largest common block.
+    """Return the test ciphers with and without the mask, encrypting the largest common block.
 
     At small block sizes, the cost of a call hides the cost of the cipher.
     """
@@ -237,7 +236,7 @@ def _is_plain_openssl(series: Series) -> bool:
 
 
 def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
-    """Compare AES-128-CBC with software AES if a baseline was measured."""
+    """Compare AES-128-CBC with software AES; None without a baseline."""
     for reference in software_aes():
         rate = rate_beside_baselines(reference.tool, reference.cipher, measured)
         speed = speed_index(baseline_levels(reference.tool, measured), reference.levels)
@@ -247,7 +246,7 @@ def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
 
 
 def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> AccelerationVerdict:
-    """Return `hidden` if the CPU model is known to have AES instructions, otherwise `software`."""
+    """Return `hidden` if the CPU model is known to have AES hardware, otherwise `software`."""
     cpu = facts["cpu"]
     measured = f" {speed.words}" if speed else ""
     factor = speed.factor if speed else None
@@ -293,7 +292,7 @@ def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> Acceler
 
 
 def _how_to_use(facts: Mapping[str, Any]) -> str:
-    """Return advice for an OpenSSL that is too old, or built without AES instructions."""
+    """Return advice for an OpenSSL that is too old, or built without support for AES hardware."""
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:

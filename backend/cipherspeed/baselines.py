@@ -127,9 +127,9 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
 
 @dataclass(frozen=True)
 class SpeedIndex:
-    """Compare the speed of a machine without acceleration with the reference machine.
+    """Compare the speed of a host without acceleration with the reference host.
 
-    A throughput divided by `index` (S) is the throughput on the reference machine. `families`
+    A throughput divided by `index` (S) is the throughput on the reference host. `families`
     are the measured ones; `logs` are their logarithmic ratios.
     """
 
@@ -141,7 +141,7 @@ class SpeedIndex:
     def uncertainty(self) -> float | None:
         """Return the uncertainty u, a factor of at least 1; None for one family.
 
-        Computed on demand, because it takes several times as long as the index.
+        It is computed on demand, because that takes several times as long as the index.
         """
         if len(self.logs) < 2:
             return None

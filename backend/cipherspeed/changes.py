@@ -25,7 +25,7 @@ TELLING_WINDOW = 3
 """Minimum number of runs to estimate the variation; with fewer, the spread of the tries is used."""
 
 START_UP_SECONDS = 0.1
-"""Duration of a stream's slow start in seconds, about the same on every machine."""
+"""Duration of a stream's slow start in seconds, about the same on every host."""
 
 
 class Observation(NamedTuple):
@@ -77,10 +77,10 @@ class Step(Generic[K]):
 def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
     """Return the steps of one or more series, oldest first.
 
-    A step begins when two consecutive runs differ in the same direction from the previous runs
-    (up to 10, since the last step) by more than max(5 %, 4 spreads). For several series, the
-    median is used. The step is dated to the first run from which all runs stay nearer to the
-    new level. It is discarded if the median of the next 10 runs is within 5 % of the old level.
+    A step begins when two consecutive runs differ in the same direction from the previous runs (up
+    to 10, since the last step) by more than max(5 %, 4 spreads). For several series, the median is
+    used. The step is dated to the first run that, like all later runs, is closer to the new level.
+    It is discarded if the median of the next 10 runs is within 5 % of the old level.
     """
     steps: list[Step[K]] = []
     start, at = 0, LASTS
@@ -136,7 +136,7 @@ def _nearer(run: RunOf[K], before: Mapping[K, float], new: float) -> bool:
 
 
 def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]) -> float:
-    """Return the change of rates that a different duration of tries causes."""
+    """Return the change in rates that a different duration of tries causes."""
     differences = []
     for key in before:
         lengths = [run[key].seconds for run in window if key in run and run[key].seconds]

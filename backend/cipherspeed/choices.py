@@ -1,4 +1,4 @@
-"""Names and explanations of groupings and metrics."""
+"""Define the names and explanations of groupings and metrics."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Identify CPUs: normalised name, microarchitecture and AES instructions.
+"""Identify CPUs: normalised name, microarchitecture and AES hardware.
 
 Unknown values are None. Placeholders of kernels ("ARMv7 Processor rev 4") and hypervisors ("Common
 KVM processor") are not CPU names.
@@ -146,7 +146,7 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
 
 
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return whether this CPU model has AES instructions, regardless of its flags.
+    """Return whether this CPU model has AES hardware, regardless of its flags.
 
     None for unknown and generic models, and for models sold with and without AES (Pentiums up
     to Broadwell, ARM cores with optional AES).

@@ -15,7 +15,7 @@ Range = tuple[int, int]
 class X86Entry:
     """Match CPUs of a vendor and family within inclusive ranges of models and steppings.
 
-    `aes`: whether they have AES instructions. None means yes for brands that match
+    `aes`: whether they have AES hardware. None means yes for brands that match
     `aes_brands`, and unknown for others.
     """
 
@@ -36,7 +36,7 @@ class X86Entry:
         return any(first <= model <= last for first, last in self.models)
 
     def has_aes(self, name: str | None) -> bool | None:
-        """Return whether a CPU with this name has AES instructions; None if unknown."""
+        """Return whether a CPU with this name has AES hardware; None if unknown."""
         if self.aes_brands is None:
             return self.aes
         return True if re.search(self.aes_brands, name or "") else None
@@ -68,7 +68,7 @@ def _entry(raw: Mapping[str, Any]) -> X86Entry:
 
 @cache
 def cpu_tables() -> CpuTables:
-    """Return the tables, which are read once."""
+    """Read the tables once and return them."""
     text = resources.files(__package__).joinpath("data/cpu_models.json").read_text("utf-8")
     raw = json.loads(text)
     return CpuTables(

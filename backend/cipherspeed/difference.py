@@ -49,7 +49,7 @@ def ratio_of(first: Figure, second: Figure) -> Ratio:
     """Compare the second result with the first.
 
     noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)). This is twice the standard error of
-    the difference of two medians, and at least the usual difference between runs of a machine.
+    the difference of two medians, and at least the usual difference between runs of a host.
     Pipelines with tries of different durations get an allowance. The larger of ratio and
     1/ratio is used, so that the verdict is symmetric.
     """

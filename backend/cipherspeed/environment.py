@@ -76,7 +76,7 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
     """Return the SHA-256 (hex) of the stable, normalised values of an environment.
 
     Runs with equal fingerprints have the same environment. `FINGERPRINT_VERSION` is included,
-    so that a changed algorithm is not mistaken for a changed machine. ssh's library is included
+    so that a changed algorithm is not mistaken for a changed host. ssh's library is included
     only if it differs from openssl's, so that documents of older agents, which lack it, have
     the same fingerprint.
     """

@@ -12,8 +12,7 @@ from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.reference_profile import PROFILE
 
 FEW_VOTES = 5
-"""Maximum number of votes for which low-confidence votes are counted, as one can move the
-median."""
+"""Maximum number of votes in a group whose low-confidence votes are counted."""
 
 
 class GroupSummary(NamedTuple):
@@ -45,9 +44,9 @@ def interpolated(n: int, fraction: float, below: float, above: float) -> float:
 class Ratio(NamedTuple):
     """Compare a group with the reference, over `n` hosts.
 
-    The ratio lies between `low` and `high` with a probability of at least 95 %; both are None
-    for too few hosts. `tool_changed`: the tool changed between the two, so the ratio does not
-    describe the cipher.
+    The ratio lies between `low` and `high` with a probability of at least 95 %; both are None for
+    too few hosts. `tool_changed`: the tool changed between the two, so the ratio reflects the tool,
+    not the cipher.
     """
 
     ratio: float

@@ -1,4 +1,4 @@
-"""Parse JSON strictly: reject what Python's `json` accepts but PostgreSQL does not."""
+"""Parse JSON strictly: reject JSON that Python's `json` accepts but PostgreSQL does not."""
 
 import json
 import math

@@ -41,7 +41,7 @@ LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "2
 PAYLOAD_OF_FRAME = 1448 / 1538
 """Share of an Ethernet link that carries TCP payload.
 
-MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps. A frame takes 1538 bytes of the
+MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps. A frame takes 1538 bytes on the
 wire: 14 header, 4 checksum, 8 preamble, 12 gap (IEEE 802.3, RFC 7323).
 """
 
@@ -258,7 +258,7 @@ class Excluded:
 
     @property
     def is_faster(self) -> bool:
-        """Return whether it is faster than the recommended cipher, even if within the noise."""
+        """Return whether the cipher is faster than the recommended one, even within the noise."""
         return self.over_first is not None and self.over_first.ratio > 1
 
 
@@ -266,8 +266,8 @@ class Excluded:
 class Loss:
     """Compare a host's own best cipher with the group's; rates in bytes per second.
 
-    `loss`: fraction of the rate of its own best cipher; negative if that is slower but more
-    secure.
+    `loss`: fraction of the rate of the host's best cipher; negative if that cipher is slower but
+    more secure.
     """
 
     host: MeasuredHost
@@ -354,9 +354,9 @@ class _Candidate:
 def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     """Return the candidates ranked, independent of their given order.
 
-    Within a status, the next cipher is the most secure of those tied with the fastest, which
-    means that their upper bound reaches the highest lower bound. A cipher that is slower beyond
-    the noise is never preferred.
+    Within a status, the next cipher is the most secure of those tied with the fastest, which means
+    that their upper bound reaches the highest lower bound. A measurably slower cipher is never
+    preferred.
     """
     ordered: list[_Candidate] = []
     left = list(candidates)

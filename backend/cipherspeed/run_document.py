@@ -17,7 +17,7 @@ from cipherspeed.types import (
 SCHEMA = "ciphermark/run/1"
 
 TIMES_OF_IMPORT = "import"
-"""Value of `times_of` in documents of undated texts, whose times are the import's."""
+"""Value of `times_of` in documents of undated texts, which contain the time of the import."""
 
 
 class DocumentRejected(ValueError):

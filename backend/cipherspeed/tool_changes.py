@@ -1,4 +1,4 @@
-"""Known changes of the tools themselves, with sources (docs/method.md, section 3)."""
+"""List known changes to the tools themselves, with sources (docs/method.md, section 3)."""
 
 import json
 import re

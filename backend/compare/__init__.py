@@ -1,1 +1,1 @@
-"""Comparisons of hosts: query, votes, pages, API and exports."""
+"""Compare hosts: query, votes, pages, API and exports."""

@@ -114,7 +114,7 @@ def _single(value: float | None) -> GroupSummary | None:
 
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
-    """Return, for each cipher, the number of hosts on which it is the fastest."""
+    """Return, for each cipher, the number of hosts for which it is fastest."""
     with analytics() as db:
         slots = counted(db, query).series.slots
         of_hosts = f"""

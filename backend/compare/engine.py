@@ -1,4 +1,4 @@
-"""Analytics copy: an in-memory DuckDB in each web process.
+"""Maintain the analytics copy: an in-memory DuckDB in each web process.
 
     with analytics() as db:
         rows = db("SELECT ... FROM result ...", {"tool": "ssh"})
@@ -66,7 +66,7 @@ Rows = list[tuple[Any, ...]]
 class Session:
     """Execute statements in DuckDB's SQL.
 
-    The queries of a block share `kept`.
+    The queries of a block share the `kept` cache.
     """
 
     execute: Callable[[str, Mapping[str, Any]], Rows]

@@ -1,4 +1,4 @@
-"""Share links to comparisons."""
+"""Define the model of share links to comparisons."""
 
 from django.conf import settings
 from django.db import models

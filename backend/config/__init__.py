@@ -1,4 +1,4 @@
-"""Settings, URLs, Celery, WSGI and embedded services."""
+"""Configure Django, URLs, Celery, WSGI and embedded services."""
 
 from config.celery import app as celery_app
 

@@ -34,14 +34,14 @@ CIPHERMARK_PUBLIC = env.bool("CIPHERMARK_PUBLIC", False)
 # Token of /metrics, which returns 404 if it is empty.
 CIPHERMARK_METRICS_TOKEN = env.str("CIPHERMARK_METRICS_TOKEN", "")
 CIPHERMARK_KEEP_DAYS = env.int("CIPHERMARK_KEEP_DAYS", None, validate=validate.Range(1, 100_000))
-# Number of trusted reverse proxies that add to X-Forwarded-For.
+# Number of trusted reverse proxies that append to X-Forwarded-For.
 CIPHERMARK_PROXIES = env.int("CIPHERMARK_PROXIES", int(PRODUCTION), validate=validate.Range(0))
 # Requests per minute; 0: no limit. One token may upload for a whole site (100/s).
 CIPHERMARK_TOKEN_RATE = env.int("CIPHERMARK_TOKEN_RATE", 6000, validate=validate.Range(0))
 CIPHERMARK_ADDRESS_RATE = env.int("CIPHERMARK_ADDRESS_RATE", 1200, validate=validate.Range(0))
 # URL of ClickHouse; empty: each web process has an analytics copy.
 CIPHERMARK_ANALYTICS_URL = env.str("CIPHERMARK_ANALYTICS_URL", "", validate=clickhouse_address)
-# Memory limit of the copy; beyond it, queries are slower.
+# Memory limit of the copy; above it, queries are slower.
 CIPHERMARK_ANALYTICS_MEMORY = env.str(
     "CIPHERMARK_ANALYTICS_MEMORY",
     "1GB",

@@ -1,1 +1,1 @@
-"""Shared base classes and helpers; health, metrics, documentation, backups."""
+"""Provide shared base classes, health checks, metrics, documentation and backups."""

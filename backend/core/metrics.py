@@ -1,4 +1,4 @@
-"""Serve /metrics for Prometheus: counters of this machine's web processes, gauges of the site."""
+"""Serve /metrics for Prometheus: counters of this host's web processes, gauges of the site."""
 
 import hmac
 import logging

@@ -39,9 +39,9 @@ permissions differ by user."""
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the client's address that the outermost trusted proxy saw.
+    """Return the client's IP address as seen by the outermost trusted proxy.
 
-    Each of the `CIPHERMARK_PROXIES` proxies appends the address of its client to
+    Each of the `CIPHERMARK_PROXIES` proxies appends the IP address of its client to
     X-Forwarded-For. Earlier entries come from the client and are ignored.
     """
     proxies: int = settings.CIPHERMARK_PROXIES
@@ -55,7 +55,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's address, or for IPv6 its /64 network, which belongs to one customer."""
+    """Return the client's IP address; for IPv6 its /64 network, which belongs to one customer."""
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)

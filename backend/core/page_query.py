@@ -78,8 +78,8 @@ class PageAddress:
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
     """Return misspelt filters: the name, the probable meaning and the corrected URL.
 
-    Pages ignore unknown parameters, such as those of search engines. But they report a misspelt
-    filter, because unfiltered results would be misleading.
+    Pages ignore unknown parameters, such as those of search engines. However, they report misspelt
+    filters, because unfiltered results would be misleading.
     """
     address = PageAddress(params)
     misspelled = []

@@ -64,7 +64,7 @@ class FailOpenThrottle(SimpleRateThrottle):
             return True
 
     def get_ident(self, request: HttpRequest) -> str:
-        """Return the client's address, or for IPv6 its /64 network."""
+        """Return the client's IP address or, for IPv6, its /64 network."""
         return client_network(request)
 
 

@@ -1,4 +1,4 @@
-"""Store heartbeats of the site's processes and numbers of failed tasks in Redis."""
+"""Store heartbeats of the site's processes and the number of failed tasks in Redis."""
 
 import time
 from contextlib import suppress

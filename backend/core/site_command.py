@@ -1,4 +1,4 @@
-"""Base class of management commands."""
+"""Define the base class of management commands."""
 
 from django.core.management.base import BaseCommand
 

@@ -1,4 +1,4 @@
-"""Validators of model fields."""
+"""Define validators of model fields."""
 
 from django.core.exceptions import ValidationError
 

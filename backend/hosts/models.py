@@ -1,4 +1,4 @@
-"""Notes about hosts, such as "BIOS update"."""
+"""Define the model of notes about hosts, such as "BIOS update"."""
 
 from django.db import models
 from django.db.models.functions import Now

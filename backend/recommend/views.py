@@ -173,7 +173,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
 
 
 class Bar(NamedTuple):
-    """Describe a small bar, with its ends in per cent of the longest bar."""
+    """Describe a bar, with its ends in per cent of the longest bar."""
 
     end: float
     low: float

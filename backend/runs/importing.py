@@ -33,8 +33,7 @@ CIPHER_CHARACTERS = 100
 FACTS = {"host": 160, "cpu": 200, "os": 200, "openssl": 200}
 """Maximum lengths of properties that users can correct."""
 _one_at_a_time = Lock()
-"""Lock for parsing. It holds the GIL, so two texts at once would delay all requests of the
-process."""
+"""Lock for parsing, which holds the GIL. Two texts at once would delay all requests."""
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 

@@ -49,8 +49,8 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 def judge_again(host_pk: int, environment_pk: int) -> None:
     """Update the verdicts of a host's latest runs in an environment.
 
-    Call it after a run was hidden, shown, deleted or moved, because the verdicts of incomplete
-    runs may have used it.
+    Call this function after a run was hidden, shown, deleted or moved, because the verdicts of
+    incomplete runs may have used that run.
     """
     parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))
     together = _united(parts)
@@ -69,7 +69,7 @@ def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[st
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
-    """Return whether a test cipher was measured with and without AES instructions."""
+    """Return whether a test cipher was measured with and without AES hardware."""
     modes: dict[str, set[str]] = {}
     for result in measured:
         if result.series.cipher in TELLING:

@@ -1,4 +1,4 @@
-"""Provide the programs that the agent measures, and runs, to its tests."""
+"""Provide measured programs and agent runs to the tests of the agent."""
 
 import json
 import threading
@@ -83,7 +83,7 @@ def by_amount(server, channel, mib):
 agent.STEADY_MAX_SECONDS = agent.TRY_SECONDS
 agent.pipeline_try, agent.steady_try = by_amount, sized
 """
-"""Number of MiB per try. The transfer of a busy machine in 0.2 s is too small to determine the CPU
+"""Number of MiB per try. A busy host's transfer in 0.2 s is too small to determine the CPU
 time of a byte."""
 
 

@@ -1,6 +1,6 @@
 """Run the agent in forks of a process that has loaded it, instead of starting Python each time.
 
-As a program, with the agent's file and a socket number as arguments, it is that process.
+Started with the agent's file and a socket number as arguments, this module is that process.
 """
 
 import json

@@ -2,12 +2,12 @@
 
     make side-by-side ARGS="[--pinned] [--sshd PATH] [--pairs N] [--seconds S] [NAME ...]"
 
-Not a test: it needs a quiet machine and some minutes. By hand means a shell, a running `sshd -D`,
-and the clock of the remote end before and after its `cat`; the agent is the agent's own
-`pipeline_try` in another process. Both send the same number of bytes; which of the two goes first
+This is not a test, because it needs an idle host and several minutes. The pipeline by hand uses a
+shell, a running `sshd -D`, and the clock of the remote end before and after its `cat`. The agent
+uses its `pipeline_try` in another process. Both transfer the same number of bytes, and their order
 changes from pair to pair. Results vary by 10 to 15 % with the cores that the scheduler chooses;
-`--pinned` gives ssh and sshd a core each on both sides, which shows smaller differences.
-The interval is that of the median by ranks, without assumptions about the noise.
+`--pinned` gives ssh and sshd a core each on both sides, which shows smaller differences. The
+interval is that of the median by ranks, without assumptions about the noise.
 """
 
 import argparse
@@ -38,14 +38,14 @@ LOOPBACK = ("-o", "ListenAddress=127.0.0.1")
 
 
 class PinnedTransfer(agent.Transfer):
-    """Pin all processes to the same two cores, also those that the agent does not pin."""
+    """Pin all processes to the same two cores, including those that the agent does not pin."""
 
     def __init__(self, server: Any, channel: Any, source: int, _: Any) -> None:
         super().__init__(server, channel, source, (CLIENT_CPU, SERVER_CPU))
 
 
 class Pair(NamedTuple):
-    """Store bytes per second of one transfer each, and the agent's own share of a core."""
+    """Store the rates of both transfers in bytes per second, and the agent's share of a core."""
 
     agent: float
     hand: float

@@ -25,7 +25,7 @@ agent.socket.gethostname = lambda: 'nas.example.org'
 
 
 def words_of_openssl(folder: Path, version: str, reason: str) -> tuple[str, ...]:
-    """Return arguments of an anonymous run with this openssl version, and its error for rc4."""
+    """Return arguments of an anonymous run with this openssl version, and its error on rc4."""
     code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({version!r})")
     code = f"import sys\nif 'rc4' in sys.argv: sys.exit({reason!r})\n{code}"
     fake = write_program(folder / "openssl", code)

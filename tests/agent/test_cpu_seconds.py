@@ -21,7 +21,7 @@ any noise, that happens by chance once in 4,096 times."""
 def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
     """Return CPU seconds per 10^9 bytes, of both ends together and of the busier end.
 
-    None if a busy machine transferred too few bytes.
+    None if a busy host transferred too few bytes.
     """
     ends = [sample["client_cpu_seconds"], sample["server_cpu_seconds"]]
     if None in ends:

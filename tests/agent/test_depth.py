@@ -1,4 +1,4 @@
-"""Test duration, measurements and the end of a series at the three depths."""
+"""Test the duration, measurements and end of a series at the three depths."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Test that agents of one account measure one after the other, and others do not block them."""
+"""Test that agents of one account measure one by one, and other accounts do not block them."""
 
 import fcntl
 import json

@@ -164,7 +164,7 @@ def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare with the agent's own readings, whatever other processes do."""
+    """Compare with the agent's own readings, regardless of other processes."""
     times: list[agent.CpuTimes] = []
     own: list[float] = []
 

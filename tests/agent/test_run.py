@@ -96,7 +96,7 @@ def test_openssl_is_measured_by_cpu_time(tiny_run: dict[str, Any]) -> None:
     for rc4 in series(tiny_run, "rc4"):
         assert rc4["timing"] == "cpu"
         assert rc4["operation"] == "encrypt"
-        assert 0 < rc4["samples"][0]["seconds"] <= 1.1  # less on a busy machine
+        assert 0 < rc4["samples"][0]["seconds"] <= 1.1  # less on a busy host
         assert rate(rc4["samples"][0]) > 10e6
 
 

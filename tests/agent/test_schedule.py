@@ -56,7 +56,7 @@ def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
 
 
 class Account:
-    """Simulate root or another account, with its own units and systemctl."""
+    """Simulate root or another account with its own systemd units and systemctl."""
 
     def __init__(self, run_agent: RunAgent, home: Path, root: bool) -> None:
         self.systemctl = Systemctl(home)

@@ -1,7 +1,7 @@
 """Test permissions for every URL and method, generated from the URL configuration.
 
-`DECISIONS` must list each route with its methods and who may use them. The test fails for routes
-that are missing, or that permit more or less than listed.
+`DECISIONS` must list each route with its methods and the clients that may use them. The test fails
+for routes that are missing, or that permit more or less than listed.
 """
 
 import logging
@@ -44,7 +44,7 @@ ACTORS = (
 )
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 FORM_METHODS = ("GET", "POST", "DELETE")
-"""Methods of pages and of /admin/. Another method represents all that they do not support."""
+"""Methods of pages and of /admin/. One other method represents all unsupported ones."""
 
 ADMIN_ACTORS = ("anonymous", "share link", "upload token", "deactivated editor", *PEOPLE)
 """Clients for /admin/, which ignores tokens. One token represents all."""
@@ -63,7 +63,7 @@ ADMINISTRATORS = frozenset({"administrator"})
 NOBODY: frozenset[str] = frozenset()
 
 WRONG_TOKENS = frozenset({"expired token", "revoked token"})
-"""Invalid tokens. The API returns 401 even where no token is needed, to inform their owners."""
+"""Invalid tokens, for which the API returns 401 even where no token is needed."""
 
 Rights = dict[str, frozenset[str]]
 

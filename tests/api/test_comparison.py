@@ -78,7 +78,7 @@ def test_normalised_by_os_equals_the_worked_example(reader: ApiClient) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_no_bar_group_mixes_two_systems(reader: ApiClient) -> None:
-    """Use a laptop that measured GCM with Fedora, and later only CTR with Mac OS X."""
+    """Use a laptop that measured GCM on Fedora, and later only CTR on Mac OS X."""
     answer = compare(reader, cpu="intel-core-i7-2635qm")
     (group,) = answer["groups"]
     (fedora,) = (

@@ -21,7 +21,7 @@ def machine(name: str, *measurements: dict[str, Any], **changes: Any) -> dict[st
 
 @pytest.fixture
 def four(store_run: StoreRun) -> None:
-    """Store a host with each of four verdicts, in this order."""
+    """Store one host for each of four verdicts, in this order."""
     store_run(machine("fast", PLAIN, MASKED))
     store_run(machine("guest", PLAIN, environment=HIDDEN))
     store_run(machine("qemu", PLAIN, environment=VIRTUAL))

@@ -91,7 +91,7 @@ def get(path: str, client: Client | None = None) -> Callable[[], None]:
 
 
 def questions() -> dict[str, list[str]]:
-    """Return new comparisons by kind."""
+    """Return new comparison queries by kind."""
     environments = Run.objects.filter(status="ready", source="agent", hidden=False)
     cpu, host = environments.values_list("environment__cpu__key", "host__slug")[0]
     of_two = "openssl_series=3.0&openssl_series=3.1&relative_to=3.0"
@@ -115,7 +115,7 @@ def questions() -> dict[str, list[str]]:
 
 
 def comparisons(_size: str) -> Iterator[Figure]:
-    """Measure relative to the bare engine with the same statements."""
+    """Measure comparisons relative to the same statements in the engine alone."""
     copy, execute = engine.ENGINE.prepare().result(), Session.__call__
     bare, asked = copy.duck.cursor(), list[tuple[str, Any]]()
 
@@ -147,7 +147,7 @@ def growing_seconds() -> float:
 
 
 def growth(size: str) -> Iterator[Figure]:
-    """Compare with the smallest fleet: growth must be at most linear."""
+    """Compare with the smallest fleet; growth must be at most linear."""
     if size in ("tiny", "0.5m"):
         return
     command, variables = (sys.executable, "-m", "tests.bench", "grow"), {"BENCH_SIZE": "0.5m"}
@@ -203,7 +203,7 @@ def documents(count: int) -> list[bytes]:
 
 
 def processing(_size: str) -> Iterator[Figure]:
-    """Use one process; the floor writes the measurements of as many runs, one transaction each."""
+    """Process runs with one worker; the floor writes their measurements, a transaction per run."""
     waiting = list[list[int]]()
     copy = """
         INSERT INTO bench_runs_measurement SELECT m.* FROM runs_measurement m JOIN runs_run r
@@ -284,7 +284,7 @@ def uploads(port: int) -> Iterator[Figure]:
 
 
 def files(port: int) -> Iterator[Figure]:
-    """Export a rack in forty as CSV, and 400 runs as a workbook, relative to COPY of their rows."""
+    """Export a rack in forty as CSV and 400 runs as a workbook; the floor is COPY of the rows."""
     agents = Run.objects.filter(source="agent", hidden=False, started_at__isnull=False)
     *_, since = agents.order_by("-started_at").values_list("started_at", flat=True)[:400]
     assert since is not None

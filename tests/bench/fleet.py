@@ -1,6 +1,6 @@
 """Create a realistic fleet with a fixed seed, once for each size, in its own database.
 
-The program processes one run of each kind of machine; its rows are copied for all others.
+The application processes one run of each kind of host. Its rows are copied for the others.
 """
 
 import json
@@ -77,7 +77,7 @@ def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
 
 
 def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
-    """Return measurements; AES takes five times as long without its instructions."""
+    """Return measurements; AES takes five times as long without AES hardware."""
     speed = random.uniform(0.7, 2)
     for (cipher, plain), method, mac in product(
         SSH_RATES.items(), ("pipeline", "steady"), (None, "hmac-sha2-256")
@@ -144,7 +144,7 @@ def fill(hosts: int, runs: int) -> None:
 def write_runs(
     random: Random, kinds: dict[int, str], hosts: int, runs: int
 ) -> list[tuple[int, int]]:
-    """Write hosts, occasionally upgraded, and their runs; return each run's key with its kind's.
+    """Write hosts, occasionally upgraded, and their runs; return the key and kind of each run.
 
     The busiest of 10,000 hosts has about a thousand runs.
     """

@@ -1,4 +1,4 @@
-"""Provide a real site, a real browser, and pages that detect every error."""
+"""Provide a real site and browser, with pages that detect every error."""
 
 import json
 import re
@@ -49,8 +49,8 @@ def site() -> Iterator[LiveSite]:
 class Contexts:
     """Give each browser context to one test at a time, and clear it for the next one.
 
-    Each keeps its blank first page, because another page there takes a third of the time of one
-    in a new context.
+    Each keeps its blank first page, because opening another page in it takes a third of the time of
+    opening one in a new context.
     """
 
     def __init__(self, chromium: Browser, url: str) -> None:
@@ -190,7 +190,7 @@ def signed_in(site: LiveSite) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Measure this machine with the real agent and return the ID of the uploaded run."""
+    """Measure this host with the real agent and return the ID of the uploaded run."""
     token_file = tmp_path_factory.mktemp("agent") / "token"
     token_file.touch(mode=0o600)
     token_file.write_text(site.token("upload"))

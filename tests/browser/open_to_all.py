@@ -43,7 +43,7 @@ def assert_open_to_all(page: Page) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(NEXT_FRAME)
-        page.wait_for_function(FITS, arg=width)  # the next frame may be late on a busy machine
+        page.wait_for_function(FITS, arg=width)  # the next frame may be late on a busy host
     page.wait_for_function(ENDS_WITH_FOOTER)
 
 

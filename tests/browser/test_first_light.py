@@ -1,4 +1,4 @@
-"""Test the way from the agent's measurement to this host's bar in the browser."""
+"""Test the path from the agent's measurement to this host's bar in the browser."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ GCM = "aes128-gcm@openssh.com"
 
 
 def group_of_this_machine(page: Page, site: LiveSite) -> str:
-    """Return the key of this machine's group, which is marked as measured with the agent."""
+    """Return the key of this host's group, which is marked as measured with the agent."""
     (group,) = site.get("/api/v1/comparison/?host=bench-under-test")["groups"]
     key = str(group["key"])
     expect(page.locator(f"tr[data-group='{key}'] .badge.here")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""Test detection, grouping and deletion of changes against a known truth."""
+"""Test detection, grouping and deletion of changes in a fleet with known changes."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def look() -> None:
 
 
 def is_true(member: Member, host: KnownHost) -> bool:
-    """Return whether it happened within three runs before or after, because some are disturbed."""
+    """Return whether the host really changed within three runs of the member's run."""
     near = timedelta(days=3.5 * host.every)
     if member.change.kind == "verdict":
         return host.aes_lost_at is not None and abs(member.at - host.aes_lost_at) <= near

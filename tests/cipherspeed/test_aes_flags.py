@@ -1,4 +1,4 @@
-"""Test names of AES instructions on each architecture."""
+"""Test the AES flags of each architecture."""
 
 from typing import Any
 

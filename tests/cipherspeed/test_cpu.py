@@ -1,4 +1,4 @@
-"""Test CPU names, microarchitectures, and whether a model has AES instructions."""
+"""Test CPU names, microarchitectures, and whether a model has AES hardware."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Test search, order and pages of the displayed groups."""
+"""Test the search, order and pages of the displayed groups."""
 
 from typing import Any
 

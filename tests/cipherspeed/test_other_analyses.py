@@ -1,4 +1,4 @@
-"""Test the CPU cost."""
+"""Test CPU seconds per GB."""
 
 import pytest
 

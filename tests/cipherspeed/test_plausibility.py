@@ -1,4 +1,4 @@
-"""Test that implausible rates are distinguished from fast ones."""
+"""Test that implausible rates are distinguished from high ones."""
 
 from cipherspeed.summary import highest_plausible
 from tests.cases import each

@@ -371,7 +371,7 @@ def test_every_cipher_is_ranked_safest_first_or_says_why_not(
 
 @given(HOSTS, RATES)
 def test_a_slower_cipher_never_changes_the_first(machine: MeasuredHost, slower: Rate) -> None:
-    """Add a cipher that is slower beyond the noise and no more secure."""
+    """Add a cipher that is measurably slower and no more secure."""
     before = advised(machine, policy="everything")
     assume(before.order)
     assume(slower.cipher not in {known.cipher for known in machine.rates})

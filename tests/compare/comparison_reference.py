@@ -85,7 +85,7 @@ class Vote:
 
 
 class Asked(NamedTuple):
-    """Represent the votes of hosts, the hosts of each group, and the hosts without the size."""
+    """Represent the votes, the hosts of each group, and the hosts without the block size."""
 
     votes: list[Vote]
     hosts: defaultdict[GroupKey, set[int]]

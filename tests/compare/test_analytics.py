@@ -1,4 +1,4 @@
-"""Test that the analytics copy equals the reference after every change to the data."""
+"""Test that the analytics copy matches the reference after every change to the data."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -59,7 +59,7 @@ def agree(asked: list[ComparisonQuery]) -> None:
 
 
 def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> None:
-    """Check that a page has the groups and numbers of the whole comparison."""
+    """Check that a page contains the same groups and results as the whole comparison."""
     shown = compare_in_view(query, view)
     assert replace(shown, comparison=expected.comparison) == expected, (query, view)
     without_groups = (replace(side.comparison, groups=()) for side in (shown, expected))
@@ -108,7 +108,7 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 @pytest.fixture
 def emptied(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit for real; examples leave the database empty, and copies are often compacted."""
+    """Commit transactions, and compact the copy often."""
     monkeypatch.setattr("compare.engine.PACK_AFTER", 2)
 
 

@@ -1,4 +1,4 @@
-"""Test GET /api/v1/exports/*.csv: content for programs, no formulas for spreadsheets."""
+"""Test GET /api/v1/exports/*.csv: machine-readable content, without formulas for spreadsheets."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Test the cost of an upgrade in a fleet of known truth."""
+"""Test the cost of an upgrade in a fleet with known changes."""
 
 from typing import Any
 

@@ -24,7 +24,7 @@ def site() -> Iterator[LiveSite]:
 
 @pytest.fixture(scope="session")
 def provider() -> Iterator[Provider]:
-    """Start the provider for the site below a path."""
+    """Start the provider for the site with a path prefix."""
     with oidc_provider() as running:
         running.set_person("u-1", preferred_username="ada", groups=("bench-editors", "staff"))
         yield running

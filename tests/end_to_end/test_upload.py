@@ -1,4 +1,4 @@
-"""Test the way from an upload over HTTP to the comparison, with a real Celery worker."""
+"""Test the path from an upload over HTTP to the comparison, with a real Celery worker."""
 
 import http.client
 import json
@@ -70,7 +70,7 @@ def test_a_run_uploaded_while_redis_is_down_is_found_by_the_worker(site: LiveSit
 
 
 def test_the_site_says_when_its_worker_is_gone(site: LiveSite) -> None:
-    wait_for_answer(f"{site.url}/readyz")  # a busy machine's worker may miss one ping
+    wait_for_answer(f"{site.url}/readyz")  # a busy host's worker may miss one ping
     os.killpg(site.worker.pid, signal.SIGSTOP)
     time.sleep(KEPT_SECONDS)
     try:

@@ -1,4 +1,4 @@
-"""Test which Redis program is used: from PATH, from the pinned wheel, or none with advice."""
+"""Test which Redis program is used: from PATH, from the pinned wheel, or none."""
 
 import hashlib
 import zipfile

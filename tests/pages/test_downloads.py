@@ -15,7 +15,7 @@ from tests.sample_documents import openssl_measurement, run_document
 
 
 def downloads(html: str) -> dict[str, str]:
-    """Return URLs of the menu's entries by label."""
+    """Return the URL of each menu entry by label."""
     menu = re.search(
         r'<details class="menu no-print" id="downloads-menu">.*?</details>', html, re.S
     )

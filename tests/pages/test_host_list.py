@@ -1,4 +1,4 @@
-"""Test the list of hosts: verdicts with reason and advice, sorting, export."""
+"""Test the list of hosts: verdicts with reason and advice, sorting and export."""
 
 import pytest
 from django.test import Client

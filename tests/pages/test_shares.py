@@ -1,4 +1,4 @@
-"""Test that anyone with a share link can open the view until it expires."""
+"""Test that anyone with a share link can open the view until the link expires."""
 
 import json
 import re

@@ -65,7 +65,7 @@ def test_a_published_machine_whose_cpu_nobody_stated_stays_unknown() -> None:
 
 
 def test_the_order_of_arrival_changes_no_verdict_that_speed_proves(store_run: StoreRun) -> None:
-    """Give a baseline only to the plain run; neither run alone has a sufficient effect."""
+    """Prove AES hardware by the plain run's speed; masking alone lowers it only 1.4 times."""
     plain = document(
         openssl_measurement("aes-128-cbc", 700e6), openssl_measurement("rc4", 842e6), number=1
     )

@@ -19,7 +19,7 @@ SAMPLES = sorted(
 
 
 def _figure(figure: Figure) -> str:
-    """Format a result: line, cipher, size, rate, unusual properties, and doubt."""
+    """Format a result: line, cipher, size, rate, unusual properties, and reason for uncertainty."""
     size = f" {figure.block_size} bytes" if figure.block_size else ""
     words = [
         f"{figure.line}: {figure.tool} {figure.cipher}{size} {figure.rate / 1e6:.3f} MB/s",

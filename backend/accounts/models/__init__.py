@@ -1,4 +1,4 @@
-"""API tokens, identities of external providers, and the audit log."""
+"""Define the models of API tokens, external identities and the audit log."""
 
 from accounts.models.audit import AuditEntry as AuditEntry
 from accounts.models.token import ApiToken as ApiToken

@@ -1,4 +1,4 @@
-"""Model of the audit log."""
+"""Define the model of the audit log."""
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models

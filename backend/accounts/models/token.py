@@ -1,4 +1,4 @@
-"""API tokens, and identities of external providers."""
+"""Define the models of API tokens and external identities."""
 
 from django.conf import settings
 from django.db import models

@@ -1,1 +1,1 @@
-"""Single sign-on through an OpenID Connect provider or an authenticating proxy."""
+"""Provide single sign-on through an OpenID Connect provider or an authenticating proxy."""

@@ -1,4 +1,4 @@
-"""Changes of hosts, and notifications."""
+"""Define the models of changes and notifications."""
 
 from changes.models.fleet_change import FleetChange as FleetChange
 from changes.models.fleet_change import FleetChangeMember as FleetChangeMember

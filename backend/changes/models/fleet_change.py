@@ -1,4 +1,4 @@
-"""Changes in the fleet, with status and notes."""
+"""Define the models of changes in the fleet, with status and note."""
 
 from typing import Self
 

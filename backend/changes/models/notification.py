@@ -1,4 +1,4 @@
-"""Models of notification channels and their messages."""
+"""Define the models of notification channels and their messages."""
 
 from datetime import datetime
 from typing import Any, Self

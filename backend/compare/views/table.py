@@ -157,7 +157,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
-    """Return keys of groups measured after a tool change, if others were measured before."""
+    """Return keys of groups measured after a tool change, if others were measured before it."""
     labels = {label for tool_break in tool_breaks(comparison) for label in tool_break.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 

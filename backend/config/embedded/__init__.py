@@ -50,7 +50,7 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
 
 
 def release_services(data_dir: Path) -> None:
-    """Stop using the servers before this process ends; the last user stops them."""
+    """Release the servers before this process ends; the last process to use them stops them."""
     share = _shares.pop(data_dir.resolve(), None)
     if share is not None:
         share.release()

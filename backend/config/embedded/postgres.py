@@ -29,10 +29,10 @@ DATABASE = "ciphermark"
 SUPERUSER = "postgres"
 SOCKET = ".s.PGSQL.5432"
 ACCOUNT = "pgserver"
-"""System user for PostgreSQL if root starts it, because it refuses to run as root."""
+"""System user for PostgreSQL if root starts the site. PostgreSQL refuses to run as root."""
 
 START_SECONDS = 120
-"""Startup timeout. Replaying the log can take long on a busy machine."""
+"""Startup timeout. Replaying the log can take long on a busy host."""
 
 
 class Account(NamedTuple):
@@ -44,7 +44,7 @@ class Account(NamedTuple):
 
 
 def server_account() -> Account:
-    """Return this user, or if it is root, the `pgserver` account, creating it if necessary."""
+    """Return this user or, for root, the `pgserver` account, creating it if necessary."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), {})
     try:
@@ -148,7 +148,7 @@ class Postgres(Server):
             )
 
     def _open_for(self, account: Account) -> None:
-        """Give the server's account access to the programs, data and log."""
+        """Grant the server's account access to the programs, data and log."""
         packages = programs().parent.parent.glob(f"{PACKAGE}*")
         subprocess.run(
             ["chmod", "-R", "a+rX", *packages], check=True
@@ -168,7 +168,7 @@ class Postgres(Server):
         folder.mkdir(mode=0o700)
         os.chown(folder, account.uid, account.gid)
         options = ("--auth=trust", f"--username={SUPERUSER}", "--encoding=UTF8", "--locale=C")
-        # Sort text the same way on every machine, independent of locales.
+        # Sort text the same way on every host, independent of locales.
         locale = ("--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         if not self._run(account, "initdb", *options, *locale, "-D", folder.name):
             raise EmbeddedServiceError(

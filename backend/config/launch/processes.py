@@ -21,7 +21,7 @@ MARK = "CIPHERMARK_LAUNCHED_FOR"
 """Name of the environment variable of child processes that contains the data folder."""
 
 SERVERS = ("postgres", "redis-server", "valkey-server")
-"""Servers that only their last user may stop (config.embedded), to avoid loss of data."""
+"""Servers that only the last process to use them may stop, to avoid loss of data."""
 
 END_SECONDS = 10.0
 LAST_LINES = 15

@@ -1,4 +1,4 @@
-"""Template filters and tags for units, times, names and downloads."""
+"""Define template filters and tags for units, times, names and downloads."""
 
 import re
 from collections.abc import Callable

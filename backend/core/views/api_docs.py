@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 # Swagger UI uses style attributes; the page contains no user input.
 @method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):
-    """Serve the interactive documentation, but no response to OPTIONS."""
+    """Serve the interactive documentation; reject OPTIONS."""
 
     template_name = "core/api_docs.html"
     http_method_names = ["get", "head"]

@@ -1,4 +1,4 @@
-"""Ask for confirmation before a change, and show a message after it."""
+"""Ask for confirmation before a change, and show a message afterwards."""
 
 from typing import Any
 

@@ -91,7 +91,7 @@ def _markdown() -> MarkdownIt:
 
 @cache
 def library() -> Library:
-    """Return all pages, which are read once."""
+    """Read all pages once and return them."""
     folder: Path = settings.DOCS_DIR
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")

@@ -87,7 +87,7 @@ class HostList(ReaderMixin, TemplateView):
 
 
 def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
-    """Yield headings that sort the list, or reverse it if it is already sorted by them."""
+    """Yield headings that sort the list, or reverse it if it is already sorted by that column."""
     for first, label in COLUMNS.items():
         field = first.removeprefix("-")
         is_sorted = ordering.removeprefix("-") == field

@@ -122,7 +122,7 @@ class HostDiffChoice(ReaderMixin, DetailView):
 
 
 def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
-    """Return other hosts whose name contains `named`, latest added first."""
+    """Return other hosts whose name contains `named`, most recently added first."""
     return Host.objects.listed().exclude(pk=host.pk).named_like(named)[:CHOICES]
 
 
@@ -250,7 +250,7 @@ def _figure(result: Measurement) -> Figure:
 
 
 def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
-    """Return the mean ratio, excluding series with AES instructions disabled."""
+    """Return the mean ratio, excluding series with AES hardware disabled."""
     ratios = [
         cell.ratio
         for row in rows

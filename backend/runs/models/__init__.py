@@ -1,4 +1,4 @@
-"""Models of runs with their hosts, environments and measurements."""
+"""Define the models of runs with their hosts, environments and measurements."""
 
 from runs.models.dimension import DimensionValue as DimensionValue
 from runs.models.dimension import Environment as Environment

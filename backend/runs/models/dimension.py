@@ -1,4 +1,4 @@
-"""Models of environments, and the dimensions by which comparisons group and filter."""
+"""Define the models of environments, and the dimensions to group and filter by."""
 
 from django.db import models
 

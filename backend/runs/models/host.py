@@ -1,4 +1,4 @@
-"""Models of hosts and their identities."""
+"""Define the models of hosts and their identities."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -162,9 +162,9 @@ def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, A
 
 
 class Host(models.Model):
-    """Identify a machine by its machine ID and name, or by its name if it has no ID.
+    """Identify a host by its machine ID and name, or by its name alone if it has no machine ID.
 
-    Published hosts are separate, so that uploads never join the history of a published machine.
+    Published hosts are separate, so that uploads never join the history of a published host.
     """
 
     name = models.CharField(max_length=200)

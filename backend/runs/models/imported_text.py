@@ -1,4 +1,4 @@
-"""Model of imported texts."""
+"""Define the model of imported texts."""
 
 from django.conf import settings
 from django.db import models

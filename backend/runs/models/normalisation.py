@@ -1,4 +1,4 @@
-"""Models of runs' baseline levels, and their speed indices under the reference profile."""
+"""Define the models of runs' baseline levels and speed indices."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Models of runs and their documents."""
+"""Define the models of runs and their documents."""
 
 import json
 import logging
@@ -51,7 +51,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             yield
 
     def latest_first(self) -> Self:
-        """Sort by start, newest first and undated last, then by time of storage."""
+        """Sort by start, newest first and undated last, then by upload time."""
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:

@@ -1,4 +1,4 @@
-"""Models of series, and of runs' measurements. The tries are in the documents."""
+"""Define the models of series and measurements. The documents contain the tries."""
 
 from typing import Any, Self
 
