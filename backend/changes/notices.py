@@ -9,6 +9,8 @@ from django.urls import reverse
 from changes.messages import Notice
 from changes.models import FleetChange, FleetChangeMember, Notification
 from changes.models.notification import TEST, TOPIC_WORDS, severity_of
+from cipherspeed.choices import TOOL_NAMES
+from core.formatting import percent
 from runs.models import Run
 
 MOST_MEMBERS = 10
@@ -38,7 +40,7 @@ def _notice(
         run = runs.get(row.run_id)
         if run is None or run.status != Run.Status.REJECTED:
             return None
-        facts = (run.rejection[:LONGEST_REASON], f"Received {_utc(run.received_at)}")
+        facts = (run.rejection[:LONGEST_REASON], f"Received: {_utc(run.received_at)}")
         return _made(row, facts, reverse("run-page", args=[run.run_id]))
     change = entries.get(row.change_key)
     # An editor has set a status, or the host has uploaded again.
@@ -65,13 +67,13 @@ def _facts(change: FleetChange, members: Sequence[FleetChangeMember], more: int)
     first = members[0]
     if change.kind == FleetChange.Kind.SILENT:
         if first.run.started_at:
-            yield f"Last run {_utc(first.run.started_at)}"
+            yield f"Last run: {_utc(first.run.started_at)}"
         return
     for member in members:
         if member.run_id == first.run_id:
             yield _words(member)
     yield f"Differences: {change.difference or 'no environment change recorded'}"
-    yield f"First changed run {_utc(change.first_at)}"
+    yield f"First changed run: {_utc(change.first_at)}"
     if change.fixed_at:
         yield f"Back to normal since {_utc(change.fixed_at)}"
 
@@ -80,7 +82,7 @@ def _words(member: FleetChangeMember) -> str:
     if member.ratio is None:
         return f"AES verdict: {member.before} → {member.after}"
     word = "slower" if member.ratio < 1 else "faster"
-    return f"{member.tool} {member.family}: {abs(1 - member.ratio):.0%} {word}"
+    return f"{TOOL_NAMES[member.tool]} {member.family}: {percent(abs(1 - member.ratio))} {word}"
 
 
 def _utc(at: datetime) -> str:

@@ -84,7 +84,7 @@ class _Effect:
     @property
     def words(self) -> str:
         return (
-            f"Disabling AES hardware changes {self.cipher} from {_mb(self.plain)}"
+            f"Disabling AES hardware slows {self.cipher} from {_mb(self.plain)}"
             f" to {_mb(self.masked)} MB/s (a factor of {_times(self.factor)})."
         )
 
@@ -310,13 +310,15 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
 
 def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Speed | None) -> str:
     """Return the evidence, and the measurements missing for a verdict."""
-    seen = [f"The CPU reports {', '.join(flags.seen)}." if flags.reported else ""]
+    seen = [f"CPU flags reported: {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
-        seen.append(f"{effect.words} The verdict requires a factor of at least {CLEAR_EFFECT}.")
+        seen.append(
+            f"{effect.words} The verdict “hardware” requires a factor of at least {CLEAR_EFFECT}."
+        )
     elif idle:
         seen.append("Disabling AES hardware has no effect.")
     else:
-        seen.append("AES-128 was not measured both with and without AES hardware.")
+        seen.append("AES-128 was not measured with AES hardware both enabled and disabled.")
     seen.append(speed.words if speed else "AES-128-CBC or a baseline cipher is missing.")
     if flags.reported is None:
         seen.append("The CPU flags are unknown.")

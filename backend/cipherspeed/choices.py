@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from cipherspeed.groups import Comparison
 
+TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
+
 TAG_PREFIX = "tag:"
 """Prefix of a grouping by tag."""
 
@@ -57,7 +59,7 @@ GROUP_BY = (
     Choice("os", "Operating system"),
     Choice("os_version", "OS version"),
     Choice("openssl", "OpenSSL version"),
-    Choice("openssl_series", "OpenSSL series"),
+    Choice("openssl_series", "OpenSSL release series"),
     Choice("openssh", "OpenSSH version"),
     Choice("virtualization", "Virtualisation"),
     Choice("acceleration", "AES acceleration"),
@@ -79,16 +81,19 @@ def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
 
 
 def grouping(name: str) -> str:
-    label = choice(groupings(name), name).label
+    return in_sentence(choice(groupings(name), name).label)
+
+
+def in_sentence(label: str) -> str:
+    """Return a label without its capital, unless it begins with a name or an abbreviation."""
     kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
     return label if kept else label[0].lower() + label[1:]
 
 
 def heading(comparison: Comparison) -> str:
     """Return the title of a comparison, such as "SSH throughput by CPU"."""
-    tool = {"ssh": "SSH", "openssl": "OpenSSL"}[comparison.tool]
-    metric = choice(METRICS, comparison.metric).label
-    metric = metric if metric.startswith("CPU") else metric[0].lower() + metric[1:]
+    tool = TOOL_NAMES[comparison.tool]
+    metric = in_sentence(choice(METRICS, comparison.metric).label)
     by = map(grouping, filter(None, (comparison.group_by, comparison.split_by)))
     words = f"{tool} {metric} by {' and '.join(by)}"
     if comparison.relative_to and comparison.relative_to.label:

@@ -96,7 +96,9 @@ def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
     started_at = _time(raw["started_at"] if dated else None, "started_at")
     finished_at = _time(raw["finished_at"] if dated else None, "finished_at")
     if started_at and finished_at and finished_at < started_at:
-        raise DocumentRejected("finished_at is before started_at")
+        raise DocumentRejected(
+            "finished_at is before started_at; check the host's clock and measure again"
+        )
     name = raw["host"]["name"].strip()
     if not name:
         raise DocumentRejected("host.name is blank")

@@ -111,8 +111,8 @@ class ToolBreak:
     @property
     def words(self) -> str:
         return (
-            f"“openssl speed” itself changed between {self.before} and {self.after}, so results"
-            " before and after are not compared."
+            f"openssl speed itself changed between {self.before} and {self.after}, so results from"
+            " before and after the change are not compared."
         )
 
 

@@ -24,7 +24,7 @@ FACETS = {
     "cpu_vendor": "CPU vendor",
     "microarchitecture": "Microarchitecture",
     "os": "Operating system",
-    "openssl_series": "OpenSSL series",
+    "openssl_series": "OpenSSL release series",
     "openssl": "OpenSSL version",
     "openssh": "OpenSSH version",
     "virtualization": "Virtualisation",

@@ -196,7 +196,7 @@ def read_body(request: Request, *media_types: str, most: int) -> bytes:
             encoding, detail=f"Content-Encoding {encoding} is not supported; use gzip or none."
         )
     if not body:
-        raise ParseError("The body is empty.")
+        raise ParseError("The request body is empty. Send a run document or benchmark output.")
     return body
 
 

@@ -71,7 +71,7 @@ def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
     for cipher in sorted(unknown - {cipher for _, cipher in measured}):
         near = alike(cipher.partition("@")[0], plain, CLOSE_MATCH)[:1]
         meant = f"; did you mean {plain[near[0]]}?" if near else "."
-        yield f"No result has the cipher {cipher[:LONGEST_NAMED]!r}{meant}"
+        yield f"Unknown cipher {cipher[:LONGEST_NAMED]!r}{meant}"
 
 
 class Text(forms.CharField):
@@ -119,7 +119,7 @@ class Switch(Text):
     def validate(self, value: str) -> None:
         super().validate(value)
         if value and value.lower() not in self.values:
-            raise fault(f"{value[:LONGEST_NAMED]!r} is not valid; use 1 or 0.")
+            raise fault(f"{value[:LONGEST_NAMED]!r} is not valid; use 0 or 1.")
 
     def clean(self, value: str) -> bool | None:
         return self.values.get(super().clean(value).lower())

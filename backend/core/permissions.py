@@ -37,7 +37,9 @@ class BearerTokenAuthentication(BaseAuthentication):
         digest = hashlib.sha256(words[1]).hexdigest()
         token = ApiToken.objects.filter(digest=digest, revoked_at=None).first()
         if token is None or (token.expires_at and token.expires_at <= now):
-            raise AuthenticationFailed("This token is unknown, expired or revoked.")
+            raise AuthenticationFailed(
+                "This token is unknown, expired or revoked. Use another token."
+            )
         if token.last_used_at is None or now - token.last_used_at > LAST_USED_RESOLUTION:
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
         return AnonymousUser(), token

@@ -32,7 +32,7 @@ FACTS = {
 }
 """Environment properties by filter; at least one must match."""
 
-TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL series"}
+TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL release series"}
 
 _SPEED = RunSpeedIndex.objects.filter(run=OuterRef("latest_run")).order_by("tool").values("index")
 ORDERS: dict[str, str | Combinable] = {
@@ -64,7 +64,7 @@ class HostForm(ParameterForm):
     q = Text(help_text="Part of the host's current or former name.")
     cpu = Values(help_text="Key of a CPU. Repeatable.")
     os = Values(help_text="Key of an operating system. Repeatable.")
-    openssl_series = Values(help_text="Key of an OpenSSL series. Repeatable.")
+    openssl_series = Values(help_text="Key of an OpenSSL release series. Repeatable.")
     verdict = Values(
         Choice(VERDICTS), help_text="AES verdict. Repeatable: verdict=hidden&verdict=unused."
     )

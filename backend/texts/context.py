@@ -283,7 +283,7 @@ def _within_reason(figure: Figure) -> Figure:
     if figure.rate <= highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts):
         return figure
     implausible = "faster than any machine"
-    return replace(figure, implausible=implausible, uncertain="faster than memory")
+    return replace(figure, implausible=implausible, uncertain="faster than memory bandwidth")
 
 
 def only_cipher(text: str) -> str | None:

@@ -73,10 +73,10 @@ def read_list(text: str) -> Listed | None:
 
 def _caveat(text: str, tries: list[Rates], is_sentence: bool) -> str:
     if _RANGE.search(text):
-        return "range instead of one rate"
+        return "a range, not a single rate"
     if unclear := next((unit for rates in tries for _, unit in rates if not unit.clear), None):
         return unclear.caveat
     values = [[number * unit.decimal for number, unit in rates] for rates in tries if rates]
     if any(max(rates) > SEVERAL_TIMES * min(rates) for rates in values):
         return "several different rates"
-    return "in a sentence, not in output" if is_sentence else ""
+    return "in prose, not in command output" if is_sentence else ""

@@ -133,7 +133,7 @@ def _typed_rate(match: re.Match[str]) -> Event | None:
     if rate is None or any(map(ssh_cipher, words)):
         return None
     is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
-    caveat = "in a sentence, not in output" if match["behind"] else ""
+    caveat = "in prose, not in command output" if match["behind"] else ""
     return Rated(*rate, "typed", is_mean=is_mean, caveat=caveat)
 
 

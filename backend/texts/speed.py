@@ -110,7 +110,7 @@ class SpeedRuns:
         if self.sizes.count(size) > 1:
             return "two columns for one size"
         if any(other is not None and other < 0 for other in row.rates):
-            return "negative rate in its row"
+            return "row contains a negative rate"
         counted = next((count for _, count in pending if count.size == size), None)
         return _count_caveat(counted, rate) if counted and self.context.threads == 1 else ""
 

@@ -276,7 +276,7 @@ def test_hostile_text_in_filters_finds_nothing_and_breaks_nothing(reader: ApiCli
     for text in ("' OR 1=1 --", "%s", "{}", "\u202e", "'; DROP TABLE runs_run; --"):
         assert compare(reader, cpu=text, host=text)["groups"] == []
         refused = reader.get("/api/v1/comparison/", {"cipher": text})
-        assert refused.json()["errors"][0]["detail"] == f"No result has the cipher {text!r}."
+        assert refused.json()["errors"][0]["detail"] == f"Unknown cipher {text!r}."
 
 
 @pytest.mark.django_db

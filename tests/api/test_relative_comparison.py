@@ -89,8 +89,8 @@ def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | Non
     ("query", "parameter", "said"),
     (
         ({"relative_to": "9.9"}, "relative_to", "No openssl_series group has the key '9.9'."),
-        ({"relative_to": "host:nobody"}, "relative_to", "There is no host 'nobody'."),
-        ({"relative_to": "host:999999"}, "relative_to", "There is no host '999999'."),
+        ({"relative_to": "host:nobody"}, "relative_to", "Unknown host 'nobody'."),
+        ({"relative_to": "host:999999"}, "relative_to", "Unknown host '999999'."),
         (
             {"split_by": "openssl_series"},
             "split_by",
@@ -98,7 +98,7 @@ def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | Non
         ),
         ({"split_by": "color"}, "split_by", "color"),
         ({"matched": 1, "group_by": "host"}, "matched", "cannot be matched"),
-        ({"matched": "maybe"}, "matched", "use 1 or 0"),
+        ({"matched": "maybe"}, "matched", "use 0 or 1"),
     ),
 )
 def test_what_cannot_be_is_said(

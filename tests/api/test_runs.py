@@ -60,7 +60,7 @@ def test_a_rejected_run_says_why_and_keeps_its_document(
     answer = reader.get(f"{URL}{run.run_id}/").json()
     assert (answer["status"], answer["rejection"]) == (
         "rejected",
-        "finished_at is before started_at",
+        "finished_at is before started_at; check the host's clock and measure again",
     )
     assert answer["measurements"] == []
     assert reader.get(f"{URL}{run.run_id}/document/").json() == contradiction

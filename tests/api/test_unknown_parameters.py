@@ -93,7 +93,7 @@ def test_pages_pass_over_what_mails_add_and_name_a_misspelt_filter(
     assert "?utm_source=mail&amp;find-openssl=3&amp;host=nas" in text
 
 
-MEANT = "No result has the cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
+MEANT = "Unknown cipher 'aes128-gmc'; did you mean aes128-gcm@openssh.com?"
 
 
 def test_a_cipher_that_nobody_knows_is_named_with_the_one_that_was_meant(

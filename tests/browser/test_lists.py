@@ -125,5 +125,5 @@ def test_what_arrives_shows_in_the_list_and_becomes_ready(
         expect(row).to_contain_text("accepted")
     expect(row).to_contain_text("ready")
     expect(row).to_contain_text("AMD EPYC 9R14")
-    expect(page.locator("#announcer")).to_have_text("The run of late is ready.")
+    expect(page.locator("#announcer")).to_have_text("The run on late is ready.")
     assert page.evaluate("window.sameDocument") is True

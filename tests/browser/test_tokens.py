@@ -12,7 +12,7 @@ from tests.live_site import LiveSite
 
 
 def make(page: Page, name: str) -> None:
-    page.get_by_label("Name, such as the host").fill(name)
+    page.get_by_label("Name (for example, the host name)").fill(name)
     page.get_by_role("button", name="Create token").click()
     expect(page.locator("#agent-command")).to_contain_text("cmk_")
     page.wait_for_function(AT_REST)

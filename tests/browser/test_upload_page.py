@@ -60,7 +60,7 @@ def test_pasted_results_are_selected_corrected_saved_and_found_in_the_chart(
     expect(page.get_by_role("table").first).not_to_contain_text("des-ede3-cbc")
     said.get_by_role("link", name="upload-attic").click()
     expect(page.get_by_text("Intel Xeon E5-2690").first).to_be_visible()
-    page.get_by_role("link", name="Why this verdict").click()
+    page.get_by_role("link", name="Why this verdict?").click()
     page.get_by_role("link", name=re.compile("in (the )?preview")).click()
     expect(page.get_by_label("aes-128-cbc")).to_be_checked()
     expect(page.get_by_label("des-ede3-cbc")).not_to_be_checked()

@@ -40,7 +40,7 @@ def test_a_change_found_in_runs_is_one_message_with_its_evidence(
     assert (message["title"], message["type"]) == ("Ciphermark: nas: slower", "warning")
     lines = message["message"].splitlines()
     assert lines[0] == "nas: slower"
-    assert "openssl aes-gcm: 20% slower" in lines
+    assert "OpenSSL aes-gcm: 20 % slower" in lines
     assert "Differences: OpenSSL 1.1.1w → 3.0.11" in lines
     assert f"https://bench.example.org/changes/{FleetChange.objects.get().pk}/" in lines
     assert lines[-1] == "All changes: https://bench.example.org/changes/"
@@ -244,7 +244,7 @@ def test_a_mail_says_what_changed_and_where_the_evidence_is(days: Days) -> None:
     assert set(inbox.recipients) == {"ops@example.org", "edith@example.org"}
     mail = inbox.mails[0]
     assert mail["Subject"] == "Ciphermark: nas bcc: all@example.org: slower"
-    assert "openssl aes-gcm: 20% slower" in mail.get_content()
+    assert "OpenSSL aes-gcm: 20 % slower" in mail.get_content()
 
 
 def test_one_worker_sends_at_a_time_and_one_that_died_counts_as_a_failed_attempt(

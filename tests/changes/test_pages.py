@@ -117,7 +117,7 @@ def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> N
     address = f"/hosts/{Host.objects.get(name='nas').pk}/"
     html = page(member, address)
     assert "Open changes" in html
-    assert re.search(r"openssl aes-gcm −20(\.0)? %", html)
+    assert re.search(r"OpenSSL aes-gcm −20(\.0)? %", html)
     FleetChange.objects.update(status="ignored")
     assert "Open changes" not in page(member, address)
 

@@ -92,9 +92,9 @@ def measured(one: dict[str, Any]) -> MeasuredSeries:
         ("Windows 7 lab machine, 32-bit build, Windows", "unknown", "flags are unknown"),
         ("Windows 7 lab machine, 64-bit build, Windows", "unknown", "flags are unknown"),
         ("scilla (astrand), Linux", "unknown", "flags are unknown"),
-        ("Synology DS415+, Synology DSM", "unknown", "The CPU reports aes."),
+        ("Synology DS415+, Synology DSM", "unknown", "CPU flags reported: aes."),
         ("Proxmox guest (M. Turecki), Linux", "unknown", "aes128-cbc reaches 191 MB/s, 1.3 times"),
-        ("MacBookPro8,2, Fedora", "unknown", "not measured both with and without AES"),
+        ("MacBookPro8,2, Fedora", "unknown", "not measured with AES hardware both enabled"),
         ("MacBookPro8,2, Mac OS X", "unknown", "aes128-cbc reaches 88 MB/s, 1.0 times"),
         ("Desktop (Effektiv SSH), Linux", "unknown", "or a baseline cipher is missing"),
     ),
@@ -134,7 +134,7 @@ def test_a_mask_that_slows_aes_proves_the_hardware() -> None:
     assert found.verdict == "hardware"
     assert found.factor == pytest.approx(13.97, abs=0.01)
     assert found.evidence == (
-        "Disabling AES hardware changes aes-128-gcm from 4,400 to 315 MB/s (a factor of 14.0)."
+        "Disabling AES hardware slows aes-128-gcm from 4,400 to 315 MB/s (a factor of 14.0)."
     )
     assert found.advice is None
 

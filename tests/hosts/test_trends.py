@@ -188,6 +188,6 @@ def test_an_unknown_host_is_a_404_and_a_series_it_has_not_is_empty(
 ) -> None:
     store_run(run_of_day(0))
     answer = ask(reader, {**SSH, "host": "no-such-host"}, expect=404)
-    assert answer["errors"][0]["detail"] == "There is no host 'no-such-host'."
+    assert answer["errors"][0]["detail"] == "Unknown host 'no-such-host'."
     found = ask(reader, {**OPENSSL, "cipher": "rc4"})
     assert (found["points"], found["changes"], found["breaks"]) == ([], [], [])

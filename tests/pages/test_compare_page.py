@@ -133,7 +133,7 @@ def test_groups_of_several_machines_show_quartiles_and_n(
     for name, rate in (("a", 100e6), ("b", 200e6), ("c", 300e6)):
         store_run(machine(name, ssh_measurement(GCM, rate)))
     html = page(member, "/")
-    assert re.search('title="[^"]*, n 3, quartiles 150 – 250 MB/s"', html)
+    assert re.search('title="[^"]*, n = 3, quartiles 150 – 250 MB/s"', html)
     assert "3 hosts" in text_of(html)
 
 
@@ -282,7 +282,7 @@ def test_releases_on_both_sides_of_a_change_of_the_tool_are_told_apart(
         )
     html = page(member, "/", tool="openssl", group_by="openssl")
     said = text_of(html)
-    assert "“openssl speed” changed between these releases" in said
+    assert "The openssl speed command changed between these releases" in said
     assert "aes-128-gcm: OpenSSL 3.0.15" in said
     assert "OpenSSL 3.0.19 the new one" in said
     assert '"openssl-3.0.19": "1 host, tool changed"' in html

@@ -86,7 +86,7 @@ def test_the_address_chooses_series_and_metric(member: Client, store_run: StoreR
     assert "1.00 GB/s" in text_of(history)
     assert "acceleration=masked" in history
     nothing = history_of(page(member, address(run), metric="cpu_seconds_per_gb"))
-    assert "This host has no run with “CPU seconds per GB”" in text_of(nothing)
+    assert "This host has no results for CPU seconds per GB" in text_of(nothing)
 
 
 def test_a_break_of_the_tool_is_told_with_its_sources(member: Client, store_run: StoreRun) -> None:

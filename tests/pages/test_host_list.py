@@ -59,7 +59,7 @@ def test_a_host_is_found_by_the_only_name_that_begins_so(
     several = reader.get("/api/v1/hosts/web/")
     assert several.status_code == 404
     assert several.json()["errors"][0]["detail"] == (
-        "There is no host 'web'; did you mean web-1, web-2?"
+        "Unknown host 'web'; did you mean web-1, web-2?"
     )
     relative = {"relative_to": "host:na", "group_by": "host"}
     assert reader.get("/api/v1/comparison/", relative).json()["relative_to"]["label"] == "nas"

@@ -28,7 +28,7 @@ def test_ssh_names_its_profile_and_its_uncertainty(member: Client) -> None:
     assert 'href="/method/#profile"' in html
     # Mac OS X by hand: ln(b/a) = -0.2927, -0.4638, -0.2443; exp(their stdev / √3) = 1.069.
     assert "122 MB/s" in text_of(html)
-    assert re.search('n 1, uncertainty factor 1.07">122', html)
+    assert re.search('n = 1, uncertainty factor 1.07">122', html)
     assert ", uncertainty" not in page(member, "/", group_by="os")
 
 
@@ -46,7 +46,7 @@ def test_openssl_is_normalised_as_soon_as_a_host_measured_3des(
 ) -> None:
     """Start with published openssl results, which have no baseline."""
     said = text_of(page(member, "/", **ASKED))
-    assert "left out (no baseline cipher)" in said
+    assert "excluded (no baseline cipher)" in said
     store_run(host("this machine", aes_128_gcm=2e9, des_ede3_cbc=62.4e6))
     (values,) = table_values(page(member, "/", **ASKED)).values()
     assert values == {GCM: pytest.approx(1e9)}
@@ -67,7 +67,9 @@ def test_a_host_that_measured_3des_alone_says_so_in_chart_table_and_files(
     assert [row["single_baseline"] for row in rows] == ["3DES only"]
     (group,) = reader.get("/api/v1/comparison/", ASKED).json()["groups"]
     assert group["single_baseline"] == {GCM: ["3des"]}
-    assert "Speed index, openssl 2.0000, 3DES only" in text_of(page(member, f"/runs/{run.run_id}/"))
+    assert "Speed index, OpenSSL 2.0000 (3DES only)" in text_of(
+        page(member, f"/runs/{run.run_id}/")
+    )
 
 
 def test_some_hosts_of_one_family_stand_beside_the_factor_of_the_others(
@@ -88,7 +90,7 @@ def test_excluded_hosts_are_not_among_those_that_the_header_counts(
     store_run(host("bare", aes_128_gcm=3e9))
     said = text_of(page(member, "/", **ASKED))
     assert "OpenSSL results from 1 of 2 hosts in 1 group" in said
-    assert "1 host left out (no baseline cipher)." in said
+    assert "1 host excluded (no baseline cipher)." in said
     assert "no baseline" not in text_of(page(member, "/", tool="openssl"))
 
 
@@ -99,7 +101,7 @@ def test_levels_of_small_blocks_are_not_compared_with_the_profile(
         openssl_measurement(cipher, 1e9, block_size=1024) for cipher in (GCM, "des-ede3-cbc")
     ]
     store_run(run_document(*measured, ssh_measurement("3des-cbc", 2e7)))
-    assert "1 host left out (no baseline cipher)." in text_of(
+    assert "1 host excluded (no baseline cipher)." in text_of(
         page(member, "/", **ASKED, block_size="1024")
     )
     plain = table_values(page(member, "/", **{**ASKED, "metric": "vs_3des", "block_size": "1024"}))

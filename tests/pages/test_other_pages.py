@@ -71,7 +71,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         "this OpenSSH does not offer it",
         "AMD EPYC 9R14",
         "24 GiB",
-        "Speed index, ssh",
+        "Speed index, SSH",
         "Tag rack b2",
         "820000000 bytes in 2.0 s",
         "8 KiB",

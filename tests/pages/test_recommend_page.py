@@ -160,7 +160,7 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     assert "dull : client unknown, server unknown; default: unknown" in text_of(html)
     store_run(machine("weak", series("3des-cbc", 9)))
     html = page(member, URL, host="weak")
-    assert "No cipher that the modern policy allows was measured on weak" in text_of(html)
+    assert "No cipher allowed by the modern policy was measured on weak" in text_of(html)
     assert "data-copy" not in html
     html = page(member, URL, host="weak", policy="everything")
     assert "Warning: this list includes weak ciphers" in lines(html, "ssh-config").replace(

@@ -229,7 +229,7 @@ def test_several_files_are_saved_together_or_not_at_all(editor: Client) -> None:
     said = text_of(html)
     assert "ls This is a binary file" in said
     assert "den.json Run document" in said
-    assert "Conditions that may affect the run: busy : others used the CPU Host den" in said
+    assert "Conditions that may have affected the run: busy : others used the CPU Host den" in said
     other = json.dumps(run_document(run_id=json.loads(document)["run_id"], host={"name": "x"}))
     taken = preview(editor, files=file(other))
     assert "Saved 6 results for 3 hosts" in text_of(save(editor, html))

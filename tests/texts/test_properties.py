@@ -118,7 +118,7 @@ RANGES = (
 @pytest.mark.parametrize("rates", (*RANGES, "20 MB/s - 30 MB/s"))
 def test_a_range_is_uncertain(rates: str) -> None:
     *_, figure = read_text(f"3des-cbc: {rates}").figures()
-    assert (figure.rate, figure.uncertain) == (30e6, "range instead of one rate")
+    assert (figure.rate, figure.uncertain) == (30e6, "a range, not a single rate")
     assert not list(read_text(f"3des-cbc: 20 {chr(177)}3 MB/s").figures())
 
 

@@ -22,8 +22,8 @@ class SignInForm(AuthenticationForm):
     error_messages = {
         **AuthenticationForm.error_messages,
         "invalid_login": (
-            "Wrong user name or password. Use the user name from your administrator. User name and"
-            " password are case-sensitive."
+            "Wrong user name or password. Use the user name that your administrator gave you. User"
+            " name and password are case-sensitive."
         ),
     }
 

@@ -35,7 +35,7 @@ RELATIVE = "relative"
 READING = "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence"
 RELATIVE_READING = (
     "Bar: difference from the reference (grey: within the noise or too few hosts); whisker: 95 % "
-    "confidence interval (needs six hosts per group)"
+    "confidence interval (requires at least six hosts per group)"
 )
 """Explanation of the marks in a picture."""
 

@@ -36,7 +36,7 @@ def finding(comparison: Comparison) -> str:
         [figure for figure in sure if (figure[1] < 1) is is_lower] for is_lower in (True, False)
     )
     parts = [
-        (len(side), f"{{}} {word}, {_amounts(side)} ({_places(side)})", ("is", "are"))
+        (len(side), f"{{}} {_amounts(side)} {word} ({_places(side)})", ("is", "are"))
         for word, side in (("lower", lower), ("higher", higher))
         if side
     ]
@@ -54,7 +54,8 @@ def finding(comparison: Comparison) -> str:
 def _amounts(side: Found) -> str:
     ratios = sorted((ratio for _, ratio in side), key=lambda ratio: max(ratio, 1 / ratio))
     nearest, farthest = difference(ratios[0]), difference(ratios[-1])
-    return nearest if nearest == farthest else f"{nearest} to {farthest}"
+    amounts = nearest if nearest == farthest else f"{nearest} to {farthest}"
+    return amounts.replace("−", "").replace("+", "")
 
 
 def _places(side: Found) -> str:

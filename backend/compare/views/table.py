@@ -48,7 +48,7 @@ def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str])
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    fewer = "" if most >= group.hosts else f"up to {most} per cipher"
+    fewer = "" if most >= group.hosts else f"{'up to ' * (most > 1)}{most} per cipher"
     notes = (saved, reference, hosts, fewer, only_baseline(group))
     return ", ".join(filter(None, notes))
 

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from changes.models import FleetChangeMember
-from cipherspeed import baselines, palette
+from cipherspeed import baselines, choices, palette
 from compare.question import ComparisonForm, GroupsForm, OrderedForm
 from core import formatting
 from core.first_steps import many_machines
@@ -64,6 +64,14 @@ def breakable(cipher: str) -> SafeString:
     """Allow a line break before the "@domain" of a cipher."""
     name, at, domain = cipher.partition("@")
     return format_html("{}<wbr>{}{}", name, at, domain)
+
+
+register.filter("in_sentence", choices.in_sentence)
+
+
+@register.filter
+def tool_name(tool: str) -> str:
+    return choices.TOOL_NAMES[tool]
 
 
 @register.filter

@@ -21,7 +21,7 @@ class NoteForm(forms.ModelForm):
         model = Note
         fields = ("text",)
         labels = {"text": "Note"}
-        widgets = {"text": forms.TextInput({"placeholder": "such as BIOS update"})}
+        widgets = {"text": forms.TextInput({"placeholder": "e.g. BIOS update"})}
 
 
 class AddNote(ConfirmView):
@@ -46,7 +46,9 @@ class DeleteNote(ConfirmView):
     queryset = Note.objects.select_related("host")
     heading, button = "Delete this note", "Delete"
     about = "{object.host.name}, {object.at:%Y-%m-%d}: {object.text}"
-    sentences = ("It is deleted from all of this host's histories. This cannot be undone.",)
+    sentences = (
+        "The note will be deleted from all of this host's histories. This cannot be undone.",
+    )
     success_message = "Note deleted."
 
     def get_success_url(self) -> str:

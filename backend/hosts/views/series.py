@@ -9,6 +9,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import QueryDict
 
+from cipherspeed.choices import TOOL_NAMES
 from cipherspeed.palette import cipher_order
 from cipherspeed.percentile import Standing
 from compare.standing import SeriesStanding
@@ -21,8 +22,6 @@ SERIES_ON_PAGE = 250
 
 SERIES_UNFOLDED = 60
 """Number of series above which only the first section is expanded."""
-
-TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
 
 
 @dataclass(frozen=True)

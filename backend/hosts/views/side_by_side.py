@@ -15,12 +15,13 @@ from django.urls import reverse
 from django.utils.text import Truncator
 from django.views.generic import DetailView, TemplateView
 
+from cipherspeed.choices import TOOL_NAMES
 from cipherspeed.difference import Figure, Ratio, mean_ratio, ratio_of
 from cipherspeed.environment_difference import differing_facts
 from cipherspeed.tool_changes import ToolChange, breaks_between
 from core.access import ReaderMixin
 from core.page_query import PageAddress, search_text
-from hosts.views.series import TOOL_NAMES, configuration, reading_order, section_label
+from hosts.views.series import configuration, reading_order, section_label
 from runs.models import Host, Measurement, Run, Series
 
 FEWEST, MOST = 2, 4

@@ -101,7 +101,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         """Return the error message for a reference that `find` cannot resolve."""
         several = self.beginning_with(reference) if "\x00" not in reference else []
         keys = ", ".join(host.slug for host in several)
-        sentence = f"There is no host {reference[:50]!r}"
+        sentence = f"Unknown host {reference[:50]!r}"
         return f"{sentence}; did you mean {keys}?" if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:

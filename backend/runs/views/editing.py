@@ -64,7 +64,7 @@ class RemoveRun(_RunChange):
     permission_required = "runs.delete_run"
     heading, button = "Delete this run permanently", "Delete permanently"
     sentences = (
-        "The run, its results and its original document are deleted. This cannot be undone.",
+        "The run, its results and its original document will be deleted. This cannot be undone.",
         "To remove it only from lists and charts, hide it instead.",
         "The audit log records who deleted the run, its host and its date, but no results.",
     )

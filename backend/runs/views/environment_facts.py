@@ -41,7 +41,7 @@ def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, 
         known.append(("Memory", data_size(memory)))
     # Of hundreds of flags, show those that cipher code uses.
     flags = (flag for flag in _stated(environment, "cpu", "flags") or () if flag in TELLING_FLAGS)
-    known.append(("CPU flags for ciphers", ", ".join(flags)))
+    known.append(("Cipher-related CPU flags", ", ".join(flags)))
     return [(label, str(value)) for label, value in known if value not in (None, "")]
 
 

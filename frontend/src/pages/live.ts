@@ -124,7 +124,7 @@ function announceFinishedRuns(): void {
   const waiting = new Set(statuses().map(({ id }) => id));
   const words = [...pending]
     .filter(([id]) => !waiting.has(id))
-    .map(([id, host]) => `The run of ${host} is ${document.getElementById(id)?.textContent ?? "done"}.`);
+    .map(([id, host]) => `The run on ${host} is ${document.getElementById(id)?.textContent ?? "done"}.`);
   if (words.length > 0) announce(words.join(" "));
 }
 
