@@ -75,7 +75,7 @@ def test_a_filter_narrows_and_its_chip_widens_again(open_page: OpenPage) -> None
     page.locator("#facet-cpu summary").click()
     page.get_by_label("Intel Core i7-2635QM").check()
     expect(page.locator("tr[data-group]")).to_have_count(2)
-    page.get_by_role("link", name=re.compile("CPU Intel Core i7-2635QM")).click()
+    page.get_by_role("link", name=re.compile("CPU: Intel Core i7-2635QM")).click()
     expect(page.locator("tr[data-group]")).to_have_count(groups)
 
 

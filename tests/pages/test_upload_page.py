@@ -154,7 +154,7 @@ def test_a_saved_host_stays_first_when_its_filter_is_removed(
     run = Run.objects.get(source="import")
     derive_run(run.pk)
     chart = editor.get(f"/upload/?saved={run.run_id}", follow=True).content.decode()
-    html = page(editor, "/" + link(chart, '<span><span class="muted">Host</span>'))
+    html = page(editor, "/" + link(chart, '<span><span class="muted">Host:</span>'))
     assert next(iter(table_values(html))) == "attic"
     assert "22 attic imported just saved, 1 host" in text_of(html)
     assert f'name="saved" value="{run.run_id}"' in html
