@@ -25,6 +25,7 @@ from cipherspeed.cipher_catalogue import cipher_family
 from cipherspeed.environment_difference import environment_difference
 from cipherspeed.tool_changes import ToolState, tool_state
 from core.outage import UNREACHABLE
+from hosts.history import EARLIER, recent_upgrade
 from runs.models import HostWatch, Measurement, Run, RunDocument
 
 logger = logging.getLogger(__name__)
@@ -223,7 +224,7 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
             setattr(member, name, getattr(part.member, name))
         if member is part.member:
             if part.begins not in differences:
-                differences[part.begins] = _differences(member.previous_id, part.begins)
+                differences[part.begins] = _differences(member, part.begins)
             member.differences = differences[part.begins]
             member.change = entries.setdefault(part[:4], entries.get(part[:4]) or _entry(part))
             if is_news(part.shown_at):
@@ -247,10 +248,15 @@ def _lock_entries() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
-def _differences(*runs: int | None) -> list[str]:
+def _differences(member: Member, begins: int) -> list[str]:
+    runs = member.previous_id, begins
     documents = RunDocument.objects.in_bulk(runs)
     differences = environment_difference(*(documents[run].environment for run in runs))
-    return [difference.words[:LONGEST_WORDS] for difference in differences[:MOST_DIFFERENCES]]
+    words = [difference.words for difference in differences]
+    if not words:
+        _, earlier = recent_upgrade(member.run.host_id, member.at)
+        words = [f"{each.words} (up to {EARLIER.days} days earlier)" for each in earlier]
+    return [each[:LONGEST_WORDS] for each in words[:MOST_DIFFERENCES]]
 
 
 def _entry(part: _Part) -> FleetChange:

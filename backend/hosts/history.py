@@ -1,6 +1,5 @@
 """Build the history of a series on a host: runs, changes and breaks of the tool."""
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -109,15 +108,16 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """Describe a step with the `environment` differences of the two runs; None for old steps.
-
-    `earlier`: a recent environment change in words, if the two runs have no differences.
-    """
+    """Describe a step with the `environment` differences of the two runs; None for old steps."""
 
     step: Step[Any]
     direction: str
     environment: Sequence[Difference] | None
-    earlier: Sequence[str]
+
+    @property
+    def earlier(self) -> list[str]:
+        time_before, differences = recent_upgrade(self.point.run.host_id, self.point.started_at)
+        return [f"{each.words}, {time_before} earlier" for each in differences]
 
     @property
     def before(self) -> float:
@@ -233,7 +233,7 @@ def _measured(
 _NAMED = ("openssh", "os_version", "cpu")
 _SHOWN = (
     *("n", "median", "spread", "try_seconds", CPU_COST, f"{CPU_COST}_spread"),
-    *(f"run__{name}" for name in ("run_id", "started_at", "conditions", "environment")),
+    *(f"run__{name}" for name in ("run_id", "host", "started_at", "conditions", "environment")),
 )
 
 
@@ -278,47 +278,38 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
         ]
     )
     words = ("dearer", "cheaper") if metric == CPU_COST else ("faster", "slower")
-    places = [(step, calm[step.index - 1], calm[step.index]) for step in steps]
-    explained = {
-        points[index].run.pk
-        for _, previous, place in places[-EXPLAINED_CHANGES:]
-        for index in (*_recent(points, previous, place), place)
-    }
-    documents = RunDocument.objects.filter(pk__in=explained).iterator()
-    stated = {document.pk: document.environment for document in documents}
-
-    def difference(before: int, after: int) -> Sequence[Difference] | None:
-        runs = [points[index].run.pk for index in (before, after)]
-        if not stated.keys() >= {*runs}:
-            return None
-        return environment_difference(*(stated[run] for run in runs), tool=tool)
-
-    def earlier(previous: int, place: int) -> list[str]:
-        for before, after in reversed(list(pairwise(_recent(points, previous, place)))):
-            if differences := difference(before, after):
-                time_before = timesince(points[after].started_at, points[place].started_at)
-                return [f"{each.words}, {time_before} earlier" for each in differences]
-        return []
-
+    pairs = [(step, points[calm[step.index - 1]], points[calm[step.index]]) for step in steps]
+    explained = {point.run.pk for _, *both in pairs[-EXPLAINED_CHANGES:] for point in both}
+    documents = RunDocument.objects.in_bulk(explained)
+    stated = {pk: document.environment for pk, document in documents.items()}
     return [
         StepChange(
-            index=place,
-            previous=points[previous],
-            point=points[place],
+            index=calm[step.index],
+            previous=previous,
+            point=point,
             step=step,
             direction=words[step.ratio < 1],
-            environment=(environment := difference(previous, place)),
-            earlier=earlier(previous, place) if environment == () else (),
+            environment=(
+                environment_difference(stated[previous.run.pk], stated[point.run.pk], tool=tool)
+                if {previous.run.pk, point.run.pk} <= stated.keys()
+                else None
+            ),
         )
-        for step, previous, place in places
+        for step, previous, point in pairs
     ]
 
 
-def _recent(points: Sequence[Point], previous: int, place: int) -> range:
-    """Return the indices of the runs up to `previous` in which an upgrade may explain a step."""
-    since = points[place].started_at - EARLIER
-    first = bisect_left(points, since, 0, previous, key=lambda point: point.started_at)
-    return range(max(first - 1, previous - EARLIER_RUNS, 0), previous + 1)
+def recent_upgrade(host: int | None, at: datetime) -> tuple[str, Sequence[Difference]]:
+    """Return the latest environment change in the 14 days before a time, and its age as text."""
+    earlier = Run.objects.counted().filter(host=host, started_at__lt=at)
+    latest = earlier.select_related("document").order_by("-started_at")[: EARLIER_RUNS + 1]
+    for after, before in pairwise(latest):
+        if after.started_at is None or at - after.started_at > EARLIER:
+            break
+        documents = before.document, after.document
+        if differences := environment_difference(*(each.environment for each in documents)):
+            return timesince(after.started_at, at), differences
+    return "", ()
 
 
 def _breaks(points: Sequence[Point], cipher: str) -> list[BreakChange]:

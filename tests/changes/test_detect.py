@@ -117,6 +117,15 @@ def test_a_slower_family_is_listed_from_its_second_run_on(at_level: Store) -> No
     assert entry.last_at == first.started_at
 
 
+def test_an_upgrade_shortly_before_a_change_is_named(at_level: Store) -> None:
+    for day in range(5):
+        at_level(day, version=OLD if day < 3 else NEW)
+    for day in (5, 6):
+        at_level(day, 0.8, NEW)
+    (entry,) = entries()
+    assert entry.difference == f"{DIFFERENCE} (up to 14 days earlier)"
+
+
 def test_five_hosts_that_lose_with_one_upgrade_are_one_entry(at_level: Store) -> None:
     # With two runs before and two after, only the tries show the variation.
     for number in range(5):
