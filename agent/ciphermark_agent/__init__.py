@@ -1,3 +1,3 @@
-"""Measure the SSH and OpenSSL cipher speed of this machine."""
+"""Measure the speed of SSH and OpenSSL ciphers on this machine."""
 
 __version__ = "1.0.0"

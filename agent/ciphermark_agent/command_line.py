@@ -71,7 +71,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add: Any = parser.add_argument
     add("--output", metavar="FILE", help="write the run document to FILE (- for standard output)")
     host = parser.add_mutually_exclusive_group()
-    host.add_argument("--name", type=settings.host_label, help="reported name (default: host name)")
+    host.add_argument("--name", type=settings.host_label, help="host name to report")
     host.add_argument("--anonymous", help="omit host name, account and machine ID", **switch)
     add("--tag", dest="tags", metavar="KEY=VALUE", type=settings.tag_pair, help="add a tag", **many)
 
@@ -80,18 +80,18 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(depth=DEPTHS["quick"], tools=("ssh", "openssl"), progress="auto")
     add = group.add_argument
     add("--tools", metavar="LIST", type=tool_list, help="tools to measure (default: ssh,openssl)")
-    add("--ciphers", help="ssh or openssl cipher names, comma-separated", **names)
-    add("--macs", default=(), help="MACs to measure ssh with (default: client's choice)", **names)
+    add("--ciphers", help="ciphers to measure, comma-separated", **names)
+    add("--macs", default=(), help="MACs to use with ssh (default: client's choice)", **names)
     add("--compression", help="also measure ssh with compression", **switch)
     add("--tries", metavar="N", type=between(1, 50, int), help="number of tries per series")
     add("--seconds", metavar="S", type=between(0.1, 20, float), help="duration of each try")
     add("--wait", metavar="S", type=between(0, 99999, float), help="maximum wait for an idle CPU")
-    add("--no-mask", dest="mask", action="store_false", help="do not disable AES hardware")
+    add("--no-mask", dest="mask", action="store_false", help="skip series without AES hardware")
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
-    add("--target", help="measure ssh to this host with your configuration; repeatable", **target)
+    add("--target", help="measure ssh to HOST with your ssh configuration; repeatable", **target)
     add("--ssh", metavar="PATH", help="ssh program to measure")
     add("--sshd", metavar="PATH", help="sshd program to start on the loopback address")
-    add("--openssl", metavar="PATH", help="openssl program; repeatable, one run each", **many)
+    add("--openssl", metavar="PATH", help="openssl program to measure; repeatable", **many)
 
     add = parser.add_argument_group("output").add_argument
     add("--dry-run", help="list available measurements and commands without running them", **switch)
@@ -103,7 +103,7 @@ def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=os.path.basename(common.own_file()),
         allow_abbrev=False,
-        description="Measure the SSH and OpenSSL cipher speed of this machine.",
+        description="Measure the speed of SSH and OpenSSL ciphers on this machine.",
         epilog="Exit codes: 0 success; 1 measured but not uploaded (run saved, path printed); "
         "2 usage error; 3 nothing measured.",
     )
@@ -187,7 +187,7 @@ def capability_lines(run: Run, site: Optional[Site]) -> List[str]:
     for name in programs:
         checks.append((name, getattr(run, name), "".join(MISSING[name])))
     measured = read_cpu_times() and children.PRCTL and "available"
-    checks.append(("measuring load and sshd CPU time", measured, "requires Linux with /proc"))
+    checks.append(("CPU load and sshd CPU time", measured, "requires Linux with /proc"))
     if site is not None:
         refusal = foresee_refusal(site)
         checks.append(("upload", not refusal and site.server, str(refusal).replace("\n", " ")))
@@ -203,7 +203,7 @@ def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
         run = Run(options, common.Progress("none"))
         possible = possible or run.has_tools()
         lines += capability_lines(run, site)
-        lines += ["", "# Commands (CIPHER: each of ssh -Q cipher; FOLDER: a temporary folder)"]
+        lines += ["", "# Commands (CIPHER: each in ssh -Q cipher; FOLDER: a temporary folder)"]
         run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
         run.openssl = run.openssl or "openssl"
         children.shown = lines

@@ -45,7 +45,7 @@ def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
                 holding.enter_context(locked(path, fcntl.LOCK_NB))
             except BlockingIOError:
                 limit = f"{LOCK_SECONDS / 60:g} min"
-                say(f"Another agent is measuring this machine; waiting up to {limit} for it.")
+                say(f"Another agent is measuring this machine; waiting up to {limit}.")
                 with time_limit(LOCK_SECONDS, "another agent has been measuring for " + limit):
                     holding.enter_context(locked(path, 0))
         except TimeoutError as error:

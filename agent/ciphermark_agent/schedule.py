@@ -97,5 +97,5 @@ def install(folder: str, units: Dict[str, str], run: Sequence[str]) -> List[str]
     do("enable", "--now", TIMER_NAME)
     next_run = shell_words(systemctl("list-timers", TIMER_NAME))
     lines = ["Timer installed in %s. To see the next run: %s" % (folder, next_run)]
-    linger = ["It runs only while you are signed in. To run always: loginctl enable-linger"]
+    linger = ["The timer runs only while you are signed in. To change this: loginctl enable-linger"]
     return lines + (linger if os.getuid() != 0 else [])

@@ -16,7 +16,7 @@ from tests.agent.running import QUICK_RUN, RunAgent, started
 from tests.launch.tools import within
 
 LOCK = f".local/state/ciphermark/lock-{os.uname().nodename}"
-WAITS = "Another agent is measuring this machine; waiting up to 60 min for it."
+WAITS = "Another agent is measuring this machine; waiting up to 60 min."
 
 
 @pytest.fixture
