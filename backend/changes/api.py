@@ -29,7 +29,7 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
     host = serializers.CharField(source="run.host.slug", help_text="Key for filters.")
     name = serializers.CharField(source="run.host.name")
     run_id = serializers.UUIDField(
-        source="run.run_id", help_text="First changed run; if silent, the last."
+        source="run.run_id", help_text="First changed run, or last run of a silent host."
     )
     previous_run_id = serializers.UUIDField(source="previous.run_id", default=None, **NULLABLE)
     cipher = serializers.CharField(source="series.cipher", default=None, **NULLABLE)
@@ -49,7 +49,7 @@ class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
 class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
     status = serializers.ChoiceField(FleetChange.Status.choices, source="state")
     hosts = serializers.IntegerField()
-    ratio = serializers.FloatField(help_text="Mean ratio after / before of the hosts.", **NULLABLE)
+    ratio = serializers.FloatField(help_text="Mean ratio (after / before).", **NULLABLE)
     lowest = serializers.FloatField(**NULLABLE)
     highest = serializers.FloatField(**NULLABLE)
     confidence = serializers.ChoiceField(
@@ -57,7 +57,9 @@ class FleetChangeSerializer(serializers.ModelSerializer[FleetChange]):
         help_text="high: at least twice the threshold; low: fewer than three earlier runs.",
     )
     members = MemberSerializer(
-        many=True, source="named", help_text="Up to 10 in the list, up to 1,000 in an entry."
+        many=True,
+        source="named",
+        help_text="Up to 10 members in the list, up to 1,000 in a single change.",
     )
 
     class Meta:
@@ -104,7 +106,7 @@ def with_members(changes: Sequence[FleetChange]) -> list[FleetChange]:
 
 
 class FleetChangeList(ListView):
-    """List changes of speed and AES verdict, and silent hosts, newest first."""
+    """List changes in speed and AES verdict, and silent hosts, newest first."""
 
     pagination_class = ByLatest
     filterset_class = ChangeFilter

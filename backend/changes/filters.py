@@ -52,10 +52,10 @@ class ChangeFilter(ParameterFilterSet):
     )
     tool = ValuesFilter(item=Choice(("ssh", "openssl")), method="of_tool")
     host = OfHosts("host__slug", help_text="Key or number of a host. Repeatable.")
-    tag = OfTags(item=Tag(), help_text="Tag KEY:VALUE of the changed run.")
-    since = MomentFilter(method="seen_since", help_text="Detected on or after this date or time.")
+    tag = OfTags(item=Tag(), help_text="Tag of the changed run, as KEY:VALUE.")
+    since = MomentFilter(method="seen_since", help_text="Earliest detection (date or time).")
     until = MomentFilter(
-        "first_at", "lte", at=time.max, help_text="Detected on or before this date or time."
+        "first_at", "lte", at=time.max, help_text="Latest detection (date or time)."
     )
 
     class Meta(ParameterFilterSet.Meta):

@@ -49,9 +49,9 @@ class ComparisonCsvForm(GroupsForm, CsvForm):
 
 
 class MeasurementFileForm(ComparisonForm):
-    run_id = Values(RunId(), help_text="Only these runs.")
-    q = Text(help_text="Part of the host name, or start of the run ID.")
-    status = Values(Choice(Run.Status.values), help_text="Only runs with this status.")
+    run_id = Values(RunId(), help_text="ID of a run. Repeatable.")
+    q = Text(help_text="Part of the host name or beginning of the run ID.")
+    status = Values(Choice(Run.Status.values), help_text="Status of the runs.")
 
 
 class MeasurementCsvForm(MeasurementFileForm, CsvForm):
@@ -84,7 +84,7 @@ class ComparisonView(ApiView):
 
     @extend_schema(operation_id="comparison", responses=ComparisonSerializer)
     def get(self, request: Request) -> HttpResponse:
-        """Compare groups of hosts: one vote per host, median and quartiles."""
+        """Compare groups of hosts by median and quartiles. Each host counts once per group."""
         comparison = compare(self.form.query)
         if sort := self.form.given.get("sort"):
             comparison = GroupView(sort).found(comparison)

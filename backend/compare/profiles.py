@@ -15,7 +15,7 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     levels = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField()),
-        help_text="Bytes per second: {tool: {family: level}}.",
+        help_text="Levels in bytes per second, by tool and family.",
     )
     made_from = serializers.DictField(child=serializers.CharField(), help_text="Sources by tool.")
 

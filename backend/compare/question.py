@@ -100,19 +100,19 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
     tool = Choice(TOOLS, help_text="Default: ssh.")
     metric = Choice(METRICS, help_text="Default: throughput.")
-    operation = Choice(("encrypt", "decrypt"), help_text="openssl. Default: encrypt.")
-    method = Choice(METHODS, help_text="ssh. Default: pipeline.")
-    target_kind = Choice(("loopback", "remote"), help_text="ssh. Default: loopback.")
+    operation = Choice(("encrypt", "decrypt"), help_text="Only openssl. Default: encrypt.")
+    method = Choice(METHODS, help_text="Only ssh. Default: pipeline.")
+    target_kind = Choice(("loopback", "remote"), help_text="Only ssh. Default: loopback.")
     acceleration = Choice(("default", "masked"), help_text="Default: default.")
     cipher = Values(help_text="Default: all.")
-    block_size = Number(help_text=f"openssl, in bytes. Default: {BLOCK_SIZE}.")
-    threads = Number(help_text="openssl. Default: 1.")
-    mac = Text(help_text="ssh. Requested or negotiated MAC.")
-    compression = Switch(help_text="ssh. Default: off.")
-    group_by = Grouping(help_text="cpu, os, openssl, ..., or tag:KEY. Default: cpu.")
-    split_by = Grouping(help_text=f"A second group_by, of up to {MOST_SPLITS} values.")
-    relative_to = Text(help_text="Key of the reference group, or host:ID. Adds the ratios to it.")
-    matched = Switch(help_text="1: only hosts with results in every group.")
+    block_size = Number(help_text=f"Only openssl: block size in bytes. Default: {BLOCK_SIZE}.")
+    threads = Number(help_text="Only openssl. Default: 1.")
+    mac = Text(help_text="Only ssh: requested or negotiated MAC.")
+    compression = Switch(help_text="Only ssh. Default: off.")
+    group_by = Grouping(help_text="Such as cpu, os, openssl or tag:KEY. Default: cpu.")
+    split_by = Grouping(help_text=f"Second property to group by, with up to {MOST_SPLITS} values.")
+    relative_to = Text(help_text="Reference for ratios: key of a group, or host:ID.")
+    matched = Switch(help_text="1 compares only hosts with results in every group.")
 
     @property
     def query(self) -> ComparisonQuery:
@@ -173,7 +173,7 @@ class OrderedForm(ComparisonForm):
 class GroupsForm(OrderedForm):
     """Add the search and pages of groups to the form of a comparison."""
 
-    q = Text(help_text="Only groups whose name contains this text.")
+    q = Text(help_text="Text that the name of a group must contain.")
     top = Top(help_text="Groups per page: 1 to 200, or all.")
     page = Number(max_value=999_999, help_text="Page number.")
     scale = Choice(SCALES, help_text="Scale of the chart.")

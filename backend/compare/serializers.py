@@ -51,18 +51,18 @@ class GroupSerializer(serializers.Serializer[Any]):
     single_baseline = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
-        help_text=("By cipher, baselines that are the only one of some hosts."),
+        help_text=("By cipher: baselines that are the only one measured on some hosts."),
     )
     doubtful = serializers.DictField(
         child=serializers.IntegerField(),
         required=False,
-        help_text=("Noisy or disturbed votes by cipher; absent for more than five votes."),
+        help_text=("By cipher: low-confidence hosts; absent above five hosts."),
     )
     split = SplitValueSerializer(required=False, help_text="Value of `split_by`.")
     relative = serializers.DictField(
         child=RatioSerializer(),
         required=False,
-        help_text="Ratio to `relative_to` by cipher; absent in the reference itself.",
+        help_text="By cipher: ratio to `relative_to`; absent in the reference itself.",
     )
 
 
@@ -71,7 +71,8 @@ class ExcludedSerializer(serializers.Serializer[Any]):
 
     no_baseline = serializers.IntegerField()
     no_block_size = serializers.IntegerField(
-        required=False, help_text="openssl: measured only at other block sizes."
+        required=False,
+        help_text="Number of hosts with results only at other block sizes (openssl).",
     )
 
 

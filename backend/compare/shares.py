@@ -76,7 +76,7 @@ class ShareSerializer(serializers.ModelSerializer[Share]):
         allow_blank=True,
         write_only=True,
         validators=[check_view],
-        help_text="A comparison's query string: tool=ssh&...",
+        help_text="Query string of the comparison, such as tool=ssh&group_by=cpu.",
     )
     expires_days = serializers.IntegerField(
         min_value=1, max_value=LONGEST_DAYS, default=30, write_only=True

@@ -47,22 +47,22 @@ ERROR: Described = {
 }
 
 ANSWERS = {
-    "400": "Invalid parameters or body; all errors are listed.",
-    "401": "No token, or an invalid one.",
-    "403": "Not permitted.",
+    "400": "The parameters or the body are invalid. The response lists all errors.",
+    "401": "The token is missing or invalid.",
+    "403": "The token or account does not permit this.",
     "404": "Not found.",
-    "405": "Method not allowed.",
-    "406": "Only JSON, or the file's type, is available.",
+    "405": "The method is not allowed.",
+    "406": "The requested media type is not available. Use JSON or the type of the file.",
     "414": "The URL exceeds 8,190 bytes.",
-    "429": "Too many requests; wait for Retry-After seconds.",
-    "503": "The database is not reachable; wait for Retry-After seconds.",
+    "429": "Too many requests. Wait as long as Retry-After says.",
+    "503": "The database is unavailable. Wait as long as Retry-After says.",
 }
 
 ANSWERS_TO_WRITING = {
     **ANSWERS,
-    "409": "Conflict with the current state or with existing content.",
+    "409": "The request conflicts with the current state or with existing content.",
     "413": "Too large.",
-    "415": "Unsupported content type.",
+    "415": "The content type is not supported.",
 }
 
 WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}

@@ -27,7 +27,7 @@ from hosts.serializers import (
 )
 from runs.models import Host
 
-CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The state of the run or host forbids it.")}
+CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The current state does not allow this.")}
 
 
 def host_of(reference: str) -> Host:
@@ -96,6 +96,8 @@ class ByDate(ByCursor):
 
 
 class NoteList(ListView):
+    """List notes, newest first."""
+
     pagination_class = ByDate
     filterset_class = NoteFilter
     permissions = {"POST": MayAddNotes}
@@ -111,7 +113,7 @@ class NoteList(ListView):
 
 
 class NoteView(ApiView, DestroyAPIView[Note]):
-    """Delete a note, which the audit log keeps. Requires a signed-in editor."""
+    """Delete a note. Its text remains in the audit log. Requires a signed-in editor."""
 
     permission_classes = (MayRemoveNotes,)
     queryset = Note.objects.all()

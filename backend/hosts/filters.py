@@ -70,7 +70,7 @@ class HostForm(ParameterForm):
     )
     ordering = Choice(
         (*ORDERS, *(f"-{name}" for name in ORDERS)),
-        help_text="Default: -id (newest first). Unknown values come last.",
+        help_text="Default: -id (newest first). Hosts with unknown values come last.",
     )
 
     @property
@@ -145,8 +145,8 @@ def _place(name: str, value: Any) -> Any:
 
 class NoteFilter(ParameterFilterSet):
     host = HostsFilter("host__slug", help_text="Key or number of a host. Repeatable.")
-    since = MomentFilter("at", "gte", help_text="On or after this date or time.")
-    until = MomentFilter("at", "lte", at=time.max, help_text="On or before this date or time.")
+    since = MomentFilter("at", "gte", help_text="Earliest date or time.")
+    until = MomentFilter("at", "lte", at=time.max, help_text="Latest date or time.")
 
     class Meta(ParameterFilterSet.Meta):
         model = Note

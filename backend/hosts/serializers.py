@@ -39,7 +39,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
     )
     acceleration_factor = serializers.FloatField(
         source="latest_run.acceleration_factor",
-        help_text="Speed of AES relative to AES without its instructions.",
+        help_text="AES speed divided by AES speed without AES hardware.",
         **NULLABLE,
     )
     speed_index = serializers.FloatField(
@@ -58,7 +58,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
     )
     same_machine_id = serializers.CharField(
         source="twin.slug",
-        help_text=("Key of a host with the same machine ID: merge them unless it is a clone."),
+        help_text=("Key of a host with the same machine ID. Merge both unless one is a clone."),
         **NULLABLE,
     )
 

@@ -20,7 +20,7 @@ class PointSerializer(serializers.Serializer[Any]):
     run_id = serializers.UUIDField(source="run.run_id")
     started_at = serializers.DateTimeField()
     median = serializers.FloatField(source="value")
-    spread = serializers.FloatField(help_text="Spread of the tries, a fraction.", **NULLABLE)
+    spread = serializers.FloatField(help_text="Spread of the tries (fraction).", **NULLABLE)
     n = serializers.IntegerField(help_text="Number of tries.")
     noisy = serializers.BooleanField()
     conditions = serializers.ListField(child=serializers.JSONField(), source="run.conditions")
@@ -60,7 +60,7 @@ class StepSerializer(BetweenSerializer):
     environment_changes = DifferenceSerializer(
         source="environment",
         many=True,
-        help_text="Null for older changes than the latest 50.",
+        help_text="Null for all but the latest 50 changes.",
         **NULLABLE,
     )
 
@@ -97,9 +97,9 @@ class TrendSerializer(serializers.Serializer[Any]):
     points = PointSerializer(many=True)
     changes = StepSerializer(many=True)
     breaks = BreakSerializer(many=True)
-    cut = serializers.BooleanField(help_text="True if there are more than the latest 1,000 runs.")
-    undated = serializers.IntegerField(help_text="Runs without a date.")
-    without_value = serializers.IntegerField(help_text="Runs without a value in this metric.")
+    cut = serializers.BooleanField(help_text="True if only the latest 1,000 runs are included.")
+    undated = serializers.IntegerField(help_text="Number of undated runs.")
+    without_value = serializers.IntegerField(help_text="Number of runs without this metric.")
 
 
 class TrendView(ApiView):
@@ -107,7 +107,7 @@ class TrendView(ApiView):
 
     @extend_schema(operation_id="trends", responses=TrendSerializer)
     def get(self, request: Request) -> Response:
-        """Return the runs of a series, oldest first, with changes and breaks of the tool."""
+        """Return the runs of a series, oldest first, with changes and tool changes."""
         parameters = self.form.given
         key = parameters.pop("host")
         host = Host.objects.find(key)

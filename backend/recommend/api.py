@@ -39,7 +39,7 @@ class AdvisorySerializer(AssessmentSerializer):
     """Describe a weakness of some releases, and the cipher's status in these releases."""
 
     ends = serializers.ChoiceField(
-        ["either", "server"], help_text="End with the affected versions."
+        ["either", "server"], help_text="End of the connection that is affected."
     )
     affected = VersionRangeSerializer()
     assumed_when_unknown = serializers.BooleanField()
@@ -61,10 +61,10 @@ class CipherSerializer(AssessmentSerializer):
     family = Char()
     mode = Char()
     key_bits = Int()
-    block_bits = Int(help_text="null for stream ciphers.", **NULLABLE)
+    block_bits = Int(help_text="Null for stream ciphers.", **NULLABLE)
     aead = serializers.BooleanField(help_text="True for authenticated encryption.")
     advisories = AdvisorySerializer(many=True)
-    openssh = OpenSshSupportSerializer(help_text="null for openssl.", **NULLABLE)
+    openssh = OpenSshSupportSerializer(help_text="Null for openssl.", **NULLABLE)
 
 
 class PolicySerializer(Shape):
@@ -102,7 +102,7 @@ class RateSerializer(Shape):
 class GainSerializer(Shape):
     """Compare the rates of two ciphers, with bounds due to noise."""
 
-    over = Char(help_text="null: the default of each host in a group.", **NULLABLE)
+    over = Char(help_text="Null if the hosts of a group have different defaults.", **NULLABLE)
     ratio = Float(help_text="Geometric mean for a group.")
     lowest = Float()
     highest = Float()
@@ -120,8 +120,8 @@ class PlaceSerializer(Shape):
     median = Float(
         source="speed.median", help_text="B/s: estimate for a pair, geometric mean for a group."
     )
-    low = Float(source="speed.least", help_text="Median minus all noise.")
-    high = Float(source="speed.most", help_text="Median plus all noise.")
+    low = Float(source="speed.least", help_text="Lower bound within the noise.")
+    high = Float(source="speed.most", help_text="Upper bound within the noise.")
     status = serializers.ChoiceField(STATUSES, source="assessment.status")
     status_reason = Char(source="assessment.reason")
     reference = Char(source="assessment.reference", **NULLABLE)
@@ -132,10 +132,10 @@ class PlaceSerializer(Shape):
     )
     gain = GainSerializer(help_text="Gain over the default.", **NULLABLE)
     slower_than_default = Char(
-        help_text="Reason for ranking it before a faster default.", **NULLABLE
+        help_text="Reason for ranking the cipher before a faster default.", **NULLABLE
     )
     limited_by = serializers.ChoiceField(["client", "server", "link"], **NULLABLE)
-    fills = serializers.ListField(child=Char(), help_text="Network links that it saturates.")
+    fills = serializers.ListField(child=Char(), help_text="Links that the cipher saturates.")
     share = Float(
         help_text="For a group: share of each host's best rate, geometric mean.", **NULLABLE
     )
@@ -175,7 +175,7 @@ class UnrankedSerializer(Shape):
 
     cipher = Char()
     reason = Char()
-    rate = Float(help_text="B/s. null if not measured by this method.", **NULLABLE)
+    rate = Float(help_text="Bytes per second; null if not measured with this method.", **NULLABLE)
     over_first = GainSerializer(help_text="Rate relative to the first cipher.", **NULLABLE)
     would_be_faster = serializers.BooleanField(source="is_faster")
 

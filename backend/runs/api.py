@@ -53,6 +53,8 @@ class ByStart(ByCursor):
 
 
 class RunList(ListView):
+    """List runs, newest first."""
+
     filterset_class = RunFilter
     pagination_class = ByStart
     permissions = {"POST": MayUpload}
@@ -62,14 +64,14 @@ class RunList(ListView):
     @extend_schema(
         request={"application/json": run_schema()},
         responses={
-            202: OpenApiResponse(StoredRunSerializer, "Stored; processing follows."),
+            202: OpenApiResponse(StoredRunSerializer, "Stored and queued for processing."),
             200: OpenApiResponse(StoredRunSerializer, "Already stored."),
             409: OpenApiResponse(OpenApiTypes.OBJECT, DIFFERENT_CONTENT),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB."),
         },
     )
     def post(self, request: Request) -> Response:
-        """Store a run document (JSON, at most 2 MiB, optionally gzipped) and queue it."""
+        """Store and queue a run document (JSON, at most 2 MiB, optionally gzipped)."""
         body = read_body(request, "application/json", most=settings.RUN_DOCUMENT_MAX_BYTES)
         document = checked_document(body, timezone.now())
         add_to_context(run_id=document["run_id"].lower())
@@ -102,6 +104,8 @@ def stored_run(run: Run, request: Request) -> dict[str, Any]:
 
 
 class RunView(ApiView, RetrieveDestroyAPIView[Run]):
+    """Return a run with its results, or delete it. Deletion requires a signed-in editor."""
+
     permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
     serializer_class = RunDetailSerializer
     lookup_field = "run_id"
@@ -113,7 +117,7 @@ class RunView(ApiView, RetrieveDestroyAPIView[Run]):
 
     @extend_schema(request=ChangedRunSerializer, responses=ChangedRunSerializer)
     def patch(self, request: Request, **_: Any) -> Response:
-        """Hide the run from all lists and statistics, or show it again. Requires an editor."""
+        """Hide the run in all lists and statistics, or show it. Requires a signed-in editor."""
         hidden = sent(ChangedRunSerializer, request)["hidden"]
         run = editing.set_hidden(self.get_object().pk, hidden, actor_of(request))
         return Response(ChangedRunSerializer(run).data)
@@ -138,7 +142,7 @@ class RunTextView(ApiView):
         operation_id="runs_text", responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
-        """Return the text exactly as received, whatever its encoding."""
+        """Return the imported text exactly as received, in its original encoding."""
         texts = ImportedText.objects.filter(runs__hidden=False)
         imported = get_object_or_404(texts, runs__run_id=run_id)
         # The text is untrusted, so force a download.

@@ -63,17 +63,17 @@ class NarrowingFilter(ParameterFilterSet):
     verdict = ValuesFilter("acceleration", item=Choice(VERDICTS))
     tag = TagsFilter(
         item=Tag(),
-        help_text="KEY:VALUE. Repeatable: runs match any of a key's values, and all keys "
-        "(tag=env:prod&tag=dc:fra&tag=dc:ams: production in either data centre).",
+        help_text="KEY:VALUE. Repeatable. Runs match one of the values of every key: "
+        "tag=env:prod&tag=dc:fra&tag=dc:ams selects production runs in either data centre.",
     )
     source = ValuesFilter("source", item=Choice(Run.Source.values))
     disturbed = ValuesFilter(
-        item=Choice(("no", "yes")), method="by_conditions", help_text="no: only undisturbed runs."
+        item=Choice(("no", "yes")),
+        method="by_conditions",
+        help_text="no selects only undisturbed runs.",
     )
-    since = MomentFilter("started_at", "gte", help_text="Started on or after this date or time.")
-    until = MomentFilter(
-        "started_at", "lte", at=time.max, help_text="Started on or before this date or time."
-    )
+    since = MomentFilter("started_at", "gte", help_text="Earliest start (date or time).")
+    until = MomentFilter("started_at", "lte", at=time.max, help_text="Latest start (date or time).")
 
     class Meta(ParameterFilterSet.Meta):
         model = Run
@@ -85,9 +85,9 @@ class NarrowingFilter(ParameterFilterSet):
 
 
 class RunFilter(NarrowingFilter):
-    run_id = ValuesFilter("run_id", item=RunId(), help_text="Only these runs.")
+    run_id = ValuesFilter("run_id", item=RunId(), help_text="ID of a run. Repeatable.")
     status = ValuesFilter("status", item=Choice(Run.Status.values))
-    q = TextFilter(method="named", help_text="Part of the host name, or start of the run ID.")
+    q = TextFilter(method="named", help_text="Part of the host name or beginning of the run ID.")
 
     def named(self, rows: QuerySet[Run], name: str, text: str) -> QuerySet[Run]:
         named = Q(host_name__icontains=text) | Q(host__name__icontains=text)

@@ -43,20 +43,20 @@ class ImportForm(ParameterForm):
     """Validate parameters of parsing, and properties of the sections."""
 
     format = Choice(("auto", *FORMATS), help_text="Program that printed the text. Default: auto.")
-    preview = Choice(("0", "1"), help_text="1: return the parsed results without storing them.")
+    preview = Choice(("0", "1"), help_text="1 returns the parsed results without storing them.")
     accept = Choice(("certain", "all"), help_text="Results to import. Default: certain.")
     unit = Choice(
-        UNITS, help_text="Meaning of MB in a list. Default: from the command, else 10^6 bytes."
+        UNITS, help_text="Meaning of MB in lists. Default: as in the command, else 10^6 bytes."
     )
     bytes = Number(
         max_value=MOST_BYTES,
         help_text="Bytes per transfer, for `time` output that does not state it.",
     )
-    cipher = Line(max_length=CIPHER_CHARACTERS, help_text="Default cipher of ssh transfers.")
-    host = Line(max_length=FACTS["host"], help_text="Default host name of sections.")
-    cpu = Line(max_length=FACTS["cpu"], help_text="Default CPU model of sections.")
-    os = Line(max_length=FACTS["os"], help_text="Default operating system of sections.")
-    openssl = Line(max_length=FACTS["openssl"], help_text="Default OpenSSL version of sections.")
+    cipher = Line(max_length=CIPHER_CHARACTERS, help_text="For ssh transfers without a cipher.")
+    host = Line(max_length=FACTS["host"], help_text="Host name, if not stated.")
+    cpu = Line(max_length=FACTS["cpu"], help_text="CPU model, if not stated.")
+    os = Line(max_length=FACTS["os"], help_text="Operating system, if not stated.")
+    openssl = Line(max_length=FACTS["openssl"], help_text="OpenSSL version, if not stated.")
 
 
 class UncertainSerializer(serializers.Serializer[Any]):
@@ -106,14 +106,14 @@ class ImportList(ApiView):
         operation_id="imports_create",
         request={"text/plain": OpenApiTypes.STR},
         responses={
-            202: OpenApiResponse(ImportedSerializer, "Stored; processing follows."),
-            200: OpenApiResponse(PreviewSerializer, "A preview, or already stored."),
-            409: OpenApiResponse(OpenApiTypes.OBJECT, "Another upload has this run_id."),
+            202: OpenApiResponse(ImportedSerializer, "Stored and queued for processing."),
+            200: OpenApiResponse(PreviewSerializer, "A preview, or already stored results."),
+            409: OpenApiResponse(OpenApiTypes.OBJECT, "Another upload already uses this run_id."),
             413: OpenApiResponse(OpenApiTypes.OBJECT, "Larger than 2 MiB or 50,000 lines."),
         },
     )
     def post(self, request: Request) -> Response:
-        """Parse a plain text (at most 2 MiB) and store its results; with preview=1, only parse it.
+        """Parse plain text (at most 2 MiB) and store its results, or only parse it (preview=1).
 
         The response lists uncertain results, which are stored only with accept=all, and
         unrecognised lines.

@@ -9,7 +9,7 @@ from runs.models import Measurement, Run
 
 NULLABLE: dict[str, Any] = {"allow_null": True}
 
-SSH_LIBRARY = "Library of ssh (`ssh -V`); same as `openssl` if unknown."
+SSH_LIBRARY = "Library that ssh uses (`ssh -V`); same as `openssl` if unknown."
 
 
 def label(source: str, help_text: str = "") -> serializers.CharField:

@@ -112,4 +112,4 @@ class Hints:
     unit: Literal["MB", "MiB"] | None = None
     transferred: int | None = None
     cipher: str | None = None
-    """Cipher of ssh transfers if the text names none."""
+    """For ssh transfers without a cipher."""

@@ -80,7 +80,9 @@ class FleetChange(models.Model):
     last_at = models.DateTimeField(help_text="Start of the first changed run on the last host.")
     status = models.CharField(max_length=12, choices=Status, default=Status.NEW)
     note = models.CharField(max_length=LONGEST_NOTE, blank=True, validators=[check_printable])
-    decided_by = models.CharField(max_length=200, blank=True, help_text="Editor of status or note.")
+    decided_by = models.CharField(
+        max_length=200, blank=True, help_text="Last editor of status or note."
+    )
     decided_at = models.DateTimeField(null=True, blank=True)
     fixed_at = models.DateTimeField(
         null=True, blank=True, help_text="Time when all hosts had returned to normal."
@@ -139,15 +141,18 @@ class FleetChangeMember(models.Model):
 
     change = models.ForeignKey(FleetChange, models.CASCADE, related_name="members", db_index=False)
     run = models.ForeignKey(
-        Run, models.CASCADE, related_name="+", help_text="First changed run; if silent, the last."
+        Run,
+        models.CASCADE,
+        related_name="+",
+        help_text="First changed run, or last run of a silent host.",
     )
     previous = models.ForeignKey(
         Run, models.SET_NULL, null=True, blank=True, related_name="+", help_text="Previous run."
     )
-    at = models.DateTimeField(help_text="Start of the run; if silent, when overdue.")
+    at = models.DateTimeField(help_text="Start of the run, or time when a silent host was overdue.")
     tool = models.CharField(max_length=10, blank=True)
-    family = models.CharField(max_length=100, blank=True, help_text="With mode, such as aes-gcm.")
-    ratio = models.FloatField(null=True, blank=True, help_text="Ratio after / before of the speed.")
+    family = models.CharField(max_length=100, blank=True, help_text="Family with mode (aes-gcm).")
+    ratio = models.FloatField(null=True, blank=True, help_text="Speed ratio (after / before).")
     series_count = models.SmallIntegerField(default=0, help_text="Number of compared series.")
     series = models.ForeignKey(
         Series,
@@ -161,7 +166,7 @@ class FleetChangeMember(models.Model):
     after = models.CharField(max_length=10, blank=True)
     confidence = models.SmallIntegerField(choices=Confidence, default=Confidence.HIGH)
     differences = models.JSONField(default=list, help_text="Environment differences as text.")
-    ended_at = models.DateTimeField(null=True, blank=True, help_text="Back to normal at this time.")
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="Time of return to normal.")
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
     stored = MemberQuerySet.as_manager()

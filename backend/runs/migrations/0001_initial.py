@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
                 ('acceleration', models.CharField(default='unknown', max_length=10)),
                 ('acceleration_evidence', models.TextField(blank=True)),
                 ('acceleration_advice', models.TextField(blank=True)),
-                ('acceleration_factor', models.FloatField(blank=True, help_text='Speed of AES relative to AES without its instructions.', null=True)),
+                ('acceleration_factor', models.FloatField(blank=True, help_text='AES speed divided by AES speed without AES hardware.', null=True)),
             ],
             options={
                 'ordering': ['-id'],
@@ -206,7 +206,7 @@ class Migration(migrations.Migration):
                 ('position', models.SmallIntegerField(help_text='Position in the document, from 0.')),
                 ('n', models.SmallIntegerField()),
                 ('noisy', models.BooleanField()),
-                ('implausible', models.BooleanField(help_text='Kept, but excluded from all statistics.')),
+                ('implausible', models.BooleanField(help_text='True if excluded from all statistics.')),
                 ('median', models.FloatField(null=True)),
                 ('minimum', models.FloatField(null=True)),
                 ('maximum', models.FloatField(null=True)),

@@ -133,7 +133,7 @@ class Run(models.Model):
     acceleration_evidence = models.TextField(blank=True)
     acceleration_advice = models.TextField(blank=True)
     acceleration_factor = models.FloatField(
-        null=True, blank=True, help_text="Speed of AES relative to AES without its instructions."
+        null=True, blank=True, help_text="AES speed divided by AES speed without AES hardware."
     )
 
     objects = RunQuerySet.as_manager()

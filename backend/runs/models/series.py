@@ -130,7 +130,7 @@ class Measurement(models.Model):
     )
     n = models.SmallIntegerField()
     noisy = models.BooleanField()
-    implausible = models.BooleanField(help_text="Kept, but excluded from all statistics.")
+    implausible = models.BooleanField(help_text="True if excluded from all statistics.")
     median = models.FloatField(null=True)
     minimum = models.FloatField(null=True)
     maximum = models.FloatField(null=True)
