@@ -252,7 +252,7 @@ def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pri
 
 @contextmanager
 def clickhouse(folder: Path) -> Iterator[str]:
-    """Return the URL of an empty ClickHouse in a new folder."""
+    """Start an empty ClickHouse in a folder and yield its URL."""
     port = free_port()
     command = (sys.executable, "-m", "tests.clickhouse_server", str(port), str(folder))
     with subprocess.Popen(command) as server:
@@ -277,8 +277,8 @@ def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 PATIENCE_MS = 60_000
-"""Timeout for an element to appear. The test machines are shared and sometimes slow; Playwright's
-default of 5 s is for idle machines."""
+"""Timeout for an element to appear. The test hosts are shared and sometimes slow; Playwright's
+default of 5 s is for idle hosts."""
 
 
 @pytest.fixture(scope="session")

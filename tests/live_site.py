@@ -46,7 +46,7 @@ NEW_TOKEN = """
 INSERT INTO accounts_apitoken (name, scope, digest, host_name, created_at)
 VALUES (%s, %s, %s, '', now())
 """
-"""Program that creates a token like `create_token`, which takes seconds to start."""
+"""Statement that creates a token, because `create_token` takes seconds to start."""
 
 PREPARE = """
 import django
@@ -149,7 +149,7 @@ def environment_of(name: str, folder: Path) -> dict[str, str]:
 
 @cache
 def _prepared() -> tuple[str, Path]:
-    """Return a database with the published results, and the static files; every site has a copy.
+    """Return the database of published results and the folder of static files that sites copy.
 
     The first worker of a test run creates them; the others wait for it.
     """

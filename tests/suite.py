@@ -63,7 +63,7 @@ def pytest(name: str, *words: str, is_shown: bool = False) -> Part:
 
 
 def tool(name: str, *words: str) -> Part:
-    """Run one of the programs of the virtual environment."""
+    """Return a part that runs a program of the virtual environment."""
     return Part(name, (sys.executable, "-m", *words))
 
 
@@ -90,7 +90,7 @@ FULL_SITE = pytest("a start and an upload", FIRST_START, "tests/end_to_end/test_
 
 
 def quick_tests() -> Part:
-    """Run the tests of the pure packages, and of folders that differ from main."""
+    """Return a part that tests the pure packages, and the folders that differ from main."""
     listed = [
         subprocess.run(("git", *words), cwd=PROJECT, capture_output=True, text=True, check=False)
         for words in (

@@ -34,7 +34,7 @@ LATEST_RUNS = 100
 """Number of latest runs to examine. Changes detected in earlier runs remain stored."""
 
 TOGETHER = timedelta(days=31)
-"""Maximum time between grouped hosts. Some hosts are measured only once a month."""
+"""Maximum time between the changes of grouped hosts. Some hosts are measured only once a month."""
 
 SILENT_TOGETHER = timedelta(days=1)
 
@@ -206,7 +206,7 @@ _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "
 
 
 def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
-    """Store a host's changes; delete its others unless an editor has set their status.
+    """Store a host's changes; delete its other changes unless an editor has set their status.
 
     Parts from before `since` and parts of hidden runs remain.
     """

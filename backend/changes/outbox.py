@@ -41,7 +41,7 @@ def is_news(at: datetime) -> bool:
 
 
 def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
-    """Send notifications of confirmed changes."""
+    """Queue notifications of confirmed changes."""
     parts = {member.change_id: member for member in members}
     channels = _channels() if parts else []
     for member in parts.values() if channels else ():
@@ -52,7 +52,7 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
 
 
 def notify_of_rejection(run: Run, **_: Any) -> None:
-    """Send notifications of a rejected run. It has no host, so use its document's name and tags."""
+    """Queue notifications of a rejected run, with the name and tags in its document."""
     channels = _channels()
     if not channels:
         return

@@ -33,7 +33,7 @@ PAUSE = timedelta(minutes=1)
 """Minimum interval between messages of a channel."""
 
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
-"""Wait before the first retry and longest wait; the wait doubles with each failure."""
+"""Wait before the first retry, and maximum wait; the wait doubles with each failure."""
 
 GIVE_UP = timedelta(days=3)
 KEPT = timedelta(days=90)

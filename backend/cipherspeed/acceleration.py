@@ -43,7 +43,7 @@ HYPERVISORS = frozenset(
 """Hypervisors reported by systemd-detect-virt and the agent, without containers."""
 
 NO_EFFECT = 1.1
-"""Speed factor below which masking had no effect."""
+"""Speed factor below which a mask is considered ineffective."""
 
 MASK_WITHOUT_EFFECT = "mask had no effect"
 """The agent's reason for skipping masked series."""

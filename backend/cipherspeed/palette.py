@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Group ciphers that share a hue, which the style sheet names `key`."""
+    """Group ciphers that share a hue; `key` is the name of the hue in the style sheet."""
 
     key: str
     label: str

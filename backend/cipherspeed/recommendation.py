@@ -27,13 +27,13 @@ from cipherspeed.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES, NOISY_SPREA
 from cipherspeed.types import Method
 
 SMALLEST_NOISE = 0.01
-"""Difference between two series of a host when nothing has changed (fraction)."""
+"""Usual difference between two series of an unchanged host, as a fraction."""
 
 LARGEST_NOISE = 0.9
 """Maximum noise of a series, as a fraction."""
 
 LARGEST_MARGIN = NOISY_SPREAD
-"""Maximum cost of a tie with a noisy series, at either end (fraction)."""
+"""Maximum cost of a tie with a noisy series, at either end, as a fraction."""
 
 LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "25 GbE": 25e9}
 """Bits per second by name."""
@@ -427,7 +427,7 @@ class _Ranking:
 
     @cached_property
     def _own_best(self) -> list[_Candidate]:
-        """Return the best cipher of each host of a group on its own."""
+        """Return the best cipher for each host of a group, independent of the other hosts."""
         if len(self.connections) == 1 or not self.order:
             return []
         return [

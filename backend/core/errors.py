@@ -29,7 +29,7 @@ class Conflict(APIException):
 
 
 class Unanswerable(LookupError):
-    """Report a query that cannot be answered: message and parameter."""
+    """Report a query that cannot be answered, with a message and the parameter."""
 
     def __init__(self, parameter: str, sentence: str) -> None:
         super().__init__(sentence)

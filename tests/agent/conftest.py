@@ -83,8 +83,8 @@ def by_amount(server, channel, mib):
 agent.STEADY_MAX_SECONDS = agent.TRY_SECONDS
 agent.pipeline_try, agent.steady_try = by_amount, sized
 """
-"""Number of MiB per try. A busy host's transfer in 0.2 s is too small to determine the CPU
-time of a byte."""
+"""Transfer a fixed number of MiB per try, because a busy host transfers too little in 0.2 s to
+determine the CPU time of a byte."""
 
 
 @pytest.fixture(scope="session")

@@ -123,7 +123,7 @@ def agent_tries(
 
 @contextmanager
 def standing_sshd(sshd: str, folder: Path, pinned: bool) -> Iterator[int]:
-    """Yield the port of an ordinary `sshd -D` with the same keys and configuration."""
+    """Yield the port of an ordinary `sshd -D` with the agent's keys and configuration."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
@@ -153,7 +153,7 @@ def wait_until_open(port: int) -> None:
 
 
 def typed_by_hand(folder: Path, port: int, pinned: bool, cipher: str, mib: int) -> float:
-    """Return bytes per second, as the remote end times its `cat`."""
+    """Run a pipeline by hand; return its bytes per second as timed by the remote end."""
     options = ["-F", "/dev/null", "-T", "-i", str(folder / "user_key"), "-p", str(port)]
     for option in (
         "IdentitiesOnly=yes",

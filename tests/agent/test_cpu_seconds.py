@@ -14,8 +14,8 @@ result. See `test_ssh_readings.py` for slow ciphers."""
 
 PAIRS = 12
 """Maximum number of alternating pairs of tries. A try's CPU seconds vary by 5 to 20 % on a shared
-machine. The two kinds differ by more than 5 % if all pairs differ by more in one direction; with
-any noise, that happens by chance once in 4,096 times."""
+host. Short and long tries differ by more than 5 % if all pairs do so in one direction, which
+happens by chance once in 4,096 times."""
 
 
 def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
@@ -62,7 +62,7 @@ def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(sshd: str) -> N
 
 
 def sessions(sshd: str) -> tuple[int, int]:
-    """Return the sessions of ssh and sshd during a transfer."""
+    """Return the session IDs of ssh and sshd during a transfer."""
     ssh = agent.find_program("ssh", None) or ""
     with agent.PrivateServer(ssh, sshd) as server:
         server.prepare()
@@ -73,7 +73,7 @@ def sessions(sshd: str) -> tuple[int, int]:
 
 
 def test_sshd_gets_its_own_share_of_the_cpu_as_a_daemon_does(sshd: str) -> None:
-    """Account for Linux, which divides CPU time between sessions first (sched_autogroup)."""
+    """Expect two sessions, because Linux divides CPU time between sessions (sched_autogroup)."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         of_ssh, of_sshd = process.submit(sessions, sshd).result()
     assert of_ssh != of_sshd

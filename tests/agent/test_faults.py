@@ -88,7 +88,7 @@ def test_an_unknown_default_cipher_is_null_with_the_reason(
 def test_a_target_may_be_an_address_with_a_port(
     run_agent: RunAgent, target: str, words: str
 ) -> None:
-    """Split the URL: ssh before 7.7 rejects URLs, and no ssh accepts IPv6 addresses in them."""
+    """Expect a split URL. ssh before 7.7 rejects URLs, and no ssh accepts IPv6 in URLs."""
     done = run_agent("run", "--dry-run", "--target", target, "--ciphers", "aes128-ctr")
     assert done.code == 0, done.err
     assert f"-c aes128-ctr {words}" in done.out

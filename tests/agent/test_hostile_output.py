@@ -22,7 +22,7 @@ MANY = "9" * 5000  # more digits than Python converts to a number
 
 
 def answering(line: str, out: str = "+H:16384\\n+F:25:RC4:1000.00") -> str:
-    """Write an openssl that prints this for rc4, and valid output for any other cipher."""
+    """Return the code of an openssl with this output for rc4 and valid output for others."""
     return (
         f"import sys\nif 'rc4' in sys.argv:\n"
         f"    print({line!r}.replace('~', chr(10)), file=sys.stderr)\n"

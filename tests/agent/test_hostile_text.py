@@ -17,7 +17,7 @@ KEPT = {"schema", "tool", "method", "acceleration", "operation"}
 
 
 def hostile(value: Any, name: str = "") -> Any:
-    """Replace every text in the value."""
+    """Return the value with every text, except those in `KEPT`, replaced by a hostile one."""
     if isinstance(value, dict):
         return {key: hostile(inner, key) for key, inner in value.items()}
     if isinstance(value, list):

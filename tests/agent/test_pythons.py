@@ -91,7 +91,7 @@ def test_a_container_without_proc_gives_nulls_and_figures(
 
 
 GIVEN_UP = "agent.MOST_FAILURES = 1"
-"""Limit for the second transfer, which would otherwise time out a minute later."""
+"""Stop after one failure, because a second transfer would time out a minute later."""
 
 
 def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd: str) -> None:

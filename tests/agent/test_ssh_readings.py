@@ -5,7 +5,7 @@ import pytest
 from tests.agent import whole as agent
 
 CONTEXT = (agent.STANDARD, agent.Skipped(), agent.Progress("none"))
-"""Arguments of a plan of a run."""
+"""Arguments of a measurement plan."""
 
 LOG_92_CTR = """\
 debug1: kex: algorithm: sntrup761x25519-sha512@openssh.com

@@ -87,7 +87,7 @@ def words(ssh: str, *targets: str) -> list[str]:
 
 
 MUCH = ONCE + "agent.sized_mib = lambda *_: 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
-"""Number of MiB, so that a transfer's CPU time is measurable even on a busy host."""
+"""Transfer 256 MiB, so that the CPU time is measurable even on a busy host."""
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
@@ -132,14 +132,14 @@ def told(folder, remove=agent.shutil.rmtree, **options):
 agent.shutil.rmtree = told
 """
 HASTY = "agent.Transfer.wait_for.__defaults__ = (3.0,)"
-"""Shorten the time limit of 20 s, which alone ends an endless output."""
+"""Shorten the time limit of 20 s that ends endless output."""
 
 
 @pytest.mark.parametrize("stream", (">&2", ""), ids=("its errors", "its output"))
 def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
     run_agent: RunAgent, remote: Remote, configured_ssh: str, stream: str
 ) -> None:
-    """Flood ssh's log file with errors from the remote host."""
+    """Flood ssh's log file or output from the remote host."""
     config = Path(remote.server.path("sshd_config"))
     before = config.read_text()
     config.write_text(f"{before}ForceCommand yes 'kex: algorithm: {'x' * 5000}' {stream}\n")

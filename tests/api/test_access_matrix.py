@@ -384,13 +384,13 @@ def test_on_a_private_site_each_comes_in_where_it_was_decided_and_nowhere_else(
 
 
 def actors(route: Route) -> tuple[str, ...]:
-    """Return the clients to test for these rights."""
+    """Return the clients to test for a route."""
     return ADMIN_ACTORS if route.name.startswith("admin:") else ACTORS
 
 
 READERS = ("anonymous", "upload token", "revoked token", "deactivated editor")
 STRANGERS = (*product(READERS, ["GET"]), ("anonymous", "POST"), ("upload token", "POST"))
-"""Clients that a public site allows more than a private one."""
+"""Clients and methods to test on a public site."""
 
 
 def test_on_a_public_site_everybody_reads_and_nobody_does_more(
@@ -414,7 +414,7 @@ def test_on_a_public_site_everybody_reads_and_nobody_does_more(
 def _disagreement(
     site: Site, actor: str, method: str, route: Route, path: str, decided: bool
 ) -> list[str]:
-    """Describe a difference between the site and the table of rights."""
+    """Describe any difference between the site and `DECISIONS`."""
     decided = decided and not _refuses_wrong_tokens(route, actor)
     found = let_in(site, actor, method, path)
     if bool(found) == decided:
@@ -429,7 +429,7 @@ def _refuses_wrong_tokens(route: Route, actor: str) -> bool:
 
 
 OTHER_METHODS = ("HEAD", "OPTIONS", "TRACE", "FOO")
-"""Further methods. No framework knows FOO, CONNECT and PROPFIND."""
+"""Other methods to test; no framework knows FOO."""
 
 
 def test_no_method_at_any_address_is_a_server_error(site: Site) -> None:

@@ -33,7 +33,7 @@ BODIES = {
     b"\xff\xfe": 400,
     b'{"name": "' + b"a" * 3_000_000 + b'"}': 413,
 }
-"""Responses to small requests with invalid content."""
+"""Expected status by invalid request body."""
 
 WRITING = (
     ("patch", "runs/{run.run_id}/"),

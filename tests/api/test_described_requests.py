@@ -16,12 +16,12 @@ from config.wsgi import application
 
 SCOPES = ("upload", "read")
 NOT_APPLICABLE = "positive_data_acceptance"
-"""Checks to skip, because the schema cannot describe which parameters require each other, and that
-a name must exist."""
+"""Check to skip, because the schema cannot describe that parameters require each other or that a
+name must exist."""
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Close and decompress responses, which schemathesis' client does not do."""
+    """Request uncompressed responses and close them, which schemathesis' client does not do."""
     environ.pop("HTTP_ACCEPT_ENCODING", None)
     with closing(application(environ, start_response)) as answer:
         return [b"".join(answer)]

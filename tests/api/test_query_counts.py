@@ -22,9 +22,9 @@ from tests.sample_documents import (
 
 GCM = "aes128-gcm@openssh.com"
 TOKEN = 1
-"""Statement for the token."""
+"""Number of statements that read the token."""
 SESSION = 2
-"""Statements for the session and its user."""
+"""Number of statements that read the session and its user."""
 
 API = {
     "/api/v1/comparison/": 3,
@@ -67,7 +67,7 @@ PAGES = {
 
 @pytest.fixture
 def run(transactional_db: None, store_run: StoreRun) -> Run:
-    """Store a dozen hosts, one of them with two runs."""
+    """Store eleven hosts, one of them with two runs; return the first run."""
     runs = [
         store_run(
             run_document(

@@ -19,7 +19,7 @@ LATE = {"started_at": "2025-11-22T09:00:00Z", "finished_at": "2025-11-22T09:01:0
 
 
 def series(cipher: str, megabytes: float, cpu: float = 0, **changes: Any) -> dict[str, Any]:
-    """Return nine equal tries, a margin of 1 %; `cpu` is CPU seconds per GB, half at each end."""
+    """Return a series of nine equal tries; `cpu` is CPU seconds per GB, half at each end."""
     one: dict[str, Any] = {"bytes": round(megabytes * 2e6), "seconds": 2.0}
     if cpu:
         one |= dict.fromkeys(("client_cpu_seconds", "server_cpu_seconds"), cpu * megabytes / 1e3)

@@ -19,7 +19,7 @@ def listed(text: str) -> str:
 
 
 def everything(version: str, name: str = "nas") -> dict[str, Any]:
-    """Store a host that measured every known cipher, whatever its OpenSSH supports."""
+    """Return a run with every cipher of current OpenSSH, even those that its OpenSSH lacks."""
     ciphers = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
     there = [
         cipher for cipher in ciphers if cipher.openssh and cipher.openssh.present.until is None

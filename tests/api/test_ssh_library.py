@@ -34,7 +34,7 @@ def document(
 
 
 def groups(reader: ApiClient, tool: str, **query: Any) -> dict[str, int]:
-    """Return hosts by label."""
+    """Return the number of hosts by group label."""
     answer = compare(reader, **{"tool": tool, "group_by": "openssl", **query})
     return {group["label"]: group["hosts"] for group in answer["groups"]}
 

@@ -22,7 +22,7 @@ VIEWS = {
     "two-systems": ("", "group_by=os_version"),
     "platforms": ("", f"group_by=host&metric=vs_3des{CIPHERS}"),
 }
-"""Parameters of the import, and of the comparison of its hosts that the picture shows, by page."""
+"""Parameters of the import and of the pictured comparison, by page."""
 
 PANEL = 'section[aria-label="Chart"]'
 

@@ -52,7 +52,7 @@ STATES = {
     "/changes/?kind=none": False,
     "/hosts/{}/": True,
 }
-"""URLs, and whether an editor, who also sees forms, opens them."""
+"""URLs, and whether an editor opens them and therefore sees forms."""
 
 
 @pytest.mark.parametrize("address", STATES)

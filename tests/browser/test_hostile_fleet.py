@@ -35,12 +35,12 @@ addEventListener("securitypolicyviolation", event => window.ran.push(event.viola
 """
 
 GOT_IN = "img[src='x'], iframe, svg[onload], [onerror], [href^='javascript:'], script:not([src])"
-"""Script that finds elements created by the names."""
+"""Selector of elements that hostile names could create."""
 
 FEW = 8
 
 OWN_DATA = "application/json"
-"""Only kind of script without a URL: a page's own data."""
+"""Type of the only scripts without a URL, which contain a page's own data."""
 
 MADE = """
 import json

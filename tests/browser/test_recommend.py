@@ -30,7 +30,7 @@ def box(host: str, gcm: float, chacha: float) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def fast_box(site: LiveSite) -> str:
-    """Store a host whose best cipher is twice as fast as its default, and one with a good one."""
+    """Store hosts without and with a gain over the default; return the name of the latter."""
     token = site.token("upload")
     for document in (box("Old box", 200e6, 300e6), box("Fast box", 600e6, 300e6)):
         processed(site, upload(site, document, token))

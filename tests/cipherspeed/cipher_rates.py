@@ -14,7 +14,7 @@ OLD = "OpenSSH_6.6.1p1 Ubuntu-2ubuntu2.13"
 
 
 def rate(cipher: str, megabytes: float, cpu: float | None = None, spread: float = 0) -> Rate:
-    """Return nine tries with a margin of 1 % if they agree."""
+    """Return the rate of nine tries; the margin is 1 % if they agree."""
     return Rate(cipher, "pipeline", megabytes * 1e6, 9, spread, cpu)
 
 

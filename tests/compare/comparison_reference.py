@@ -34,7 +34,7 @@ class Counted(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return the sort key of results: latest last, undated ones by time of upload."""
+        """Return the sort key of results: undated first, latest last."""
         return (*run_order(self.run), *self.within_run)
 
     @property

@@ -47,7 +47,7 @@ VIEWS = (
 
 
 def agree(asked: list[ComparisonQuery]) -> None:
-    """Compare results bit by bit."""
+    """Check that comparisons equal the reference bit by bit."""
     if settings.CIPHERMARK_ANALYTICS_URL:
         clickhouse.follow()
     for query in asked:

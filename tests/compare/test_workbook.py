@@ -21,7 +21,7 @@ HOSTILE = (
     '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org !A1'
 )
 READ_BACK = HOSTILE.translate({ord(one): f"_x{ord(one):04X}_" for one in "\x01\x0b\x1f\ufffe"})
-"""Characters that Excel shows and openpyxl returns escaped."""
+"""Hostile text as openpyxl returns it, with escaped control characters."""
 MARKUP = "<r><t>rich & wrong</r>"
 
 

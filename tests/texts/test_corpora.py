@@ -14,7 +14,7 @@ from texts.read import read_text
 
 PAGES = sorted(path for path in (DATA / "pages").iterdir() if path.suffix in (".txt", ".md"))
 ROUNDED = 0.2
-"""Results from counts may differ due to rounding. This percentage of 10,000 must be exact."""
+"""Maximum percentage of results that may differ, because counts are rounded."""
 
 RATED = re.compile(r"\d ?[kMG]i?B/s|\d\.\d\dk\b")
 

@@ -31,7 +31,7 @@ def documents(*sections: Section, **fields: Any) -> Documents:
 
 
 def valid(made: Documents) -> Documents:
-    """Check the documents as imports, whose samples may be only rates."""
+    """Validate the documents as imports, whose samples may contain only rates."""
     for document in made.documents:
         timed = [
             {

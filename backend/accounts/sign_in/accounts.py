@@ -110,7 +110,7 @@ def _rights(person: User) -> Rights:
 
 @transaction.atomic
 def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
-    """Update the account to the role of its groups; None for a new user without a role.
+    """Update the account's role; return None for a new user without a role.
 
     The lock prevents duplicates, because the first page of a new user sends parallel requests.
     """

@@ -78,7 +78,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return person
 
     def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:
-        """Verify a token by OpenID Connect Core 3.1.3.7 and return its claims."""
+        """Verify a token according to OpenID Connect Core 3.1.3.7 and return its claims."""
         client = settings.OIDC_RP_CLIENT_ID
         claims: dict[str, Any] = jwt.decode(
             payload,

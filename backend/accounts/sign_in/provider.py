@@ -17,7 +17,7 @@ ENDPOINTS = {
     "OIDC_OP_JWKS_ENDPOINT": "jwks_uri",
     "OIDC_OP_USER_ENDPOINT": "userinfo_endpoint",
 }
-"""Members of the discovery document by setting of the library; the last is optional."""
+"""Member of the discovery document for each library setting; the last is optional."""
 
 _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
@@ -70,7 +70,7 @@ def discover() -> dict[str, Any]:
 
 
 def in_words(error: requests.RequestException) -> str:
-    """Describe the error without memory locations."""
+    """Describe the error without memory addresses."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):

@@ -1,4 +1,4 @@
-"""Render error pages of sign-in."""
+"""Render the error pages of sign-in."""
 
 from typing import Any
 

@@ -40,7 +40,7 @@ class SignInForm(AuthenticationForm):
 
 
 class SignInView(LoginView):
-    """Also let users who are signed in by a proxy switch to a local account."""
+    """Sign in with a password, even if a proxy has signed in the user."""
 
     template_name = "accounts/login.html"
     authentication_form = SignInForm
