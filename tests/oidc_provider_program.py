@@ -1,7 +1,8 @@
 """Run the provider of tests/oidc_provider.py; the argument is the port.
 
-It is oidc-provider-mock with PKCE. Like real providers, its ID tokens contain the ID of their key.
-On demand it adds faults, and signs the response with its own key, so that only the fault is wrong.
+The provider is oidc-provider-mock with PKCE. Like real providers, its ID tokens contain the ID of
+their key. On demand it adds faults, and signs the response with its own key, so that only the fault
+is wrong.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Sign in to a test's own site."""
+"""Sign in to the site of a test."""
 
 SIGN_IN = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY

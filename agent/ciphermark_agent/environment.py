@@ -149,7 +149,7 @@ def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
-    """Return the first cipher of the user's configuration, and why it is unknown."""
+    """Return the first cipher of the user's configuration, or None and the reason."""
     answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:

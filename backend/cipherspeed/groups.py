@@ -35,7 +35,7 @@ class GroupSummary(NamedTuple):
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
     """Interpolate a percentile of n results linearly between the two nearest ranks.
 
-    Same as PostgreSQL's `percentile_cont`; `fraction` is between 0 and 1.
+    The result equals PostgreSQL's `percentile_cont`; `fraction` is between 0 and 1.
     """
     rank = fraction * (n - 1)
     return below + (above - below) * (rank - int(rank))
@@ -185,9 +185,9 @@ _natural_key = natsort_keygen(alg=ns.IGNORECASE)
 
 @lru_cache(maxsize=20_000)
 def natural_key(text: str) -> Any:
-    """Return a natural sort key, which sorts `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
+    """Return a natural sort key, which puts `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
 
-    Cached, because every response sorts the same labels.
+    The key is cached, because every response sorts the same labels.
     """
     return _natural_key(text)
 

@@ -1,4 +1,4 @@
-"""Recommend ssh ciphers for connections, and compute the gain (docs/method.md, section 8).
+"""Recommend ssh ciphers for connections, and compute the gain (docs/method.md, section 7).
 
 A single host is a connection to an identical host, a pair is a connection from client to server,
 and a group is one connection for each of its hosts. The results are the hosts' own; the catalogue
@@ -163,7 +163,7 @@ class MeasuredHost:
     def has(self, cipher: Cipher, release: str | None) -> bool:
         """Return whether the ssh or sshd release supports the cipher.
 
-        A measured cipher is supported. For an unknown release, nothing else is known.
+        A measured cipher is supported. For an unknown release, only measured ciphers are.
         """
         if any(cipher.name in rates for rates in self._by_method.values()):
             return True

@@ -37,7 +37,7 @@ class SeriesSummary(NamedTuple):
 def median_of_sorted(values: Sequence[float]) -> float:
     """Return the median of at least one value in ascending order.
 
-    Faster than `statistics.median` for the hundreds of short lists in a run.
+    This is faster than `statistics.median` for the hundreds of short lists in a run.
     """
     half = len(values) // 2
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
@@ -79,7 +79,7 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
 BYTES_PER_GB = 1e9
 
 MEASURABLE_SECONDS = 1e-6
-"""Minimum CPU time that systems can account for; smaller values are ignored."""
+"""Minimum CPU time that operating systems can account for; smaller values are ignored."""
 
 
 def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:

@@ -237,7 +237,7 @@ def _kind(value: Any) -> str:
 
 @lru_cache(maxsize=1_000)
 def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = OF_PROGRAM) -> str:
-    """Translate a statement for ClickHouse. Cached, because it takes 10 ms."""
+    """Translate a statement for ClickHouse. Cache the result, because translation takes 10 ms."""
     tree, kind_of = parse_one(statement, read="duckdb"), dict(kinds)
     if isinstance(tree, exp.Create):
         tree.set("replace", True)

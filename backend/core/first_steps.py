@@ -1,6 +1,6 @@
 """Build commands that measure one host, or many hosts with one token.
 
-Commands for many hosts keep the token out of command lines and shell histories.
+Commands for many hosts do not expose the token in command lines or shell histories.
 """
 
 import re

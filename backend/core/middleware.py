@@ -31,7 +31,7 @@ PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
 }
 
 ADDRESS_NOT_KNOWN = "127.0.0.1"
-"""Address of a client that is connected through a local socket."""
+"""IP address of a client that is connected through a local socket."""
 
 REVALIDATE = "private, no-cache"
 """Browsers may store responses and must revalidate them. Shared caches may not store them, because

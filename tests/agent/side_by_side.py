@@ -1,4 +1,4 @@
-"""Compare the agent's rate with that of a pipeline typed by hand, in interleaved pairs.
+"""Compare the agent's rate with that of a manual pipeline, in interleaved pairs.
 
     make side-by-side ARGS="[--pinned] [--sshd PATH] [--pairs N] [--seconds S] [NAME ...]"
 

@@ -58,7 +58,7 @@ def environment(flags: list[str] | None, version: str | None = None, **more: Any
 
 
 def published_hosts() -> dict[str, tuple[list[MeasuredSeries], dict[str, Any]]]:
-    """Return the series and environment of each published host and system."""
+    """Return the series and environment of each published host and operating system."""
     series: defaultdict[str, list[MeasuredSeries]] = defaultdict(list)
     facts: dict[str, dict[str, Any]] = {}
     for run in PUBLISHED:

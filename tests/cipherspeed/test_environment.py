@@ -1,4 +1,4 @@
-"""Test names of CPUs, systems and versions, and whether two environments are the same."""
+"""Test names of CPUs, operating systems and versions, and whether two environments are the same."""
 
 from typing import Any
 

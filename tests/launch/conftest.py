@@ -49,7 +49,7 @@ def use_services() -> Iterator[UseServices]:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProgram:
-    """Put a shell script on PATH, which otherwise has only the system's basic tools."""
+    """Put a shell script on PATH, which otherwise contains only basic tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "cat", "cp", "dirname", "mkdir", "sleep"):

@@ -32,7 +32,7 @@ BOTH = {"postgres", "redis-server"}
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[Path]:
-    """Create both servers in a folder, and stop them."""
+    """Create both servers in a folder, stop them, and yield the folder."""
     with private_folder() as folder:
         start_services(folder)
         release_services(folder)

@@ -1,4 +1,4 @@
-"""Test that `manage.py load_runs` loads documents, whatever else the files contain."""
+"""Test that `manage.py load_runs` loads documents and skips everything else in the files."""
 
 import gzip
 import json

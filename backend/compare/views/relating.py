@@ -76,7 +76,7 @@ def _by_what_changes(
 ) -> str | None:
     """Return the comparison of the two groups that share the most hosts, by `split_by`.
 
-    Limited to undisturbed runs if most of these hosts have some. None if no host is in two
+    Use only undisturbed runs if most of these hosts have some. None if no host is in two
     groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
@@ -103,7 +103,7 @@ def _matching(
 class UpgradeCost(ReaderMixin, RedirectView):
     """Redirect to the cost of the OpenSSL upgrade that most hosts made, by CPU.
 
-    Uses ssh results, or openssl results if no host measured ssh before and after an upgrade.
+    Use ssh results, or openssl results if no host measured ssh before and after an upgrade.
     """
 
     def get_redirect_url(self) -> str:

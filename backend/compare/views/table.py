@@ -148,7 +148,7 @@ class ToolBreak:
 def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
     """Return the changes of `openssl speed` between the compared releases.
 
-    Empty unless groups are releases, because other groups may contain both sides.
+    Return none unless groups are releases, because other groups may contain both sides.
     """
     if comparison.tool != "openssl" or comparison.group_by != "openssl":
         return ()

@@ -82,7 +82,7 @@ def hold(folder: Path, target: str) -> None:
 
 
 def check_port(text: str) -> None:
-    """Exit if the port is in use, before downloading anything."""
+    """Exit if the port is invalid or in use, before anything is downloaded."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         sys.exit(f"PORT={text} is not a port number. Use a number from 1 to 65535.")
     with socket.socket() as probe:

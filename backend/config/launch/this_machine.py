@@ -1,4 +1,4 @@
-"""Measure this machine with the agent and print how it ranks."""
+"""Measure this machine with the agent and print the URL of its results."""
 
 import json
 import os

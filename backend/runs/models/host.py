@@ -64,7 +64,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return next(free for free in (wanted, *numbered) if free not in taken)
 
     def by_reference(self, references: Iterable[str], *, exact: bool = False) -> "dict[str, Host]":
-        """Return the host of each key, number or, unless `exact`, unique prefix of a name.
+        """Return the host for each key, number or (unless `exact`) unique prefix of a name.
 
         Keys take precedence over numbers. Merged hosts are replaced.
         """

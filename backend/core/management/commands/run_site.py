@@ -25,7 +25,7 @@ from config.launch import frontend, processes, this_machine
 from core.site_command import SiteCommand
 
 READY_SECONDS = 90.0
-"""Startup timeout for a small machine under load; startup normally takes 2 or 3 seconds."""
+"""Startup timeout for a small host under load; startup normally takes 2 or 3 seconds."""
 
 SERVER_SECONDS = 5.0
 """Timeout of Redis connections."""
