@@ -58,8 +58,8 @@ TELLING_CIPHERS = {
 class AccelerationVerdict:
     """Represent a verdict, with evidence and advice as text.
 
-    `factor`: speed of AES relative to AES with AES hardware disabled, or if that is missing to
-    software AES on the reference host; None if unknown.
+    `factor`: speed of AES relative to the masked series, or to software AES on the reference host
+    if there is no such series; None if unknown.
     """
 
     verdict: Verdict

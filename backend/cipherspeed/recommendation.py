@@ -249,7 +249,7 @@ class RankedCipher:
 
 @dataclass(frozen=True)
 class Excluded:
-    """Explain why a cipher is not ranked; with its median and gain over the first, if measured."""
+    """Explain why a cipher is not ranked; store its rate and gain over the first, if measured."""
 
     cipher: str
     reason: str

@@ -23,7 +23,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """Describe a change of the rate that a tool reports.
+    """Describe a change in the rate that a tool reports.
 
     `since`: first release with the change by release series, such as "3.0.16" by "3.0"; later
     series include it from the start. `modes`: affected cipher modes.

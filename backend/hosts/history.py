@@ -1,4 +1,4 @@
-"""Build the history of a series on a host: runs, changes and breaks of the tool."""
+"""Build the history of a series on a host: runs, steps and tool changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """Describe a step or break of the tool between the runs `previous` and `point`."""
+    """Describe a step or tool change between the runs `previous` and `point`."""
 
     index: int
     previous: Point
@@ -108,7 +108,7 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """Describe a step with the `environment` differences of the two runs; None for old steps."""
+    """Describe a step; `environment` lists the differences of the two runs (None: old step)."""
 
     step: Step[Any]
     direction: str
@@ -138,7 +138,7 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """Describe a break of the tool; results are not compared across it."""
+    """Describe a tool change; results are not compared across it."""
 
     broken: ToolBreak
 
