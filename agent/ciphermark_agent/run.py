@@ -43,7 +43,7 @@ def own_names() -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """Replace home directories and these names in all free text."""
+    """Replace home directories and the given names in all free text."""
     if isinstance(value, dict):
         inside = {key: "tags" if member == "tags" else key for key in value}
         return {key: without_names(value[key], names, inside[key]) for key in value}

@@ -129,8 +129,8 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
 class SpeedIndex:
     """Compare the speed of a host without acceleration with the reference host.
 
-    A throughput divided by `index` (S) is the throughput on the reference host. `families`
-    are the measured ones; `logs` are their logarithmic ratios.
+    A throughput divided by `index` (S) is the throughput on the reference host. `families` are the
+    measured baseline families; `logs` are their logarithmic ratios.
     """
 
     index: float

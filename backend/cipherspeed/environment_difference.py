@@ -12,7 +12,7 @@ Facts = Mapping[str, Any]
 Part = Literal["openssl", "openssh", "os", "cpu", "virtualization"]
 
 FLAGS_NAMED = 12
-"""Maximum number of flags listed in a sentence. The number of the others is shown."""
+"""Maximum number of flags listed in a sentence. Only the number of further flags is shown."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class FlagsChanged(Difference):
-    """Describe changed CPU flags: `before` lists the lost ones, `after` the gained ones."""
+    """Describe changed CPU flags: `before` lists the lost flags, `after` the gained flags."""
 
     @property
     def words(self) -> str:

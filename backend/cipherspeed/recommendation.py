@@ -283,7 +283,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Represent the ranked ciphers and the excluded ones.
+    """Represent the ranked and the excluded ciphers.
 
     `default`: default of the clients, if they share one. `losses`: only for a group.
     """
@@ -352,7 +352,7 @@ class _Candidate:
 
 
 def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Return the candidates ranked, independent of their given order.
+    """Return the candidates in ranked order, regardless of their given order.
 
     Within a status, the next cipher is the most secure of those tied with the fastest, which means
     that their upper bound reaches the highest lower bound. A measurably slower cipher is never

@@ -42,7 +42,7 @@ PATIENCE_SECONDS = 5.0
 """Maximum time that a query waits for a copy that is being built."""
 
 USABLE_SECONDS = 24 * 3600
-"""Maximum age of a copy. An older one is rebuilt, because later changes may be deleted from the
+"""Maximum age of a copy. An older copy is rebuilt, because later changes may be deleted from the
 log."""
 
 MOST_CHANGES = 20_000
@@ -56,7 +56,7 @@ PACK_AFTER = 5_000
 compacting delays one query by 0.1 to 0.2 s."""
 
 THREADS = 2
-"""Threads per query. The other cores serve uploads."""
+"""Number of threads per query. The other cores serve uploads."""
 
 Duck = duckdb.DuckDBPyConnection
 Rows = list[tuple[Any, ...]]

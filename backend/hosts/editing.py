@@ -98,7 +98,7 @@ def _facts(host: Host) -> dict[str, Any]:
 
 @transaction.atomic
 def remove_alias(alias_pk: int, by: Actor) -> Host:
-    """Stop redirecting uploads of a merged or former identity; they then create a new host.
+    """Stop redirecting uploads of a merged or former identity; later uploads create a new host.
 
     Earlier runs are not moved, and URLs of the merged host still redirect.
     """

@@ -30,7 +30,7 @@ FACTS = {
     "os": ("os",),
     "openssl_series": ("openssl_series", "ssh_library_series"),
 }
-"""Environment properties by filter; at least one must match."""
+"""Environment properties by filter; at least one property must match."""
 
 TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL release series"}
 
@@ -135,7 +135,7 @@ class HostForm(ParameterForm):
 
 
 def _place(name: str, value: Any) -> Any:
-    """Return the sort key of a value; unknown ones (None) come last."""
+    """Return the sort key of a value; unknown values (None) come last."""
     if name == "acceleration":
         return VERDICTS.index(value)
     if name in ("cpu", "os", "openssl", "openssh"):

@@ -29,7 +29,7 @@ _LATEST_FIRST = """
 SELECT host, run, series, environment, fits FROM ({votes}) ORDER BY undated,
     CASE WHEN undated THEN count(*) OVER (PARTITION BY run) ELSE 0 END DESC, moment DESC
 """
-"""Same order as votes: of undated runs, the one with more ciphers comes first."""
+"""Order of runs, as for votes: of undated runs, the one with more ciphers comes first."""
 
 _DOCUMENT = "ltrim(convert_from(%(expressions)s, 'UTF8'), U&'\\FEFF')::json"
 _OPENSSH = Func(

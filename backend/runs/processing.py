@@ -51,7 +51,7 @@ def _locked(run_pk: int) -> Run:
 def derive_run(run_pk: int) -> Run:
     """Derive the rows of an accepted run, or reject it with the reason; ignore other runs.
 
-    Other errors are raised. Nothing is stored then, and the run remains accepted.
+    All other errors are raised; then nothing is stored, and the run remains accepted.
     """
     run = _locked(run_pk)
     if run.status == Run.Status.ACCEPTED:

@@ -1,6 +1,6 @@
 """Recompute data after a run is deleted, hidden, shown or moved to another host.
 
-This updates the latest run of its hosts, and the verdicts of the hosts' other runs.
+This updates the latest run of the affected hosts, and the verdicts of their other runs.
 """
 
 from collections.abc import Iterable

@@ -29,7 +29,7 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
     """Set the verdict of a run before it is stored.
 
-    The verdict of an incomplete run also uses other runs, which are updated too.
+    The verdict of an incomplete run also uses the host's other runs, and updates their verdicts.
     """
     if is_complete(measured):
         _set_verdict(run, measured, facts)

@@ -9,7 +9,7 @@ from typing import Any
 from tests.agent import whole as agent
 
 CIPHER, SHORT, LONG = "chacha20-poly1305@openssh.com", 256, 768
-"""Cipher, and MiB of a short and a long try. The short one costs little more than the minimum for a
+"""Cipher, and MiB of a short and a long try. The short try costs little more than the minimum for a
 result. See `test_ssh_readings.py` for slow ciphers."""
 
 PAIRS = 12

@@ -1,4 +1,4 @@
-"""Test that all processes that the agent started end with it."""
+"""Test that all processes that the agent started end with the agent."""
 
 import json
 import signal

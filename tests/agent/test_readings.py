@@ -1,4 +1,4 @@
-"""Test that the agent reads a host's properties exactly, and unknown ones as None."""
+"""Test that the agent reads a host's properties exactly, and unknown properties as None."""
 
 import hashlib
 import time

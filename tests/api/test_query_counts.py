@@ -1,7 +1,7 @@
 """Test that the number of SQL statements per URL does not depend on the amount of data.
 
 Each URL is requested twice, and the second request is counted, as for a returning reader: the first
-one records the use of the token and updates the analytics copy.
+request records the use of the token and updates the analytics copy.
 """
 
 from typing import Any

@@ -179,7 +179,7 @@ def pages(_size: str) -> Iterator[Figure]:
 
 
 def following(_size: str) -> Iterator[Figure]:
-    """Measure how much longer the first query after new runs takes than the next ones."""
+    """Measure how much longer the first query after new runs takes than later queries."""
     ask, row = get(f"{COMPARISON}?tool=ssh"), Run.objects.filter(host_name="kind-7").values().get()
     for count, most in ((1, 50), (1000, 1000)):
         ask()

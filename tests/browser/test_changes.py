@@ -63,7 +63,7 @@ def test_every_state_is_open_to_all(open_state: OpenPage, upgraded: int, address
 
 
 def entry_of(page: Page, heading: str) -> Locator:
-    """Find the entry with this badge; names of hosts contain such words too."""
+    """Find the entry with this badge; host names may contain the same words."""
     return page.locator(".fleet-change").filter(
         has=page.locator("h2 > .badge").get_by_text(heading, exact=True)
     )

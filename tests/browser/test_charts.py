@@ -1,4 +1,4 @@
-"""Test interaction with the chart, compared with the table below it."""
+"""Test the chart by keyboard against the table below it, and its theme."""
 
 import re
 

@@ -153,7 +153,7 @@ def test_every_state_is_open_to_all(
 
 
 def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
-    """Sum all loaded scripts in gzip, as the browser receives them."""
+    """Add the gzipped sizes of all loaded scripts, as the browser receives them."""
     page = open_page("/?source=published")
     loaded = page.evaluate(
         """() => performance.getEntriesByType("resource").map(one => one.name)

@@ -206,7 +206,7 @@ def _baselines(groups: Sequence[Group]) -> str:
 def _ways_back(
     params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
-    """Yield label and URL of views that remove one filter of an empty view."""
+    """Yield the label and URL of each view that removes one filter of an empty view."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the {METHODS[0].label.lower()} method", address.changed(method=None)
     for size in other_sizes:

@@ -38,7 +38,7 @@ AT_MOST = 6
 
 
 def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
-    """Return the ciphers to show by default: the measured ones of the default set.
+    """Return the ciphers to show by default: the measured ciphers of the default set.
 
     If there are fewer than three, add the most widely measured ciphers, up to six.
     """
@@ -89,7 +89,7 @@ MORE = "more"
 
 @dataclass(frozen=True)
 class ShownFacet:
-    """Describe a filter with its visible values: selected ones, then the most frequent."""
+    """Describe a filter with its visible values: selected values, then the most frequent."""
 
     facet: Facet
     options: tuple[FacetOption, ...]

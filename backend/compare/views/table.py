@@ -62,7 +62,7 @@ def measured_here(comparison: Comparison) -> frozenset[str]:
 class Cell(NamedTuple):
     """Represent a result in the table; `shade` is 0 to `SHADES`, relative to the highest result.
 
-    `only` lists baselines that are the only one of some hosts.
+    `only` lists baselines that are the only baseline of some hosts.
     """
 
     cipher: str

@@ -1,7 +1,7 @@
 """Determine which process stops the servers of a data folder.
 
 Each process holds a shared lock on a file. When a process ends, it requests an exclusive lock. The
-process that gets it is the last one and stops the servers. The kernel releases the lock of a
+process that gets this lock is the last one and stops the servers. The kernel releases the lock of a
 killed process.
 """
 

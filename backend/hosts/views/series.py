@@ -1,4 +1,4 @@
-"""Arrange the measurements of a run or host in one section per configuration."""
+"""Arrange the measurements of a run or host in a section for each configuration."""
 
 import math
 from collections.abc import Iterable
