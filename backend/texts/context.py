@@ -22,7 +22,6 @@ BESIDE = 10
 WORDS_ABOVE = 50
 """Number of lines above a result that are searched for its setting."""
 SECONDS_LIMIT = 10_000_000
-"""Maximum duration of a try in a run document."""
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 """Property listings that do not start a new host section."""

@@ -68,10 +68,11 @@ class Fold:
         self.context.line = line
 
     def on_words(self, words: Words) -> None:
+        if re.search(r"\w", words.text):
+            self.context.unrecognised[self.context.line.number] = words.text
         if not _LETTER.search(words.text):
             self.context.end_group()
             return
-        self.context.unrecognised[self.context.line.number] = words.text
         if "/s" in words.text and _RATE.search(words.text):
             self.context.remark("no_cipher", "Rate without a cipher.")
         if self.speed.rows and not self.after_blank and words.level == PLAIN:

@@ -17,7 +17,7 @@ _ADDED = re.compile(
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _COMMENT = re.compile(
-    r"\s{0,8}(?:(?:[*•-]|//|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
+    r"\s{0,8}(?:(?:[*•-]|///?|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"
 )
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*|[ \t]*:::\w+[ \t]*")

@@ -73,6 +73,8 @@ def _unit(match: re.Match[str]) -> Unit:
     if base.lower().startswith(("bit", "бит")) or written_as_bits:
         scale = (binary if match["binary"] else decimal) / 8
         return Unit(scale, scale)
+    if base == "b" and prefix.lower() == "g" and not binary_only:
+        return Unit(decimal / 8, decimal / 8, clear=False)
     return Unit(decimal, binary, clear=base not in ("b", "б") or prefix == "m" or binary_only)
 
 
@@ -93,7 +95,6 @@ def number_with(unit: Unit, text: str) -> tuple[float, Unit] | None:
 
 
 def size_of(text: str) -> int | None:
-    """Parse an amount of bytes, such as "4GiB", "1.0 GB" or "100M"."""
     match = _SIZE.fullmatch(text.strip())
     if match is None or (number := number_of(match["number"])) is None:
         return None

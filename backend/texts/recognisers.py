@@ -74,7 +74,8 @@ def _row(match: re.Match[str]) -> Event | None:
         return None  # because the tool prints two decimals
     if len(cells) == 1 and cells[0][-1] != "k" and not openssl_cipher(match["label"].strip(" :")):
         return None  # a heading that ends with a version
-    label, mark = match["label"].strip(" :"), (match["mark"] or match["noted"] or "").strip()
+    label = match["label"].strip(" :")
+    mark = "".join(filter(None, match.group("tag", "mark", "noted"))).strip()
     if "/s" in (match["remark"] or ""):
         return None  # a rate
     if aes_in(match["remark"] or "") in ("off", "unclear"):
@@ -216,14 +217,14 @@ RECOGNISERS = (
         |\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\d+inputs.{{0,200}}|\(\d+major.{{0,100}}
         |Doing\ .{{1,60}}?\ for\ \d.{{0,80}}|.{{0,20}}Forked\ child\ \d.*|Transferred:\ sent\ .*
         |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}
-        |(?:[rd]sa|\d+\ bits?)\ .{{0,60}}\d\.\d+s\s.{{0,60}}
+        |(?:[rd]sa|\d+\ bits?)\ .{{0,60}}\d\.\d+s(?:\s.{{0,60}})?
         |(?:Got:\ )?\+(?:DT|[RF]\d{{0,2}}):[\w.:+-]{{1,200}}(?:\ from\ \d{{1,4}})?)""",
         lambda match: Known(),
         "user    0m1.718s",
     ),
     _row_of(
         (".", ",", "k"),
-        rf"""[\s|#]*
+        rf"""[\s|#]*(?:(?P<tag>[a-z]{{2,12}})\ +(?=[a-z]{{2,9}}\d?-[a-z\d-]+\ ))?
         (?P<label>3?[a-z][a-z0-9_()/\-+.]{{0,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
         (?P<mark>\ (?:[*†‡+a-z]|\d{{1,2}}[a-z]?)(?=\ ))?[\s|:]+
         (?P<cells>{_CELL}(?:(?:\ ?(?P<noted>[*†‡]))?[\s|]+{_CELL}){{0,11}}\ ?[*†‡]?)[\s|]*
@@ -315,14 +316,12 @@ def _first_match(text: str) -> Event | None:
 
 
 def _unprompted(text: str) -> Command | None:
-    """Parse a command without a prompt, or after a label such as "Benchmark 1:"."""
     if text.endswith(("/s", "ps")) or (text[-1] == ":" and text.startswith("OPENSSL_")):
         return None  # a result, a heading
     return read_command(_LABEL.sub("", text, count=1), False)
 
 
 def _other(text: str) -> Iterator[Event]:
-    """Yield a named result, ciphers with rates, a property, or the words of a line."""
     if (events := _name_and_result(text)) is not None:
         yield from events
     elif (listed := read_list(text)) is not None:

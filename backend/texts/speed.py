@@ -7,6 +7,7 @@ from typing import Any
 from texts.ciphers import is_other_algorithm, openssl_cipher, operation_of
 from texts.context import Context, Group
 from texts.events import Counted, Row, Sizes
+from texts.facts import Fact
 from texts.lines import Line
 
 USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
@@ -40,6 +41,11 @@ class SpeedRuns:
         if not self.counted:
             self.counting = self.context.new_group()
         self.counted.setdefault(label, []).append((self.context.line, counted))
+
+    def on_fact(self, _fact: Fact) -> None:
+        group, context = self.counting, self.context
+        if group and self.counted and (group.host, group.name) == (context.host, context.name):
+            group.environment = context.environment  # versions are printed below the counts
 
     def on_row(self, row: Row) -> None:
         context = self.context
@@ -122,8 +128,6 @@ class SpeedRuns:
         group, context = self.counting, self.context
         if not counted or group is None or context.threads > 1:
             return
-        if (group.host, group.name) == (context.host, context.name):
-            group.environment = context.environment  # versions are printed below the counts
         for label, pending in counted.items():
             cipher = openssl_cipher(label)
             if cipher is None:
@@ -144,7 +148,6 @@ class SpeedRuns:
                 self.context.emit(group, "openssl", _count_caveat(counted), **fields)
 
     def count_others(self) -> None:
-        """Warn once about all rows of digests and other algorithms."""
         if self.others:
             detail = f"Digests and other algorithms ignored (rows: {len(self.others)})."
             self.context.remark("not_a_cipher", detail, self.others[0])

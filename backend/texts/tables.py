@@ -222,7 +222,6 @@ def _rows(
 
 
 def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | None:
-    """Return the column that names most ciphers in the first rows."""
     columns = range(min(count, 16))
     named = [sum(_cipher(row[at]) is not None for _, row in body[:ROWS_TRIED]) for at in columns]
     return named.index(max(named)) if any(named) else None

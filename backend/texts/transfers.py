@@ -19,8 +19,6 @@ SAME_RATE = 0.05
 
 @dataclass
 class Trial:
-    """Collect the reports of dd, time, pv and others about one transfer."""
-
     line: int = 0
     cipher: str | None = None
     moved: Moved | None = None

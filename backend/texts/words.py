@@ -120,6 +120,7 @@ _SENTENCE_WORDS = re.compile(
     r"|let|please|thanks|see|try|also|just|then|because|but|so|get|got|ist|sind|wird|est|sont)\b",
     re.I,
 )
+_NO_HEADING = re.compile(r"[.!?,;]$|(?:^|\s)-[WDf]\w|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/", re.I)
 _LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
 
 
@@ -137,8 +138,7 @@ def is_name(heading: str) -> bool:
 
 
 def is_heading(text: str) -> bool:
-    """Return whether a line is a heading and not part of a paragraph."""
     plain = text.strip()
-    if len(plain) > 100 or plain[-1] in ".!?,;" or len(plain.split()) > 12 or " -W" in plain:
+    if len(plain) > 100 or len(plain.split()) > 12 or _NO_HEADING.search(plain):
         return False
     return plain[-1] in ":：" or not _SENTENCE_WORDS.search(plain)
