@@ -72,7 +72,8 @@ def _facts(change: FleetChange, members: Sequence[FleetChangeMember], more: int)
     for member in members:
         if member.run_id == first.run_id:
             yield _words(member)
-    yield f"Differences: {change.difference or 'no environment change recorded'}"
+    difference = change.difference
+    yield f"Differences: {difference}" if difference else "No environment change recorded"
     yield f"First changed run: {_utc(change.first_at)}"
     if change.fixed_at:
         yield f"Back to normal since {_utc(change.fixed_at)}"

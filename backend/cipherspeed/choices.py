@@ -22,12 +22,12 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. To estimate throughput on the reference machine, choose Normalised.",
+        "Measured throughput. To estimate throughput on the reference host, choose Normalised.",
     ),
     Choice(
         "normalised",
         "Normalised throughput",
-        "Estimated throughput on the reference machine, scaled by each host's arcfour, Blowfish "
+        "Estimated throughput on the reference host, scaled by each host's arcfour, Blowfish "
         "and 3DES speed.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "Throughput divided by the host's own 3DES throughput."),

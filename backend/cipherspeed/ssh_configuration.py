@@ -32,15 +32,15 @@ def ssh_config(
 ) -> str:
     """Return the lines for ~/.ssh/config, limited to the names in `server`."""
     patterns = ["*"] if server is None else _patterns(server)
-    scope = "Applies only to these names. Add any other name or address that you use with ssh."
+    scope = "This applies only to these names. Add any other name or address that you use with ssh."
     if patterns == ["*"]:
-        scope = "Applies to every server; connections to servers without these ciphers fail."
+        scope = "This applies to every server. Connections to servers without these ciphers fail."
     if patterns == ["SERVER"]:
         scope = "Replace SERVER with the name or address that you use with ssh."
     notes = [
         "Put this before all other Host blocks, because ssh uses the first value it finds.",
         scope,
-        "Check: ssh -v HOST true 2>&1 | grep 'kex: server' shows the negotiated cipher.",
+        "To see the negotiated cipher: ssh -v HOST true 2>&1 | grep 'kex: server'",
     ]
     return _text(order, header, notes, f"Host {' '.join(patterns)}\n    Ciphers ")
 
@@ -48,9 +48,10 @@ def ssh_config(
 def sshd_config(order: Sequence[RankedCipher], header: Iterable[str]) -> str:
     """Return the lines for sshd_config, where Ciphers applies to all clients."""
     notes = [
-        "Put this before the first Match block. Applies to every client; sshd rejects clients "
+        "Put this before the first Match block. This applies to every client. sshd rejects clients "
         "without these ciphers. Keep a session open until a new one works.",
-        "Check: sudo sshd -t reports no errors; sudo sshd -T | grep '^ciphers ' shows this list.",
+        "To check: sudo sshd -t must report no errors, and sudo sshd -T | grep '^ciphers ' must "
+        "show this list.",
     ]
     return _text(order, header, notes, "Ciphers ")
 

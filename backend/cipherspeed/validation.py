@@ -126,11 +126,12 @@ def _detail(code: str, limit: Any, value: Any, rules: Schema) -> str:
     if code == "type":
         options = [words for name, words in TYPES.items() if name in options]
     allowed = " or ".join(options)
-    return f"Must be {allowed}, not {quoted}."
+    form = "{1} is not valid; use {0}." if code == "enum" else "Must be {0}, not {1}."
+    return form.format(allowed, quoted)
 
 
 def _quoted(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 

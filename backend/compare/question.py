@@ -133,7 +133,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
             words = f"Results are already grouped by {query.group_by}; choose another split_by."
             self.add_error("split_by", fault(words))
         if query.matched and "host" in (query.group_by, query.split_by):
-            self.add_error("matched", fault("Results by host cannot be matched. Regroup them."))
+            self.add_error("matched", fault("Results by host cannot be matched; change group_by."))
         if query.reference_host:
             host = Host.objects.find(query.reference_host)
             if host is None:

@@ -44,7 +44,7 @@ HOW_TO_READ = (
     "A ratio is the result divided by that of the reference, with its 95 % confidence interval. "
     "Tool changed means that the two versions of openssl speed measure this cipher differently.",
     "Normalised throughput is the throughput divided by the host's speed index, from its arcfour, "
-    "Blowfish and 3DES speed. It estimates the throughput on the reference machine; the true value "
+    "Blowfish and 3DES speed. It estimates the throughput on the reference host; the true value "
     "may differ by the uncertainty factor.",
     "Comparisons exclude hidden and rejected runs and implausible results.",
     "An empty cell means unknown or not applicable, never zero.",
@@ -326,7 +326,7 @@ def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
             if value not in (None, ""):
                 yield name.replace("_", " ").capitalize(), value
         for reason, number in comparison.excluded.items():
-            yield f"Left out: {reason.replace('_', ' ')}", number
+            yield f"Excluded: {reason.replace('_', ' ')}", number
         known = {*settings, "block_size"}
     yield from ((f"Filter: {name}", value) for name, value in contents.asked if name not in known)
     yield "Reference profile", PROFILE.name
@@ -334,7 +334,7 @@ def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
         yield f"{tool}: source", PROFILE.made_from[tool]
         for family, level in levels.items():
             yield f"{tool}: {family} (MB/s)", level / 1e6
-    yield "How to read it", HOW_TO_READ[0]
+    yield "How to read the results", HOW_TO_READ[0]
     yield from (("", sentence) for sentence in HOW_TO_READ[1:])
 
 

@@ -41,7 +41,7 @@ def sign_in_faults(settings: Mapping[str, Any]) -> Iterator[str]:
         yield "CIPHERMARK_OIDC_SCOPES must contain openid, as in: openid profile email groups."
     if (oidc or proxy) and not roles:
         yield (
-            "CIPHERMARK_ROLES is empty, so no one could sign in. Set it, for example to"
+            "CIPHERMARK_ROLES is empty, so no one can sign in. Set it, for example to"
             " bench-admins=administrator,bench-editors=editor,*=viewer."
         )
     elif proxy and not groups and EVERYBODY not in roles:

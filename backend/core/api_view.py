@@ -39,7 +39,7 @@ class ByCursor(CursorPagination):
     max_page_size = 200
     page_size_query_param = "page_size"
     ordering = "-id"
-    invalid_cursor_message = "Invalid cursor. Omit it, then follow next and previous."
+    invalid_cursor_message = "Invalid cursor. Omit it, then follow the next and previous links."
 
     def paginate_queryset(
         self, queryset: Any, request: Request, view: APIView | None = None

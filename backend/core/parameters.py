@@ -237,7 +237,7 @@ class ParameterForm(forms.Form):
                 self.add_error(name, fault(NOT_REPEATABLE))
         since, until = (self.cleaned_data.get(name) for name in ("since", "until"))
         if since and until and since > until:
-            self.add_error("until", fault("This is before since; enter a later date."))
+            self.add_error("until", fault("This date is before since; enter a later date."))
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> str:

@@ -59,7 +59,7 @@ class HostView(ApiView):
         """Return a host by number or key, with the latest result of each of its series."""
         host = Host.objects.listed().filter(pk=host_of(host_id).pk).first()
         if host is None:
-            raise NotFound(f"The host {host_id} has no visible run.")
+            raise NotFound(f"Host {host_id} has no visible runs.")
         return Response(HostDetailSerializer(host).data)
 
     @extend_schema(

@@ -63,7 +63,7 @@ def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
         raise EditRefused("Choose another host; a host cannot be merged with itself.", "other")
     for wanted in (kept_pk, other_pk):
         if wanted not in both:
-            raise EditRefused(f"There is no host {wanted}.", "other")
+            raise EditRefused(f"Unknown host {wanted}.", "other")
     kept, other = both[kept_pk], both[other_pk]
     if kept.published or other.published:
         raise EditConflict("Published hosts cannot be merged.", "other")

@@ -153,6 +153,7 @@ class Advice:
 
     def _header(self) -> list[str]:
         who = " to ".join(host.name for host in self.hosts)
+        who = f"connections from {who}" if self.question.is_pair else who
         if self.question.kind == "group":
             filters = self.question.filters.items()
             filters_shown = [f"{name} {', '.join(values)}" for name, values in filters]
@@ -173,7 +174,7 @@ def advise(question: Question, page_address: str) -> Advice:
     named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.hosts)}
     unknown = [key for key in question.hosts if key not in named]
     if unknown:
-        raise NotFound(f"There is no host with the key {', '.join(unknown[:NAMED_AT_MOST])}.")
+        raise NotFound(f"Unknown host key: {', '.join(unknown[:NAMED_AT_MOST])}.")
     hosts = measured_hosts(question)
     connections = [(host, host) for host in hosts]
     if question.is_pair:

@@ -195,7 +195,7 @@ def _bar(place: RankedCipher, longest: float) -> Bar:
 def _title(advice: Advice) -> str:
     names = [host.name for host in advice.hosts]
     if advice.question.kind == "pair":
-        return f"Ciphers from {names[0]} to {names[-1]}" if len(names) == 2 else "Two hosts"
+        return f"Ciphers for {names[0]} to {names[-1]}" if len(names) == 2 else "Two hosts"
     if advice.question.kind == "host":
         return f"Ciphers for {names[0]}" if names else "One host"
     return f"Ciphers for {len(names)} host{'' if len(names) == 1 else 's'}"

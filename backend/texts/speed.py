@@ -149,7 +149,8 @@ class SpeedRuns:
 
     def count_others(self) -> None:
         if self.others:
-            detail = f"Digests and other algorithms ignored (rows: {len(self.others)})."
+            rows = f"{len(self.others)} row{'s' * (len(self.others) > 1)}"
+            detail = f"{rows} ignored (digests or other algorithms)."
             self.context.remark("not_a_cipher", detail, self.others[0])
 
 

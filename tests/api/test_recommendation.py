@@ -182,7 +182,7 @@ def test_a_pair_is_told_what_safety_costs_and_gets_lines_for_one_server(
     )
     assert answer["order"][0]["gain"] == answer["today"]["gain"]
     assert answer["ssh_config"].endswith(f"Host nas.lan\n    Ciphers {GCM256}\n")
-    assert "Applies to every client" in answer["sshd_config"]
+    assert "This applies to every client." in answer["sshd_config"]
     alone = reader.get(URL, {"host": "laptop"}).json()
     assert "Host *\n" in alone["ssh_config"]
     assert [one["slower_than_default"] for one in alone["order"]] == [None, None]

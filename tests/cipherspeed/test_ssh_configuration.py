@@ -35,9 +35,9 @@ def test_the_lines_say_what_they_rest_on_and_where_they_go() -> None:
         == f"""\
 {header}# Put this before all other Host blocks, because ssh uses the first value it
 # finds.
-# Applies to every server; connections to servers without these ciphers fail.
-# Check: ssh -v HOST true 2>&1 | grep 'kex: server' shows the negotiated
-# cipher.
+# This applies to every server. Connections to servers without these ciphers
+# fail.
+# To see the negotiated cipher: ssh -v HOST true 2>&1 | grep 'kex: server'
 Host *
     Ciphers {GCM128}
 """
@@ -45,10 +45,11 @@ Host *
     assert (
         sshd_config(ORDER, HEADER)
         == f"""\
-{header}# Put this before the first Match block. Applies to every client; sshd rejects
-# clients without these ciphers. Keep a session open until a new one works.
-# Check: sudo sshd -t reports no errors; sudo sshd -T | grep '^ciphers ' shows
-# this list.
+{header}# Put this before the first Match block. This applies to every client. sshd
+# rejects clients without these ciphers. Keep a session open until a new one
+# works.
+# To check: sudo sshd -t must report no errors, and sudo sshd -T | grep
+# '^ciphers ' must show this list.
 Ciphers {GCM128}
 """
     )

@@ -95,7 +95,7 @@ def test_faults_deep_inside_are_found_behind_much_that_is_valid() -> None:
     series = [ssh_measurement("aes128-ctr", 1e8) for _ in range(3000)]
     series[2999]["samples"][0]["seconds"] = "long"
     assert validate_run_document(run_document(*series)) == [
-        Fault("measurements.2999.samples.0.seconds", "type", 'Must be a number, not "long".')
+        Fault("measurements.2999.samples.0.seconds", "type", "Must be a number, not 'long'.")
     ]
 
 

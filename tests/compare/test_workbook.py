@@ -155,7 +155,7 @@ def test_it_says_what_was_asked(reader: ApiClient) -> None:
     link = str(said["Live view"])
     assert link.startswith("http://testserver/?")
     assert "metric=normalised" in link
-    assert "How to read it" in said
+    assert "How to read the results" in said
 
 
 @pytest.mark.parametrize(("hostile", "read"), ((HOSTILE, READ_BACK), (MARKUP, MARKUP)))

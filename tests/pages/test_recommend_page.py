@@ -120,7 +120,7 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
     assert "Ciphers for laptop" in text_of(page(member, f"{URL}?client=laptop&server=&link="))
     html = page(member, f"{URL}?client=laptop&server=server&link=1GbE")
     said = text_of(html)
-    assert "Ciphers from laptop to server" in said
+    assert "Ciphers for laptop to server" in said
     assert f"Use {GCM256}: estimated 118 MB/s, limited by the link" in said
     tie = "The link limits several ciphers to the same speed."
     assert tie in said

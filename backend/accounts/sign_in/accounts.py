@@ -80,7 +80,8 @@ def account_of(external: ExternalPerson) -> User:
     account then loses its role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
-        raise SignInRefused("The provider sent no valid user ID. Ask the administrator.", external)
+        words = "The provider sent no valid user ID. Ask the server administrator for help."
+        raise SignInRefused(words, external)
     wanted = Rights(frozenset({external.role} if external.role else ()))
     person = _find(external)
     if person is None or _rights(person) != wanted:
@@ -88,11 +89,14 @@ def account_of(external: ExternalPerson) -> User:
     if person is None or not wanted.roles:
         raise SignInRefused(
             f"You are signed in as {external.name}, but none of your groups has a role on this"
-            " site. Ask the administrator to add you to a group with a role.",
+            " site. Ask the server administrator to add you to a group with a role.",
             external,
         )
     if not person.is_active:
-        words = f"The account {person.username} is deactivated on this site. Ask the administrator."
+        words = (
+            f"The account {person.username} is deactivated on this site. Ask the server"
+            " administrator to activate it."
+        )
         raise SignInRefused(words, external)
     return person
 

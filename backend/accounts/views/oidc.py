@@ -31,12 +31,12 @@ SESSION = timedelta(hours=12)
 LONGEST_REASON = 100
 
 UNVERIFIED = (
-    "The response of the provider could not be verified. Sign in again. If it persists, see the"
-    " log of this site."
+    "The provider's response could not be verified. Sign in again. If the problem"
+    " persists, see the log of this site."
 )
 AWAY = (
-    "The sign-in provider, {}, is not reachable. Try again in a minute, or sign in to a local"
-    " account by password."
+    "The sign-in provider, {}, is not reachable. Try again in a minute, or sign in with a local"
+    " account and its password."
 )
 EXPIRED = "This sign-in has expired or was started in another browser. Sign in again."
 

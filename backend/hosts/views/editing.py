@@ -27,7 +27,7 @@ class RenameHost(ConfirmView):
     heading, button = "Rename this host", "Rename"
     sentences = (
         "Uploads under the current name will still belong to this host.",
-        "Its ID stays the same, so old links keep working.",
+        "The host's ID stays the same, so old links will still work.",
     )
     success_message = "Renamed from {object.name}."
 
@@ -56,10 +56,10 @@ class MergeHosts(ConfirmView):
     permission_required = "runs.change_host"
     model = Host
     heading = "Merge “{other.name}” into “{object.name}”"
-    about = "{other.name} ({other.slug}) becomes part of {object.name} ({object.slug})"
+    about = "{other.name} ({other.slug}) will become part of {object.name} ({object.slug})"
     sentences = (
-        "All its runs ({moved}) move; their results do not change.",
-        "Later uploads under the merged name belong to this host.",
+        "All its runs ({moved}) will move. Their results will not change.",
+        "Future uploads under the merged name will belong to this host.",
         "This cannot be undone. The audit log records which runs were moved.",
     )
     button = "Merge"
@@ -87,8 +87,8 @@ class RemoveAlias(ConfirmView):
     heading, button = "Remove the former name “{object.name}”", "Remove"
     about = "{object.host.name} ({object.host.slug})"
     sentences = (
-        "Later uploads under “{object.name}” create a new host.",
-        "Existing runs stay with this host.",
+        "Future uploads under “{object.name}” will create a new host.",
+        "Existing runs will stay with this host.",
     )
     success_message = "Former name “{object.name}” removed."
 

@@ -32,8 +32,8 @@ class _RunChange(ConfirmView):
 class HideRun(_RunChange):
     heading, button = "Hide this run", "Hide"
     sentences = (
-        "The run disappears from all lists, charts, comparisons and exports.",
-        "No data is lost. You can show it again from the list of hidden runs.",
+        "The run will disappear from all lists, charts, comparisons and exports.",
+        "No data will be lost. You can show the run again from the list of hidden runs.",
     )
     success_message = "Run hidden: {object.host_name}, {date}."
 
@@ -47,7 +47,7 @@ class HideRun(_RunChange):
 
 class ShowRun(_RunChange):
     heading, button = "Show this run again", "Show"
-    sentences = ("It appears in all lists and statistics again.",)
+    sentences = ("The run will appear in all lists and statistics again.",)
     success_message = "Run shown again: {object.host_name}, {date}."
 
     def change(self, by: Actor) -> None:

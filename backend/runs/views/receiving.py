@@ -74,7 +74,7 @@ def receive_form(request: HttpRequest) -> None:
         reason = "The form is too large. Upload fewer files or a shorter text."
         raise FormRefused(reason, status=413) from None
     except MultiPartParserError as error:
-        raise FormRefused(f"The form is damaged ({error}). Try again.") from None
+        raise FormRefused(f"The form data is corrupt ({error}). Try again.") from None
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
@@ -98,5 +98,5 @@ def unpack(packed: str) -> bytes:
     except (binascii.Error, zlib.error, ValueError):
         body = b""
     if not body or len(body) > MAX_BYTES or not unpacker.eof or unpacker.unused_data:
-        raise FormRefused("The text is damaged. Choose the file again.")
+        raise FormRefused("The text is corrupt. Choose the file again.")
     return body

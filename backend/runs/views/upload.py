@@ -83,7 +83,7 @@ class SaveUpload(UploadPage):
         """Save the selected results."""
         options = OptionsForm(request.POST, prefix="read")
         if not options.is_valid():
-            raise FormRefused("The form is damaged. Choose the file again.")
+            raise FormRefused("The form data is corrupt. Choose the file again.")
         items = list(_items(request, options.hints()))
         previews = [item for item in items if not isinstance(item, Unread)]
         try:

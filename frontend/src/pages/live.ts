@@ -135,7 +135,7 @@ function clearCiphers(event: Event): void {
   if (!boxes) return;
   for (const box of boxes) box.checked = false;
   boxes[0]?.focus();
-  announce("Select a cipher.");
+  announce("Select at least one cipher.");
 }
 
 function announce(message: string): void {

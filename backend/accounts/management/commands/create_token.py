@@ -24,7 +24,7 @@ class Command(SiteCommand):
             help="Number of days until the token expires (default: never).",
         )
         parser.add_argument(
-            "--host", default="", metavar="NAME", help="Allow uploads of this host only."
+            "--host", default="", metavar="NAME", help="Restrict uploads to this host."
         )
 
     def handle(
