@@ -149,8 +149,7 @@ class SpeedRuns:
 
     def count_others(self) -> None:
         if self.others:
-            rows = f"{len(self.others)} row{'s' * (len(self.others) > 1)}"
-            detail = f"{rows} ignored (digests or other algorithms)."
+            detail = f"Ignored rows of digests and other algorithms: {len(self.others)}."
             self.context.remark("not_a_cipher", detail, self.others[0])
 
 
