@@ -75,8 +75,8 @@ def choice(choices: tuple[Choice, ...], key: str) -> Choice:
 
 
 def groupings(group_by: str, *tags: str) -> tuple[Choice, ...]:
-    asked = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
-    every = dict.fromkeys((*tags, *asked))
+    grouped_by = (group_by.removeprefix(TAG_PREFIX),) if group_by.startswith(TAG_PREFIX) else ()
+    every = dict.fromkeys((*tags, *grouped_by))
     return (*GROUP_BY, *(Choice(f"{TAG_PREFIX}{tag}", f"Tag “{tag}”") for tag in every))
 
 

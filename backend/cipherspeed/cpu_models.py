@@ -106,7 +106,8 @@ def x86_entry_of(microarchitecture: str) -> X86Entry | None:
 
 
 def microarchitecture_of_name(name: str) -> str | None:
-    return next((found for pattern, found in cpu_tables().names if re.search(pattern, name)), None)
+    names = cpu_tables().names
+    return next((codename for pattern, codename in names if re.search(pattern, name)), None)
 
 
 def arm_core(vendor: str | None, part: int | None) -> str | None:

@@ -46,7 +46,7 @@ class GroupView:
     def finds(self, label: str) -> bool:
         return self.search.casefold() in label.casefold()
 
-    def found(self, comparison: Comparison) -> Comparison:
+    def filtered(self, comparison: Comparison) -> Comparison:
         metric = comparison.metric
         best = min if metric in LOWER_IS_BETTER else max
 
@@ -120,8 +120,8 @@ def _ties(first: GroupSummary, second: GroupSummary) -> bool:
     )
 
 
-def page_count(found: int, size: int) -> int:
-    return max(1, -(-found // size))
+def page_count(groups: int, size: int) -> int:
+    return max(1, -(-groups // size))
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ class InView:
     """Represent the `groups` of a comparison that are on the page.
 
     `comparison` has all groups. If the groups are hosts, it has only those on the page, because
-    there may be ten thousand. `total` counts all groups, `found` those that match the search.
+    there may be ten thousand. `total` counts all groups, `matches` those that match the search.
     `ranks` is by group ID, over all pages.
     """
 
     comparison: Comparison
     groups: tuple[Group, ...]
     total: int
-    found: int
+    matches: int
     ranks: Mapping[str, str]
 
     @property
@@ -146,7 +146,7 @@ class InView:
 
 
 def in_view(comparison: Comparison, view: GroupView) -> InView:
-    matching = view.found(comparison)
+    matching = view.filtered(comparison)
     groups = matching.groups
     on_page, ranks = view.on_page(groups), view.ranks(matching)
     return InView(comparison, on_page, len(comparison.groups), len(groups), ranks)

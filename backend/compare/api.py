@@ -87,7 +87,7 @@ class ComparisonView(ApiView):
         """Compare groups of hosts by median and quartiles. Each host counts once per group."""
         comparison = compare(self.form.query)
         if sort := self.form.given.get("sort"):
-            comparison = GroupView(sort).found(comparison)
+            comparison = GroupView(sort).filtered(comparison)
         return HttpResponse(orjson.dumps(answer(comparison)), content_type="application/json")
 
 
@@ -98,7 +98,7 @@ class ComparisonCsv(FileView):
     def get(self, request: Request) -> HttpResponseBase:
         """Export the comparison as CSV with one row per group and cipher."""
         query = self.form.query
-        comparison = self.form.view.found(compare(query))
+        comparison = self.form.view.filtered(compare(query))
         lines = comparison_csv(query, comparison, excel=self.form.given.get("excel", False))
         return csv_response(lines, comparison_name(query))
 
@@ -111,7 +111,7 @@ class ComparisonXlsx(FileView):
         """Export the comparison as a workbook with chart, measurements, hosts and method."""
         query, view = self.form.query, self.form.view
         with analytics():
-            comparison = view.found(compare(query))
+            comparison = view.filtered(compare(query))
             keys = voting(query, comparison.groups if view.search else None)
         contents = Contents(query, comparison, view, keys, *_parameters(request, ""))
         return _workbook(contents, comparison_name(query))
@@ -144,7 +144,7 @@ class MeasurementsXlsx(FileView):
         runs, results = chosen_measurements(self.form)
         keys = results.filter(run__in=runs.values("pk")).values_list("run_id", "series_id")
         if not {"run_id", "q", "status"} & self.form.given.keys():
-            comparison = view.found(compare(query))
+            comparison = view.filtered(compare(query))
         some = list(keys[: MOST_ROWS + 1])
         contents = Contents(query, comparison, view, some, *_parameters(request, "runs/"))
         return _workbook(contents, file_name("measurements"))

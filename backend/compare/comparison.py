@@ -98,14 +98,14 @@ def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
         measured = f"SELECT DISTINCT slot FROM {votes(db, query)} WHERE value IS NOT NULL"  # noqa: S608
         ciphers = {slots[slot].cipher for (slot,) in db(measured, {})}
     last = max(map(hosts.index, on_page), default=0) if view.cipher else -1
-    found = ((names[host, 0].key, _single(values[host])) for host in hosts[: last + 1])
+    values_by_host = ((names[host, 0].key, _single(values[host])) for host in hosts[: last + 1])
     places = {names[host, 0].key: number for number, host in enumerate(on_page)}
     return InView(
         replace(comparison, ciphers=tuple(sorted(ciphers, key=natural_key))),
         tuple(sorted(comparison.groups, key=lambda group: places[group.key])),
         len(values),
         len(hosts),
-        ranks(found),
+        ranks(values_by_host),
     )
 
 
@@ -213,7 +213,7 @@ class _Figure(NamedTuple):
 
 
 def _figures(
-    db: Session, found: Counted, valued: str, parameters: Mapping[str, Any]
+    db: Session, source: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
     """Return summaries by group and split."""
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
@@ -223,7 +223,7 @@ def _figures(
         first, median, third = quartiles
         summary = GroupSummary(median, first, third, minimum, maximum, n, low, high)
         uncertainty = interpolated(known, 0.5, below, above) if known else None
-        cipher = found.series.slots[slot].cipher
+        cipher = source.series.slots[slot].cipher
         alone = tuple(families or ())
         figures[g, s].append(_Figure(cipher, summary, sources, doubtful, alone, uncertainty))
     return figures
@@ -320,15 +320,15 @@ def _to_host(
     db: Session, query: ComparisonQuery, groups: list[Group], host: str
 ) -> tuple[list[Group], Reference]:
     """Add ratios to the host's latest results, ignoring other filters."""
-    found = list(_groups(db, _alone(query, host)))
-    base = found[0].values if found else {}
+    alone = list(_groups(db, _alone(query, host)))
+    base = alone[0].values if alone else {}
     related = [
         group
         if query.group_by == "host" and group.key == host
         else against(group, base, exact=True)
         for group in groups
     ]
-    return related, Reference(host, found[0].label if found else None, is_host=True)
+    return related, Reference(host, alone[0].label if alone else None, is_host=True)
 
 
 def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
@@ -368,13 +368,13 @@ def _tool_states(
 ) -> dict[GroupKey, dict[str, frozenset[ToolState]]]:
     slots: tuple[Slot, ...] = counted(db, query).series.slots
     rows = db(_RELEASES.format(votes=votes(db, query)), {})
-    releases = DimensionValue.objects.in_bulk({release for *_, found in rows for release in found})
+    releases = DimensionValue.objects.in_bulk({release for *_, keys in rows for release in keys})
     names = group_names(query, {(g, s) for g, s, *_ in rows})
     states = defaultdict[GroupKey, dict[str, frozenset[ToolState]]](dict)
-    for g, s, slot, found in rows:
+    for g, s, slot, keys in rows:
         name, cipher = names[g, s], slots[slot].cipher
         states[name.key, name.split_key][cipher] = frozenset(
-            tool_state(releases[release].label, cipher) for release in found
+            tool_state(releases[release].label, cipher) for release in keys
         )
     return states
 

@@ -55,8 +55,8 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
     fields = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
     if query.mac is None:
         fields["mac"] = ""
-    found = Series.objects.filter(**fields).order_by("pinned", "target_name", "pk")
-    rows = list(found.values_list("pk", "cipher", "block_size", "mac"))
+    matching = Series.objects.filter(**fields).order_by("pinned", "target_name", "pk")
+    rows = list(matching.values_list("pk", "cipher", "block_size", "mac"))
     slots = sorted({Slot(cipher, size) for _, cipher, size, _ in rows})
     places = {slot: place for place, slot in enumerate(slots)}
     series = (
@@ -148,12 +148,12 @@ def runs_statement(query: ComparisonQuery) -> Statement:
 
 
 def add_series(statement: Statement, series: SeriesTable) -> None:
-    """Add the CTE `series` (id, slot, asked, place)."""
+    """Add the CTE `series` (id, slot, chosen, place)."""
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
-            unnest($asked::BOOLEAN[]) AS asked, unnest($places::INTEGER[]) AS place
+            unnest($chosen::BOOLEAN[]) AS chosen, unnest($places::INTEGER[]) AS place
     """
-    for place, name in enumerate(("series", "slots", "asked")):
+    for place, name in enumerate(("series", "slots", "chosen")):
         statement.parameters[name] = [row[place] for row in series.rows]
     statement.parameters["places"] = list(range(len(series.rows)))
 
@@ -164,7 +164,7 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
         return "true"
     ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
     statement.parameters["agreed"] = list(ids)
-    return "(s.asked OR list_contains($agreed::INTEGER[], x.negotiated))"
+    return "(s.chosen OR list_contains($agreed::INTEGER[], x.negotiated))"
 
 
 def is_text(group_by: str) -> bool:

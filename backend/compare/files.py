@@ -257,7 +257,7 @@ def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
 def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[dict[str, Any]]:
     """Yield a row per group and cipher with all CSV columns."""
     value = value_name(comparison.metric, comparison.unit)
-    asked = question(query, comparison)
+    parameters = question(query, comparison)
     for group in comparison.groups:
         for cipher, figure in group.values.items():
             ratio, families = group.ratios.get(cipher), group.families.get(cipher)
@@ -282,7 +282,7 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
                 "hosts": group.hosts,
                 "group_key": group.key,
                 **({"split_key": group.split_key} if query.split_by else {}),
-                **asked,
+                **parameters,
             }
 
 

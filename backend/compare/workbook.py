@@ -151,14 +151,14 @@ METHOD_WIDTH = 90
 class Contents:
     """Describe the contents of a workbook, with the matching groups of `comparison` in order.
 
-    `asked`: parameters as names and values. `keys`: keys of the measurements.
+    `parameters`: parameters as names and values. `keys`: keys of the measurements.
     """
 
     query: ComparisonQuery
     comparison: Comparison | None
     view: GroupView
     keys: Collection[Key]
-    asked: Sequence[tuple[str, str]]
+    parameters: Sequence[tuple[str, str]]
     site: str
     page: str
 
@@ -328,7 +328,9 @@ def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
         for reason, number in comparison.excluded.items():
             yield f"Excluded: {reason.replace('_', ' ')}", number
         known = {*settings, "block_size"}
-    yield from ((f"Filter: {name}", value) for name, value in contents.asked if name not in known)
+    yield from (
+        (f"Filter: {name}", value) for name, value in contents.parameters if name not in known
+    )
     yield "Reference profile", PROFILE.name
     for tool, levels in PROFILE.levels.items():
         yield f"{tool}: source", PROFILE.made_from[tool]

@@ -21,14 +21,14 @@ def below(path: str, application: Application) -> Application:
         return application
 
     def without_path(environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
-        asked = environ.get("PATH_INFO", "")
-        if asked == path:  # relative links that begin with "?" would lose the slash
+        requested = environ.get("PATH_INFO", "")
+        if requested == path:  # relative links that begin with "?" would lose the slash
             query = environ.get("QUERY_STRING", "")
             answer = HttpResponsePermanentRedirect(f"{path}/{'?' if query else ''}{query}")
             start_response(f"301 {answer.reason_phrase}", list(answer.items()))
             return answer
-        if asked.startswith(f"{path}/"):
-            environ["PATH_INFO"] = asked[len(path) :]
+        if requested.startswith(f"{path}/"):
+            environ["PATH_INFO"] = requested[len(path) :]
         return application(environ, start_response)
 
     return without_path

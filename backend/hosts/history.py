@@ -180,13 +180,13 @@ def history(
     **series: Any,
 ) -> History:
     """Return a history with a fixed number of queries."""
-    asked = {"acceleration": "default", "target_name": "", **DEFAULTS[tool], **series}
-    measured = _measured(host, {"tool": tool, **asked}, since, until)
-    if tool == "openssl" and "block_size" not in asked:
+    fields = {"acceleration": "default", "target_name": "", **DEFAULTS[tool], **series}
+    measured = _measured(host, {"tool": tool, **fields}, since, until)
+    if tool == "openssl" and "block_size" not in fields:
         sizes = measured.values_list("series__block_size").annotate(runs=Count("run"))
         common = sizes.order_by("-runs", "-series__block_size").first()
-        asked["block_size"] = common and common[0]
-        measured = measured.filter(series__block_size=asked["block_size"])
+        fields["block_size"] = common and common[0]
+        measured = measured.filter(series__block_size=fields["block_size"])
     environments = Environment.objects.select_related("openssl", "ssh_library", *_NAMED)
     latest = (
         measured.filter(run__started_at__isnull=False)
@@ -196,7 +196,7 @@ def history(
         .order_by("-run__started_at", "-run_id", "series__pinned")
     )
     # If `pinned` is not given, a run can have a pinned and an unpinned row.
-    most = (LATEST_POINTS + 1) * (1 if "pinned" in asked else 2)
+    most = (LATEST_POINTS + 1) * (1 if "pinned" in fields else 2)
     rows = {row.run_id: row for row in reversed(list(latest[:most]))}
     cut = len(rows) > LATEST_POINTS
     shown = list(rows.values())[-LATEST_POINTS:]
@@ -204,10 +204,10 @@ def history(
     return History(
         host=host,
         metric=metric,
-        series={"tool": tool, **asked},
+        series={"tool": tool, **fields},
         points=points,
-        changes=_changes(points, tool, asked["cipher"], metric),
-        breaks=_breaks(points, asked["cipher"]) if tool == "openssl" else [],
+        changes=_changes(points, tool, fields["cipher"], metric),
+        breaks=_breaks(points, fields["cipher"]) if tool == "openssl" else [],
         cut=cut,
         undated=measured.filter(run__started_at=None).values("run").distinct().count(),
         without_value=len(shown) - len(points),

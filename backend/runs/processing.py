@@ -178,8 +178,8 @@ def environment_of(facts: Mapping[str, Any]) -> Environment:
     environment = Environment.objects.filter(fingerprint=digest).first()
     if environment is not None:
         return environment
-    found, library = dimensions(facts), ssh_library(facts)
-    labels = {field.name: (field.name, getattr(found, field.name)) for field in fields(found)}
+    labelled, library = dimensions(facts), ssh_library(facts)
+    labels = {field.name: (field.name, getattr(labelled, field.name)) for field in fields(labelled)}
     if library is not None:
         for dimension, column in OF_LIBRARIES.items():
             labels[column] = (dimension, getattr(library, dimension))

@@ -74,7 +74,7 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
     for result in measured:
         if result.series.cipher in TELLING:
             modes.setdefault(result.series.cipher, set()).add(result.series.acceleration)
-    return any(len(found) > 1 for found in modes.values())
+    return any(len(accelerations) > 1 for accelerations in modes.values())
 
 
 def _united(parts: Iterable[tuple[Run, Sequence[MeasuredSeries]]]) -> list[MeasuredSeries]:

@@ -57,7 +57,7 @@ def test_groups_are_searched_and_put_in_order(
 ) -> None:
     shown = in_view(comparison(metric), view)
     assert [group.label for group in shown.groups] == found
-    assert (shown.total, shown.found) == (5, len(found))
+    assert (shown.total, shown.matches) == (5, len(found))
     assert shown.comparison == comparison(metric)
 
 
@@ -72,13 +72,13 @@ def compared(*groups: Group, **changes: Any) -> Comparison:
 def test_groups_that_the_noise_does_not_tell_apart_share_a_rank() -> None:
     groups = compared(group("c", 50), group("b", 98, 102), group("a", 99, 105), group("d", 49))
     view = GroupView("cipher:aes")
-    assert view.ranks(view.found(groups)) == {"a": "1", "b": "1", "c": "3", "d": "3"}
+    assert view.ranks(view.filtered(groups)) == {"a": "1", "b": "1", "c": "3", "d": "3"}
 
 
 def test_parts_of_a_group_that_is_split_stay_together_and_have_no_rank() -> None:
     parts = [group("x", 5, split="1"), group("y", 9, split="1"), group("x", 10, split="2")]
     view = GroupView("cipher:aes")
-    found = view.found(compared(*parts, split_by="os"))
+    found = view.filtered(compared(*parts, split_by="os"))
     assert [group.id for group in found.groups] == ["x 1", "x 2", "y 1"]
     assert view.ranks(found) == {}
 

@@ -69,7 +69,7 @@ class TokenPage(EditorFormMixin, FormView):
             return self.form_invalid(form)
         context = self.get_context_data(
             form=TokenForm(),
-            made=fields,
+            created=fields,
             secret=secret,
             agent_command=set_up_command(self.request, secret),
             schedule_command=schedule_commands(self.request, secret),

@@ -52,7 +52,7 @@ class ChartRequest:
 
     @property
     def page(self) -> Page[int]:
-        groups = range(self.viewed.found)
+        groups = range(self.viewed.matches)
         return Paginator(groups, self.display.top).get_page(self.display.page)
 
 

@@ -118,19 +118,19 @@ def compare_context(
     """Return the context of a valid query, without the split if it has too many values."""
     query, passed_over = form.query, form.passed_over
     shown = replace(form.view, pinned=saved_hosts if query.group_by == "host" else ())
-    asked = form.faultless(first_page(params, "saved"))
+    valid_params = form.faultless(first_page(params, "saved"))
     covered = coverage(query)
     measured = covered.ciphers
     query = with_ciphers(query, covered)
     first_cipher = min(query.ciphers, key=cipher_order, default="")
     if "sort" not in form.given and first_cipher:
         shown = replace(shown, sort=f"{CIPHER_SORT}{first_cipher}")
-        asked["sort"] = shown.sort
+        valid_params["sort"] = shown.sort
     try:
         viewed = compare_in_view(query, shown)
     except Unanswerable as error:
         query, passed_over = replace(query, split_by=None), [*passed_over, error.sentence]
-        del asked["split_by"]
+        del valid_params["split_by"]
         viewed = compare_in_view(query, shown)
     known = facets(query, searches(params))
     # A changed view begins at its first page.
@@ -166,7 +166,7 @@ def compare_context(
         "facets": shown_facets(known, query.filters, params),
         "chips": chips,
         "all_hosts": Host.objects.counted().count(),
-        "page_sizes": page_sizes(address, viewed.found, shown.top),
+        "page_sizes": page_sizes(address, viewed.matches, shown.top),
         **result_context(chart),
         **relating_context(query, params, viewed.comparison, address),
         "finding": finding(viewed.comparison),
@@ -174,7 +174,7 @@ def compare_context(
         "grouping": grouping(query.group_by),
         "splitting": grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
-        "asked": asked,
+        "valid_params": valid_params,
         "measures_cpu_time": query.metric.startswith("cpu_"),
         "switch": [(name, label, address.changed(metric=value)) for name, label, value in SWITCH],
         "clear_address": address.changed(**dict.fromkeys((*query.filters, *DATES, *QUIET))),

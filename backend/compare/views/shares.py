@@ -58,7 +58,7 @@ class ShareList(EditorFormMixin, FormView):
     def form_valid(self, form: ShareForm) -> HttpResponse:
         fields = form.cleaned_data
         share, address = create_share_link(self.request, query=fields.pop("view"), **fields)
-        context = self.get_context_data(form=ShareForm(), made=share, address=address)
+        context = self.get_context_data(form=ShareForm(), created=share, address=address)
         return self.render_to_response(context)
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _heading(view: str) -> str:
     form.full_clean()
     query = form.query
     reference = query.reference_host or query.relative_to
-    asked = comparison_of(
+    comparison = comparison_of(
         (),
         tool=query.tool,
         group_by=query.group_by,
@@ -86,7 +86,7 @@ def _heading(view: str) -> str:
         relative_to=Reference(reference, reference) if reference else None,
         matched=query.matched,
     )
-    return heading(asked) + (", with filters" if query.filters else "")
+    return heading(comparison) + (", with filters" if query.filters else "")
 
 
 class RevokeShare(ConfirmView):
@@ -153,5 +153,5 @@ class SharePage(_SharedView):
 class ShareFile(_SharedView):
     def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponseBase:
         query = with_ciphers(form.query)
-        comparison = form.view.found(compare(query))
+        comparison = form.view.filtered(compare(query))
         return csv_response(comparison_csv(query, comparison), comparison_name(query))

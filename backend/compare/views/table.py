@@ -13,12 +13,12 @@ from core.page_query import TOPS, PageAddress
 MEASURED = "agent"
 
 
-def page_sizes(address: PageAddress, found: int, shown: int) -> list[tuple[str, str]]:
+def page_sizes(address: PageAddress, groups: int, shown: int) -> list[tuple[str, str]]:
     """Return labels and URLs for larger page sizes."""
-    steps = [top for top in TOPS if top != "all" and shown < int(top) < found]
+    steps = [top for top in TOPS if top != "all" and shown < int(top) < groups]
     ways = [(f"Show {top}", address.changed(top=top, page=None)) for top in steps[:1]]
-    if shown < min(found, MOST_GROUPS):
-        words = f"Show all {found}" if found <= MOST_GROUPS else f"Show {MOST_GROUPS}"
+    if shown < min(groups, MOST_GROUPS):
+        words = f"Show all {groups}" if groups <= MOST_GROUPS else f"Show {MOST_GROUPS}"
         ways.append((words, address.changed(top="all", page=None)))
     return ways
 

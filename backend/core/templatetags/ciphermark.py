@@ -149,13 +149,13 @@ def download_menu(**chosen: Any) -> dict[str, Any]:
 
 @register.inclusion_tag(MENU, takes_context=True)
 def list_download_menu(context: template.Context) -> dict[str, Any]:
-    asked = api_params(context["request"].GET, frozenset(RunFilter.base_filters))
-    return {"measurements": asked.urlencode()}
+    params = api_params(context["request"].GET, frozenset(RunFilter.base_filters))
+    return {"measurements": params.urlencode()}
 
 
 @register.inclusion_tag(MENU, takes_context=True)
 def comparison_download_menu(context: template.Context) -> dict[str, Any]:
-    params, query = context["asked"].copy(), context["query"]
+    params, query = context["valid_params"].copy(), context["query"]
     params["tool"] = query.tool
     params.setlist("cipher", list(query.ciphers))
     if query.block_size is not None:

@@ -73,19 +73,19 @@ def history_section(
     form.is_valid()
     measured = sorted((row.series for row in results), key=reading_order)
     known = {series_path(series): series for series in measured}
-    asked = params.get("series", "")
-    chosen = known.get(asked) or _default_series(measured)
+    key = params.get("series", "")
+    chosen = known.get(key) or _default_series(measured)
     if chosen is None:
         return {}
     fields = {name: getattr(chosen, name) for name in SERIES_FIELDS}
-    found = history(host, **fields, **form.given)
+    past = history(host, **fields, **form.given)
     every = params.get("rows") == "all"
-    points = found.points[::-1]
+    points = past.points[::-1]
     shown = points if every else points[:LATEST_ROWS]
-    changes = {change.point.run.pk: change for change in found.changes}
-    breaks = {change.point.run.pk for change in found.breaks}
+    changes = {change.point.run.pk: change for change in past.changes}
+    breaks = {change.point.run.pk for change in past.breaks}
     return {
-        "history": found,
+        "history": past,
         "history_faults": {name: " ".join(map(str, said)) for name, said in form.errors.items()},
         "sections": [
             (section, [(key, _label(series)) for key, series in members])
@@ -94,18 +94,18 @@ def history_section(
         "chosen_key": series_path(chosen),
         "chosen": _label(chosen),
         "chosen_section": section_label(chosen),
-        "unknown_series": asked if asked and asked not in known else "",
+        "unknown_series": key if key and key not in known else "",
         "metrics": HISTORY_METRICS,
-        "metric": choice(HISTORY_METRICS, found.metric),
+        "metric": choice(HISTORY_METRICS, past.metric),
         "dates": [(name, params.get(name, "")[:10]) for name in ("since", "until")],
         # A chart with a single point is not useful.
-        "history_chart": _chart(found, notes) if len(points) > 1 else None,
-        "steps": _with_entries(found),
-        "family_changes": [] if found.changes else _of_family(found).filter(run__host=host)[:3],
-        "tool_breaks": found.breaks[::-1],
+        "history_chart": _chart(past, notes) if len(points) > 1 else None,
+        "steps": _with_entries(past),
+        "family_changes": [] if past.changes else _of_family(past).filter(run__host=host)[:3],
+        "tool_breaks": past.breaks[::-1],
         "rows": [(point, changes.get(point.run.pk), point.run.pk in breaks) for point in shown],
         "more_rows": len(points) - len(shown),
-        "api_address": _api_address(found),
+        "api_address": _api_address(past),
     }
 
 
@@ -129,26 +129,26 @@ def _label(series: Series) -> str:
     return series.cipher + size
 
 
-def _with_entries(found: History) -> list[tuple[Any, FleetChangeMember | None]]:
+def _with_entries(past: History) -> list[tuple[Any, FleetChangeMember | None]]:
     """Return the changes, latest first, with their entries in `/changes/`."""
-    members = _of_family(found).filter(run__in=[change.point.run for change in found.changes])
+    members = _of_family(past).filter(run__in=[change.point.run for change in past.changes])
     entries = {member.run_id: member for member in members}
-    return [(change, entries.get(change.point.run.pk)) for change in reversed(found.changes)]
+    return [(change, entries.get(change.point.run.pk)) for change in reversed(past.changes)]
 
 
-def _of_family(found: History) -> QuerySet[FleetChangeMember]:
-    tool, cipher = found.series["tool"], found.series["cipher"]
+def _of_family(past: History) -> QuerySet[FleetChangeMember]:
+    tool, cipher = past.series["tool"], past.series["cipher"]
     members = FleetChangeMember.objects.filter(tool=tool, family=cipher_family(tool, cipher))
     return members.select_related("change").order_by("-at")
 
 
-def _api_address(found: History) -> str:
+def _api_address(past: History) -> str:
     ssh = ("method", "mac", "target_kind", "target_name", "compression", "pinned")
-    names = ssh if found.series["tool"] == "ssh" else ("block_size", "operation", "threads")
+    names = ssh if past.series["tool"] == "ssh" else ("block_size", "operation", "threads")
     question = {
-        "host": found.host.slug,
-        "metric": found.metric,
-        **{name: found.series[name] for name in ("tool", "cipher", "acceleration", *names)},
+        "host": past.host.slug,
+        "metric": past.metric,
+        **{name: past.series[name] for name in ("tool", "cipher", "acceleration", *names)},
     }
     query = {
         name: int(value) if isinstance(value, bool) else value
@@ -158,12 +158,12 @@ def _api_address(found: History) -> str:
     return f"{reverse('api:trends')}?{urlencode(query)}"
 
 
-def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
+def _chart(past: History, notes: Iterable[Note]) -> dict[str, Any]:
     """Return the chart's data (`HistoryView` in frontend/src/history.ts)."""
-    breaks = {change.index for change in found.breaks}
+    breaks = {change.index for change in past.breaks}
     return {
-        "unit": found.unit,
-        "slot": colour_slot(found.series["cipher"]),
+        "unit": past.unit,
+        "slot": colour_slot(past.series["cipher"]),
         "points": [
             {
                 "at": int(point.started_at.timestamp() * 1000),
@@ -176,27 +176,27 @@ def _chart(found: History, notes: Iterable[Note]) -> dict[str, Any]:
                 # Interrupt the line at a change of the tool.
                 **({"apart": True} if index in breaks else {}),
             }
-            for index, point in enumerate(found.points)
+            for index, point in enumerate(past.points)
         ],
-        "marks": [*_marks(found), *_note_marks(found, notes)],
+        "marks": [*_marks(past), *_note_marks(past, notes)],
     }
 
 
-def _marks(found: History) -> list[dict[str, Any]]:
+def _marks(past: History) -> list[dict[str, Any]]:
     steps = [
         (change.index, "change", signed_percent(change.step.ratio), change.words)
-        for change in found.changes
+        for change in past.changes
     ]
     breaks = [
-        (change.index, "break", "tool changed", change.broken.words) for change in found.breaks
+        (change.index, "break", "tool changed", change.broken.words) for change in past.breaks
     ]
     names = ("index", "kind", "label", "words")
     return [dict(zip(names, mark, strict=True)) for mark in (*steps, *breaks)]
 
 
-def _note_marks(found: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
+def _note_marks(past: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
     """Return the notes of the chart, each with the first run after it for screen readers."""
-    times = [point.started_at for point in found.points]
+    times = [point.started_at for point in past.points]
     return [
         {
             "index": min(bisect_left(times, note.at), len(times) - 1),

@@ -187,7 +187,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
 
 
 def standing_tables(
-    found: Iterable[SeriesStanding],
+    standings: Iterable[SeriesStanding],
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
     """Return a table per tool and method, with its label, tool and rows by cipher."""
 
@@ -195,7 +195,7 @@ def standing_tables(
         series = row.result.series
         return (series.tool != "ssh", series.method, series.tool)
 
-    ordered = sorted(found, key=lambda row: (kind(row), cipher_order(row.result.series.cipher)))
+    ordered = sorted(standings, key=lambda row: (kind(row), cipher_order(row.result.series.cipher)))
     return [
         (", ".join(word for word in (TOOL_NAMES[tool], method) if word), tool, list(rows))
         for (_, method, tool), rows in groupby(ordered, key=kind)

@@ -66,8 +66,8 @@ def place_of(cipher: str, line: str, after: int) -> int:
     """Find a cipher in a text without line breaks, preferably before a number."""
     name = r"\W?".join(re.split(r"\W", cipher)[:2])
     for follows in (r"[\w@. -]{0,16}?\W{0,9}\d", ""):
-        if found := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
-            return found.start()
+        if match := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
+            return match.start()
     return after
 
 
