@@ -152,6 +152,7 @@ class RemoveChannel(ConfirmView):
     permission_required = EDIT
     model = NotificationChannel
     heading, button = "Delete this channel", "Delete"
+    is_destructive = True
     sentences = ("Pending messages will not be sent. Its deliveries will be deleted from the log.",)
     success_message = "Channel “{object.name}” deleted."
     success_url = reverse_lazy("notifications")

@@ -22,13 +22,13 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. To estimate throughput on the reference host, choose Normalised.",
+        "Measured throughput. Normalised throughput removes differences in plain host speed.",
     ),
     Choice(
         "normalised",
         "Normalised throughput",
-        "Estimated throughput on the reference host, scaled by each host's arcfour, Blowfish "
-        "and 3DES speed.",
+        "Throughput scaled to the reference host by each host's arcfour, Blowfish and 3DES speed, "
+        "which no CPU accelerates. What remains is the effect of AES hardware and software.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "Throughput divided by the host's own 3DES throughput."),
     Choice(

@@ -326,8 +326,9 @@ def _method_lines(contents: Contents) -> Iterator[tuple[str, Any]]:
             if value not in (None, ""):
                 yield name.replace("_", " ").capitalize(), value
         for reason, number in comparison.excluded.items():
-            yield f"Excluded: {reason.replace('_', ' ')}", number
-        known = {*settings, "block_size"}
+            if number:
+                yield f"Excluded: {reason.replace('_', ' ')}", number
+        known = {*settings, "block_size", "sort", "top"}
     yield from (
         (f"Filter: {name}", value) for name, value in contents.parameters if name not in known
     )

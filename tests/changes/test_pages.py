@@ -117,7 +117,11 @@ def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> N
     address = f"/hosts/{Host.objects.get(name='nas').pk}/"
     html = page(member, address)
     assert "Open changes" in html
-    assert re.search(r"OpenSSL aes-gcm −20(\.0)? %", html)
+    link = re.search(r'href="([^"]*#history)">OpenSSL aes-gcm −20(\.0)? %</a>', html)
+    assert link
+    drawn = re.compile(r'<option value="([^"]*)" selected>aes-\d+-gcm')
+    assert drawn.search(html), "the history begins with the series that changed"
+    assert drawn.search(page(member, unescape(link[1])))
     FleetChange.objects.update(status="ignored")
     assert "Open changes" not in page(member, address)
 

@@ -102,6 +102,7 @@ def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
 class RevokeToken(ConfirmView):
     permission_required = "accounts.add_apitoken"
     heading, button = "Revoke this token", "Revoke"
+    is_destructive = True
     sentences = ("Agents and scripts will no longer be able to use it. This cannot be undone.",)
     success_message = "Token “{object.name}” revoked."
     success_url = reverse_lazy("tokens")

@@ -126,7 +126,7 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
         return (
             self.filter(run__host=host, ended_at=None)
             .exclude(change__status__in=(status.IGNORED, status.FIXED))
-            .select_related("change")
+            .select_related("change", "run", "series")
             .order_by("-change__last_at", "-change", "-tool", "family")
         )
 

@@ -93,6 +93,7 @@ class RevokeShare(ConfirmView):
     permission_required = "compare.change_share"
     model = Share
     heading, button = "Revoke this link", "Revoke"
+    is_destructive = True
     sentences = ("The link will stop working immediately. This cannot be undone.",)
     success_message = "Link “{object.name}” revoked."
     success_url = reverse_lazy("shares")

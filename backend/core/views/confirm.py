@@ -26,6 +26,7 @@ class ConfirmView(EditorMixin, FormMixin, DetailView):
     about = "{object.name}"
     sentences: tuple[str, ...]
     button: str
+    is_destructive = False
     success_message: str
     success_url: Any
     form: BaseForm

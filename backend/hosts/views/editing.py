@@ -85,6 +85,7 @@ class RemoveAlias(ConfirmView):
     permission_required = "runs.change_host"
     queryset = HostAlias.objects.select_related("host")
     heading, button = "Remove the former name “{object.name}”", "Remove"
+    is_destructive = True
     about = "{object.host.name} ({object.host.slug})"
     sentences = (
         "Future uploads under “{object.name}” will create a new host.",

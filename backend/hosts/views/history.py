@@ -63,18 +63,20 @@ def history_section(
     results: Iterable[Measurement],
     params: QueryDict,
     notes: Sequence[Note] = (),
+    changed: Iterable[Series] = (),
 ) -> dict[str, Any]:
     """Return the context of the section; ignore and list invalid parameters.
 
-    If the host does not have the requested series, the section shows a message and the default
-    series.
+    The default series is the first of `changed` that was measured. If the host does not have the
+    requested series, the section shows a message and the default series.
     """
     form = HistoryChoice(params)
     form.is_valid()
     measured = sorted((row.series for row in results), key=reading_order)
     known = {series_path(series): series for series in measured}
     key = params.get("series", "")
-    chosen = known.get(key) or _default_series(measured)
+    shown_first = (known.get(series_path(series)) for series in changed)
+    chosen = known.get(key) or next(filter(None, shown_first), None) or _default_series(measured)
     if chosen is None:
         return {}
     fields = {name: getattr(chosen, name) for name in SERIES_FIELDS}

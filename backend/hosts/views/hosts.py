@@ -113,7 +113,9 @@ class HostPage(ReaderMixin, DetailView):
         host, params = self.object, self.request.GET
         notes = list(Note.objects.filter(host=host))
         latest = latest_results(host.pk)
-        past = history_section(host, latest, params, notes)
+        open_changes = FleetChangeMember.objects.open_on(host.pk)
+        changed = [member.series for member in open_changes if member.series]
+        past = history_section(host, latest, params, notes, changed)
         charts = tool_charts(latest)
         return super().get_context_data(
             facts=environment_facts(host.latest_run.document.environment),
@@ -122,7 +124,7 @@ class HostPage(ReaderMixin, DetailView):
             runs=Run.objects.recent_of(host),
             standings=standing_tables(standings(host.pk, latest)),
             doubts=any(chart.doubts for chart in charts),
-            open_changes=FleetChangeMember.objects.open_on(host.pk),
+            open_changes=open_changes,
             advice=advise(Question((host.slug,)), reverse("recommend")),
             notes=notes,
             note_form=NoteForm(auto_id="note-%s"),

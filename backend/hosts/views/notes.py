@@ -45,6 +45,7 @@ class DeleteNote(ConfirmView):
     permission_required = "hosts.delete_note"
     queryset = Note.objects.select_related("host")
     heading, button = "Delete this note", "Delete"
+    is_destructive = True
     about = "{object.host.name}, {object.at:%Y-%m-%d}: {object.text}"
     sentences = (
         "The note will be deleted from all of this host's histories. This cannot be undone.",

@@ -63,6 +63,7 @@ class ShowRun(_RunChange):
 class RemoveRun(_RunChange):
     permission_required = "runs.delete_run"
     heading, button = "Delete this run permanently", "Delete permanently"
+    is_destructive = True
     sentences = (
         "The run, its results and its original document will be deleted. This cannot be undone.",
         "To remove it only from lists and charts, hide it instead.",
