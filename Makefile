@@ -11,7 +11,7 @@ UV = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --genera
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1@/p' Makefile | while IFS=@ read -r target text; do printf '%-18s %s\n' "$$target" "$$text"; done
 
-run: ## Start the site on PORT (default 8000) and measure this machine (MEASURE=0: never, 1: again)
+run: ## Start the site on PORT (default 8000) and measure this machine (MEASURE=0: skip, 1: repeat)
 	$(LAUNCH) run
 
 check: ## Check style and types, and run the tests of changed folders (about a minute)

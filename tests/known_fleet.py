@@ -178,7 +178,7 @@ def _moments(host: KnownHost) -> Iterator[datetime]:
 def _document(host: KnownHost, at: datetime, slow: bool, random: Random) -> dict[str, Any]:
     disturbed = random.random() < DISTURBED
     common = random.gauss(1, host.noise / 3**0.5) * (0.8 if disturbed or slow else 1)
-    busy = {"code": "busy", "detail": "other programs used 31 % of the CPU before the start"}
+    busy = {"code": "busy", "detail": "other programs used 0.31 CPU cores before the start"}
     return run_document(
         *_measurements(host, at, common, random),
         run_id=str(UUID(int=random.getrandbits(128), version=4)),

@@ -39,7 +39,7 @@ def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any
         "host": {"name": "nas", "machine_id": None},
         "tags": {"rack": "b2"},
         "environment": environment(),
-        "conditions": [{"code": "busy", "detail": "other programs used 12 % of the CPU"}],
+        "conditions": [{"code": "busy", "detail": "other programs used 0.12 CPU cores"}],
         "measurements": list(measurements)
         or [ssh_measurement("aes128-gcm@openssh.com", 400e6, 410e6, 420e6)],
         "skipped": [],

@@ -21,7 +21,7 @@ OWN_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # other names of -
 DEPTH_HELP = {
     "quick": "make 3 tries per series; 1 to 2 minutes (default)",
     "standard": "make 5 tries, with all block sizes and decryption; about 5 minutes",
-    "thorough": "add ciphers, make up to 15 tries until stable; about 20 minutes",
+    "thorough": "measure more ciphers, with up to 15 tries each; about 20 minutes",
 }
 
 
@@ -86,7 +86,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--tries", metavar="N", type=between(1, 50, int), help="number of tries per series")
     add("--seconds", metavar="S", type=between(0.1, 20, float), help="duration of each try")
     add("--wait", metavar="S", type=between(0, 99999, float), help="maximum wait for an idle CPU")
-    add("--no-mask", dest="mask", action="store_false", help="skip series without AES hardware")
+    add("--no-mask", dest="mask", action="store_false", help="never disable AES hardware")
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
     add("--target", help="measure ssh to HOST with your ssh configuration; repeatable", **target)
     add("--ssh", metavar="PATH", help="ssh program to measure")
@@ -203,7 +203,7 @@ def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
         run = Run(options, common.Progress("none"))
         possible = possible or run.has_tools()
         lines += capability_lines(run, site)
-        lines += ["", "# Commands (CIPHER: each in ssh -Q cipher; FOLDER: a temporary folder)"]
+        lines += ["", "# Commands (CIPHER is a line of ssh -Q cipher; FOLDER is temporary)"]
         run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
         run.openssl = run.openssl or "openssl"
         children.shown = lines

@@ -165,8 +165,8 @@ def conditions_of_run(
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign
     if tries[0]:
-        text = "other programs used more than %.2f CPU cores during %d of %d tries"
-        yield "disturbed", text % (FOREIGN_LIMIT, *tries)
+        text = "%d of %d tries ran while other programs used more than %.2f CPU cores"
+        yield "disturbed", text % (*tries, FOREIGN_LIMIT)
     if before.times and after.times and after.times.total > before.times.total:
         stolen = after.times.steal - before.times.steal
         share = stolen / (after.times.total - before.times.total)

@@ -167,7 +167,7 @@ class SshPlan(Plan):
                 self.series[channel, method] = Series("ssh", **facts)
         self.steps = [(self.where + ", first connection", FIRST_SECONDS, self.connect)]
         for channel in list(channels) * server.pilots:
-            label = "ssh %s: warm-up" % channel.in_words()
+            label = "ssh %s, warm-up" % channel.in_words()
             pilot = partial(self.attempt, channel, "warm-up", partial(self.pilot, channel))
             self.steps.append((label, PILOT_SECONDS, pilot))
         steady_seconds = server.warm_up_seconds + self.depth.steady_seconds
@@ -175,7 +175,7 @@ class SshPlan(Plan):
         for number in range(self.depth.tries):
             for channel in random.sample(channels, len(channels)):
                 for method in METHODS:
-                    label = f"ssh {channel.in_words()}: {method}, round {number + 1}"
+                    label = f"ssh {channel.in_words()}, {method}, round {number + 1}"
                     label += f" of {self.depth.tries}"
                     turn = partial(self.turn, channel, method)
                     self.steps.append((label, CONNECT_SECONDS + seconds[method], turn))

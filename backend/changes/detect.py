@@ -255,7 +255,7 @@ def _differences(member: Member, begins: int) -> list[str]:
     words = [difference.words for difference in differences]
     if not words:
         _, earlier = recent_upgrade(member.run.host_id, member.at)
-        words = [f"{each.words} (up to {EARLIER.days} days earlier)" for each in earlier]
+        words = [f"{each.words} (up to {EARLIER.days} days before the change)" for each in earlier]
     return [each[:LONGEST_WORDS] for each in words[:MOST_DIFFERENCES]]
 
 

@@ -28,8 +28,8 @@ Severity = NotificationChannel.Severity
 
 SEVERITIES = [
     (Severity.CRITICAL, "Critical: AES acceleration lost"),
-    (Severity.WARNING, "Warning: plus slowdowns, silent hosts, rejected runs, new AES verdicts"),
-    (Severity.INFO, "Info: plus speedups, regained AES acceleration"),
+    (Severity.WARNING, "Warning: also slowdowns, silent hosts, rejected runs, new AES verdicts"),
+    (Severity.INFO, "Info: also speedups, regained AES acceleration"),
 ]
 
 

@@ -108,8 +108,10 @@ class _Speed:
         expected = self.reference.software * self.speed.index
         names = ", ".join(NAMES[family] for family in self.speed.families)
         families = " and ".join(names.rsplit(", ", 1))
+        less = self.factor < 1
+        share = f"{self.factor * 100:.0f} % of" if less else f"{_times(self.factor)} times"
         return (
-            f"{self.cipher} reaches {_mb(self.measured)} MB/s, {_times(self.factor)} times the"
+            f"{self.cipher} reaches {_mb(self.measured)} MB/s, {share} the"
             f" software AES estimate ({_mb(expected)} MB/s, from {families})."
         )
 
@@ -318,7 +320,7 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     elif idle:
         seen.append("Disabling AES hardware has no effect.")
     else:
-        seen.append("AES-128 was not measured with AES hardware both enabled and disabled.")
+        seen.append("AES-128 results with AES hardware enabled or with it disabled are missing.")
     seen.append(speed.words if speed else "AES-128-CBC or a baseline cipher is missing.")
     if flags.reported is None:
         seen.append("The CPU flags are unknown.")

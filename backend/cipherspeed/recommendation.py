@@ -482,8 +482,8 @@ class _Ranking:
                 ends = [
                     f"{openssh_release(text)} on {hosts[end]}"
                     if openssh_version(text)
-                    else f"OpenSSH {end} version on {hosts[end]} unknown; "
-                    "measure SSH with the agent there"
+                    else f"to check the OpenSSH {end} version on {hosts[end]}, "
+                    "measure SSH there with the agent"
                     for end, text in affected.items()
                 ]
                 return f" because of {advisory.name} ({' and '.join(dict.fromkeys(ends))})"
@@ -556,7 +556,8 @@ class _Ranking:
             parts.append(costs or self._against_default(gain))
             saved = gain.cpu_seconds_saved_per_gb
             if saved:
-                parts.append(f"with {abs(saved):.2f} CPU s/GB {'less' if saved > 0 else 'more'}")
+                less = "fewer" if saved > 0 else "more"
+                parts.append(f"using {abs(saved):.2f} {less} CPU seconds per GB")
         if rival and not costs:
             times, status = rival.speed.median / candidate.speed.median, rival.assessment.status
             why = "less secure and not measurably faster"

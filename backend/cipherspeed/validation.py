@@ -35,12 +35,12 @@ TYPES = {
 REQUIREMENTS = {
     "minLength": "Must not be empty.",
     "minItems": "Must not be empty.",
-    "maxLength": "Must have at most {limit:,} characters, not {count:,}.",
-    "maxItems": "Must have at most {limit:,} items, not {count:,}.",
-    "maxProperties": "Must have at most {limit:,} members, not {count:,}.",
-    "minimum": "Must be at least {limit:,}, not {value}.",
-    "maximum": "Must be at most {limit:,}, not {value}.",
-    "exclusiveMinimum": "Must be greater than {limit:,}, not {value}.",
+    "maxLength": "Must have at most {limit:,} characters (got {count:,}).",
+    "maxItems": "Must have at most {limit:,} items (got {count:,}).",
+    "maxProperties": "Must have at most {limit:,} members (got {count:,}).",
+    "minimum": "Must be at least {limit:,} (got {value}).",
+    "maximum": "Must be at most {limit:,} (got {value}).",
+    "exclusiveMinimum": "Must be greater than {limit:,} (got {value}).",
 }
 """Schema keyword -> message."""
 
@@ -126,7 +126,7 @@ def _detail(code: str, limit: Any, value: Any, rules: Schema) -> str:
     if code == "type":
         options = [words for name, words in TYPES.items() if name in options]
     allowed = " or ".join(options)
-    form = "{1} is not valid; use {0}." if code == "enum" else "Must be {0}, not {1}."
+    form = "{1} is not valid; use {0}." if code == "enum" else "Must be {0} (got {1})."
     return form.format(allowed, quoted)
 
 
@@ -204,7 +204,7 @@ def _date_faults(name: str, text: str, now: datetime) -> Iterator[Fault]:
         moment = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         title = run_schema()["$defs"]["time"]["title"]
-        yield Fault(name, "date", f"Must be {title}, not {_quoted(text)}.")
+        yield Fault(name, "date", f"Must be {title} (got {_quoted(text)}).")
         return
     shown = f"{moment:%Y-%m-%d %H:%M} UTC"
     if moment < EARLIEST:

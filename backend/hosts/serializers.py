@@ -54,7 +54,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
         **NULLABLE,
     )
     former_names = serializers.ListField(
-        child=serializers.CharField(), help_text="Other names of the host."
+        child=serializers.CharField(), help_text="Former names of the host."
     )
     same_machine_id = serializers.CharField(
         source="twin.slug",

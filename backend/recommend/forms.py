@@ -92,7 +92,8 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
             self.add_error("link", fault(sentence))
         elif not ends and not narrowing:
             sentence = (
-                "Specify host=HOST, client=HOST and server=HOST, or a filter such as tag=KEY:VALUE."
+                "Specify host=HOST, both client=HOST and server=HOST, or a filter "
+                "such as tag=KEY:VALUE."
             )
             self.add_error("host", fault(sentence))
         elif narrowing and narrowing != ["host"] and not self.errors:

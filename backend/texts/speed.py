@@ -149,7 +149,8 @@ class SpeedRuns:
 
     def count_others(self) -> None:
         if self.others:
-            detail = f"Ignored rows of digests and other algorithms: {len(self.others)}."
+            count, rows = len(self.others), "row" if len(self.others) == 1 else "rows"
+            detail = f"{count} {rows} for digests or other algorithms ignored."
             self.context.remark("not_a_cipher", detail, self.others[0])
 
 

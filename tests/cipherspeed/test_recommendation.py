@@ -81,7 +81,7 @@ def test_the_gain_over_the_default_by_hand() -> None:
     assert (result.default, result.gain_unknown) == ("aes128-ctr", None)
     assert result.order[0].reason == (
         "4.00 times as fast as aes128-ctr, the OpenSSH 9.9 default (range 3.92–4.08), "
-        "with 7.50 CPU s/GB less"
+        "using 7.50 fewer CPU seconds per GB"
     )
 
 
@@ -155,7 +155,7 @@ def test_terrapin_takes_chacha_out_of_the_modern_policy() -> None:
     assert why_not(advised(unsafe))[CHACHA] == reason
     assert names(advised(unsafe, policy="compatible")) == [GCM128, CHACHA]
     unknown = why_not(advised(host(*rates, server=None)))[CHACHA]
-    how = "OpenSSH server version on nas unknown; measure SSH with the agent there"
+    how = "to check the OpenSSH server version on nas, measure SSH there with the agent"
     assert f"because of Terrapin ({how})" in unknown
 
 

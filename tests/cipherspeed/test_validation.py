@@ -95,7 +95,7 @@ def test_faults_deep_inside_are_found_behind_much_that_is_valid() -> None:
     series = [ssh_measurement("aes128-ctr", 1e8) for _ in range(3000)]
     series[2999]["samples"][0]["seconds"] = "long"
     assert validate_run_document(run_document(*series)) == [
-        Fault("measurements.2999.samples.0.seconds", "type", "Must be a number, not 'long'.")
+        Fault("measurements.2999.samples.0.seconds", "type", "Must be a number (got 'long').")
     ]
 
 
@@ -103,9 +103,9 @@ def test_a_fault_quotes_what_was_sent_up_to_100_characters() -> None:
     wrong = {"host": {"name": "x" * 5000}, "tags": [1], "started_at": ["x" * 5000]}
     faults = validate_run_document(run_document(**wrong))
     assert {fault.path: fault.detail for fault in faults} == {
-        "host.name": "Must have at most 200 characters, not 5,000.",
-        "started_at": f'Must be a string, not ["{"x" * 97}….',
-        "tags": "Must be an object, not [1].",
+        "host.name": "Must have at most 200 characters (got 5,000).",
+        "started_at": f'Must be a string (got ["{"x" * 97}…).',
+        "tags": "Must be an object (got [1]).",
     }
 
 

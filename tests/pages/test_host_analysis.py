@@ -128,7 +128,7 @@ def test_noisy_and_disturbed_figures_say_so_beside_them(
     )
     html = page(member, address(both))
     assert "400 MB/s noisy, disturbed no comparable hosts" in text_of(html)
-    assert 'title="The spread is above 5 %; swapping"' in html
+    assert 'title="Tries vary by more than 5 %; swapping"' in html
     assert text_of(page(member, "/")).count("400 MB/s low confidence") == 1
 
 

@@ -67,7 +67,7 @@ def test_a_run_shows_everything_that_is_known_of_it(member: Client, store_run: S
         "noisy",
         "1 measurement is noisy",
         "umac-64-etm@openssh.com, curve25519-sha256",
-        "busy : other programs used 12 % of the CPU",
+        "busy : other programs used 0.12 CPU cores",
         "this OpenSSH does not offer it",
         "AMD EPYC 9R14",
         "24 GiB",

@@ -34,7 +34,9 @@ def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run:
     html = page(member, URL, host="nas")
     said = text_of(html)
     assert order(html) == [GCM256, CHACHA]
-    gain = f"2.00 times as fast as {DEFAULT} (range 1.96–2.04), with 2.50 CPU s/GB less."
+    gain = (
+        f"2.00 times as fast as {DEFAULT} (range 1.96–2.04), using 2.50 fewer CPU seconds per GB."
+    )
     assert f"Use {GCM256}: 600 MB/s, {gain}" in said
     assert "only the client's order matters" in said
     assert lines(html, "ssh-config").endswith(f"Host *\n    Ciphers {GCM256},{CHACHA}\n")
@@ -52,7 +54,7 @@ def test_a_host_gets_its_order_the_gain_and_the_lines(member: Client, store_run:
 def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     member: Client, store_run: StoreRun
 ) -> None:
-    said = "other programs used 80 % of one CPU before the start"
+    said = "other programs used 0.80 CPU cores before the start"
     scattered = ssh_measurement(GCM256, 80e6, 100e6, 200e6)
     disturbed = machine(
         "nas", scattered, series(CHACHA, 20), conditions=[{"code": "busy", "detail": said}]
@@ -121,7 +123,7 @@ def test_a_pair_says_what_to_expect_and_which_links_are_filled(
     html = page(member, f"{URL}?client=laptop&server=server&link=1GbE")
     said = text_of(html)
     assert "Ciphers for laptop to server" in said
-    assert f"Use {GCM256}: estimated 118 MB/s, limited by the link" in said
+    assert f"Use {GCM256}: estimated 118 MB/s (limited by the link)" in said
     tie = "The link limits several ciphers to the same speed."
     assert tie in said
     assert tie not in text_of(page(member, f"{URL}?client=laptop&server=server"))
@@ -142,7 +144,7 @@ def test_a_group_says_what_each_host_loses(member: Client, store_run: StoreRun) 
     html = page(member, f"{URL}?tag=rack:b2")
     said = text_of(html)
     assert "Ciphers for 22 hosts" in said
-    assert f"Use {GCM256}: the 22 hosts keep 97 % of their best speed on average. It is " in said
+    assert f"Use {GCM256}: on average, the 22 hosts reach 97 % of the speed of their best" in said
     assert "for 20 of 22 hosts, largest loss first" in said
     losers = re.findall(r'<tr data-host="([^"]*)"', html)
     assert (losers[0], len(losers)) == ("arm", 20)
@@ -160,7 +162,7 @@ def test_what_is_missing_is_said(member: Client, store_run: StoreRun) -> None:
     assert "dull : client unknown, server unknown; default: unknown" in text_of(html)
     store_run(machine("weak", series("3des-cbc", 9)))
     html = page(member, URL, host="weak")
-    assert "No cipher allowed by the modern policy was measured on weak" in text_of(html)
+    assert "No cipher allowed by the policy “modern” was measured on weak" in text_of(html)
     assert "data-copy" not in html
     html = page(member, URL, host="weak", policy="everything")
     assert "Warning: this list includes weak ciphers" in lines(html, "ssh-config").replace(

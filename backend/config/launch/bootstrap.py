@@ -113,7 +113,7 @@ def fill_environment(requirements: str) -> None:
     stamp = VENV / f"filled-from-{requirements}"
     if stamp.exists() and stamp.read_text() == digest:
         return
-    print(f"Installing packages from {requirements} (once; about a minute) ...", flush=True)
+    print(f"Installing packages from {requirements} (only once; takes a minute) ...", flush=True)
     pip = [str(PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input"]
     # The file lists every package. If pip resolved dependencies, it would choose the newest release
     # of a package required with an extra, and stop because its hash is missing (pypa/pip#9644).

@@ -61,7 +61,7 @@ def _fetch() -> Node:
     links = package / "links"
     if (links / "npm").exists():
         return Node(links)
-    print("No Node 20.19 or later with npm 11 found; downloading it (50 MB) ...", flush=True)
+    print("Node 20.19 or later with npm 11 not found; downloading Node (50 MB) ...", flush=True)
     shutil.rmtree(package, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"]
     command = [*pip, "--only-binary", ":all:", "--target", str(package), WHEEL]

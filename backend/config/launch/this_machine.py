@@ -64,7 +64,8 @@ def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
         for path in (token, settings.MEASURING_FILE):
             path.unlink(missing_ok=True)
     if agent.returncode != 0:
-        print(f"The benchmark failed (exit code {agent.returncode}); the site continues to run.")
+        print(f"The benchmark failed (exit code {agent.returncode}); the site is still running.")
+        print("To retry, stop the site and run `MEASURE=1 make run`.")
         return
     measured.replace(document)
     deadline = time.monotonic() + PROCESSING_SECONDS

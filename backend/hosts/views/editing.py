@@ -58,8 +58,8 @@ class MergeHosts(ConfirmView):
     heading = "Merge “{other.name}” into “{object.name}”"
     about = "{other.name} ({other.slug}) will become part of {object.name} ({object.slug})"
     sentences = (
-        "All its runs ({moved}) will move. Their results will not change.",
-        "Future uploads under the merged name will belong to this host.",
+        "{moved} run{s} will move. The results will not change.",
+        "Future uploads under “{other.name}” will belong to “{object.name}”.",
         "This cannot be undone. The audit log records which runs were moved.",
     )
     button = "Merge"

@@ -158,7 +158,7 @@ async function asPng({ configuration, width, height }: Made, theme: Theme): Prom
   const chart = new Chart(canvas, { ...configuration, options });
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
   chart.destroy();
-  if (!blob) throw new Error(`Cannot create a PNG file of ${width} × ${height} pixels.`);
+  if (!blob) throw new Error(`The chart is too large for a PNG file (${width} × ${height} pixels). Show fewer groups.`);
   return blob;
 }
 

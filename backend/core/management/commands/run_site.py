@@ -122,7 +122,7 @@ class Command(SiteCommand):
         while reason := _not_ready(url):
             self._watch()
             if time.monotonic() > deadline:
-                sys.exit(f"The site is not ready after {READY_SECONDS:.0f} s: {reason}")
+                sys.exit(f"The site did not become ready within {READY_SECONDS:.0f} s: {reason}")
             time.sleep(0.1)
         print(f"\nCiphermark is running at {url}")
         if _password_file().exists():
