@@ -72,7 +72,6 @@ _SSH_SHORT_NAMES = {
     "chacha20": "chacha20-poly1305@openssh.com",
 }
 _SSH_LOOSE = re.compile(r"(aes)-?(128|192|256)-?(cbc|ctr|gcm)(@openssh\.com)?")
-"""Common spellings: AES-128-GCM, aes256ctr."""
 
 _MAC = re.compile(
     r"""(?P<name>hmac-(?:md5|sha1|ripemd160|sha2-256|sha2-512)(?:-96)?|umac-(?:32|64|96|128))
@@ -135,7 +134,6 @@ ONLY_SSH = re.compile(
     r"[^@\s]+@[a-z.]+|(?:aes|camellia|serpent|twofish)(?:128|192|256)-(?:cbc|ctr|gcm)|arcfour(?:128|256)"
     r"|(?:blowfish|3des|cast128)-(?:cbc|ctr)"
 )
-"""Names that only OpenSSH uses."""
 ABOUT_SSH = re.compile(
     r"(?<![a-z])(?:open)?ssh(?:d|[_ -]|\b)|\bscp\b|\bsftp\b|\bdropbear|@openssh\.com"
     r"|\b(?:aes(?:128|192|256)|3des|blowfish|cast128)-(?:cbc|ctr)\b|\barcfour(?:128|256)\b",

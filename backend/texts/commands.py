@@ -96,7 +96,6 @@ class Command:
     target: str | None = None
     target_kind: TargetKind | None = None
     amount: int | None = None
-    """Bytes of one transfer."""
     divided: float | None = None
     """Dividend that the command divides by seconds to print a rate."""
     unusual: str = ""

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +21,6 @@ UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
 """Level of a sentence or command, which applies to the results directly below."""
 WORDS_ABOVE = 50
-"""Number of lines above a result that are searched for its setting."""
 SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
@@ -85,6 +85,18 @@ class Context:
     @property
     def name(self) -> str:
         return " / ".join(self.names[level] for level in sorted(self.names))
+
+    @contextmanager
+    def named(self, machine: str) -> Iterator[None]:
+        """Label the results added in the block with a machine that their row names."""
+        before = self.names, self.heading
+        if machine:
+            self.names, self.heading = {**self.names, PLAIN: machine}, machine
+            self.end_group()
+        yield
+        if machine:
+            self.names, self.heading = before
+            self.end_group()
 
     def add_words(self, text: str, level: int) -> None:
         """Add a heading or sentence, which ends the scope of a command followed by results."""
@@ -178,7 +190,6 @@ class Context:
 
     @property
     def block_size(self) -> int | None:
-        """Return openssl's block size from the line, or from the command or text above."""
         return block_size_in(self.line.text) or self.stated_size
 
     @property

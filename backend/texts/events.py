@@ -25,6 +25,7 @@ class Row(NamedTuple):
     """Number of the `-multi` process that printed it."""
     mark: str = ""
     """Text between the label and the rates, such as a footnote mark."""
+    machine: str = ""
 
 
 class Counted(NamedTuple):
@@ -96,7 +97,6 @@ class TableCell(NamedTuple):
     unit: Unit
     machine: str = ""
     size: int | None = None
-    """Block size of an `openssl speed` result."""
     settings: Mapping[str, Any] = MappingProxyType({})
     caveat: str = ""
 

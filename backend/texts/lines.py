@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 LENGTH_LIMIT = 10_000
 PIECES_LIMIT = 50_000
-"""Maximum number of lines that splitting may add to a text."""
 
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
@@ -50,7 +49,7 @@ _JOINT = re.compile(
     |built\ on:|options:|compiler:|CPUINFO:|available\ timing|timing\ function
     |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]|(?:real|user|sys)\ {{1,4}}\d
     |\S{{1,80}}\ {{1,9}}100%\ {{1,9}}\d|\d[\d.]{{0,9}}user\ |{_PROMPT}))
-    |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[(])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)
+    |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)
     |(?<=type)(?:\s+\d{{1,8}}\ bytes)+(?P<head>\s)(?=\S)""",
     re.X,
 )
@@ -63,7 +62,6 @@ _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
 _WRAPPED_WIDTH = 60
 _TAIL = 200
-"""Number of characters at the end of a joined line that are searched for a continuation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from texts.events import Listed
 from texts.numbers import DURATION, RATE, Unit, rate_of
 
 SEVERAL_TIMES = 3
-"""Factor between rates on one line above which they are not tries of the same series."""
 RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
 MAC = r"(?:hmac|umac)-[\w@.-]{1,40}"
 _TOKEN = re.compile(

@@ -10,7 +10,6 @@ STARTERS = (
     f"{KEYWORDS}|while|until|if|elif|!|sudo|doas|time|gtime|env|command|exec|nohup|nice|ionice"
     "|taskset|chrt|numactl|stdbuf|timeout|caffeinate|repeat|sshpass|winpty|xargs|parallel|trickle|cpulimit"
 )
-"""Programs and keywords that start another program."""
 LOOKERS = "lscpu|uname|uptime|free|nproc|dmesg|done|fi|end|}"
 SOURCES = "dd|cat|head|tail|yes|buffer|mbuffer|pv|tar|zfs"
 PROGRAMS = (

@@ -30,7 +30,7 @@ from texts.lines import Line
 from texts.listed import RATE_SIGNS, read_list
 from texts.numbers import NUMBER, RATE, Unit, number_of, rate_of, size_of
 from texts.prompts import split_prompt
-from texts.words import aes_in
+from texts.words import aes_in, is_name
 
 _N = r"\d{1,9}(?:[.,]\d{1,9})?"
 _SECONDS = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|сек\w{0,5}|s|с|秒)"
@@ -38,7 +38,7 @@ _BYTES = (
     r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|tavua|байт\w{0,3}|バイト|字节|位元組|바이트)"
 )
 _CELL = (
-    r"(?:-?\d{1,18}(?:[.,]\d{1,6})?k?|\d{1,3}(?:[.,'’]\d{3}){1,5}[.,]\d{1,2}k?"
+    r"(?:-?\d{1,18}(?:[.,]\d{1,6})?[km]?|\d{1,3}(?:[.,'’]\d{3}){1,5}[.,]\d{1,2}k?"
     r"|-?inf(?:k)?|-?nan(?:k)?|n/a|-)"
 )
 _PV_RATE = rf"{_N}\ ?[kmgt]?i?b/s"
@@ -80,15 +80,18 @@ def _row(match: re.Match[str]) -> Event | None:
         return None  # a rate
     if aes_in(match["remark"] or "") in ("off", "unclear"):
         mark = "AES"
-    return Row(label, tuple(_cell(cell) for cell in cells), mark=mark)
+    words = (match["remark"] or "").strip()
+    machine = words[1:-1] if words[:1] + words[-1:] == "()" and is_name(words) else ""
+    return Row(label, tuple(_cell(cell) for cell in cells), mark=mark, machine=machine)
 
 
 def _cell(text: str) -> float | None:
     """Parse "29900.29k" as 29,900,290 bytes per second; a cell without k is in bytes."""
-    value = number_of(text.rstrip("k").removeprefix("-"))
+    value = number_of(text.rstrip("kKM").removeprefix("-"))
     if value is None:
         return None  # "inf", "nan": zero seconds
-    return round((-value if text[0] == "-" else value) * (1000 if text[-1] == "k" else 1), 2)
+    scale = {"k": 1e3, "K": 1e3, "M": 1e6}.get(text[-1], 1)
+    return round((-value if text[0] == "-" else value) * scale, 2)
 
 
 def _doing(match: re.Match[str]) -> Event:

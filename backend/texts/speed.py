@@ -61,7 +61,8 @@ class SpeedRuns:
             heads = f"{len(self.sizes)} sizes" if self.sizes else "an unknown block size"
             context.remark("damaged", f"{len(row.rates)} rates for {heads}.")
         else:
-            self._add_row(row, cipher, sizes)
+            with context.named(row.machine):
+                self._add_row(row, cipher, sizes)
 
     def _add_row(self, row: Row, cipher: str, sizes: Sequence[int]) -> None:
         self.rows[cipher] += 1

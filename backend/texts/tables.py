@@ -68,7 +68,6 @@ class Column(NamedTuple):
     setting: str
     is_ignored: bool
     other_unit: Unit | None
-    """Unit in another column or in nearby text."""
 
     @property
     def machine(self) -> str:
@@ -110,7 +109,6 @@ class Above:
 
 
 def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
-    """Return table row events by line index."""
     events: dict[int, tuple[Event, ...]] = {}
     at = end = 0
     header: tuple[object, tuple[int, list[str]]] | None = None

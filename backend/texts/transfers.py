@@ -1,13 +1,14 @@
 """Convert reports of transfers by dd, time, pv, scp and rsync, lists and tables to results."""
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from cipherspeed.types import Tool
 from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
-from texts.events import PLAIN, Elapsed, Listed, Moved, Named, Rated, TableCell, TableRow
+from texts.events import Elapsed, Listed, Moved, Named, Rated, TableCell, TableRow
 from texts.numbers import Unit, amount_in
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
@@ -107,7 +108,6 @@ class Transfers:
         self.context.emit(self.context.group(), "ssh", caveat, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
-        """Return the bytes and seconds of a transfer, or its printed rate."""
         context = self.context
         if trial.moved and trial.moved.seconds > 0:
             return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
@@ -157,18 +157,10 @@ class Transfers:
 
     def on_tablerow(self, row: TableRow) -> None:
         self.end()
-        context = self.context
-        names, heading = context.names, context.heading
-        machine = ""
-        for cell in row.cells:
-            if cell.machine != machine:
-                machine = cell.machine
-                context.names, context.heading = {**names, PLAIN: cell.machine}, cell.machine
-                context.end_group()
-            self._add_cell(cell)
-        if machine:
-            context.names, context.heading = names, heading
-            context.end_group()
+        for machine, cells in groupby(row.cells, lambda cell: cell.machine):
+            with self.context.named(machine):
+                for cell in cells:
+                    self._add_cell(cell)
 
     def _add_cell(self, cell: TableCell) -> None:
         tool: Tool = "openssl" if cell.size else "ssh"

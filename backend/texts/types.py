@@ -16,7 +16,6 @@ SERIES = {
     "openssl": ("tool", "cipher", "acceleration", "operation", "block_size", "threads"),
     "ssh": ("tool", "cipher", "acceleration", "mac", "compression", "target_kind", "target_name"),
 }
-"""Fields that distinguish measurements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,6 @@ class Figure:
 
     @property
     def series(self) -> dict[str, Any]:
-        """Return the fields that all tries of a measurement share."""
         return {name: getattr(self, name) for name in SERIES[self.tool]}
 
     @property
@@ -95,7 +93,6 @@ class Unrecognised:
 @dataclass(frozen=True)
 class Reading:
     format: Format | None
-    """Most frequent format; None without results."""
     sections: tuple[Section, ...]
     unrecognised: tuple[Unrecognised, ...] = ()
     remarks: tuple[Remark, ...] = ()

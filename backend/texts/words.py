@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 _NO = (
     r"(?:without|w/o|w/out|w\.o\.|no|not using|non|ohne|sans|bez|без|utan|zonder|sin|senza|sem"
-    r"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off|关闭|禁用|无|没有|無効)"
+    r"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off"
+    r"|关闭|禁用|不使用|未使用|未启用|无|没有|無効)"
 )
 _OFF = (
     r"(?:disabled|off|masked|turned off|switched off|deactivated|deaktiviert|abgeschaltet|aus"
@@ -16,21 +17,23 @@ _OFF = (
 _AES = (
     r"(?:(?:hardware|hw|cpu|intel|x86) ?)?(?:aes[- _]?ni|aes instructions?|aes hardware"
     r"|aes[- ]?(?:hw|hardware)? ?(?:accel\w{0,12}|support|extensions?)|hardware aes|hw aes"
-    r"|(?:armv8 )?crypto(?:graphy)? extensions?|ia32cap)"
+    r"|(?:armv8 )?crypto(?:graphy)? extensions?|(?:ia32|arm)cap|硬件加速)"
 )
+_NO_AES = rf"(?:{_NO}\s|\bno-)aes(?![\w-])|不加速|\baes (?:disabled|off)"
 _AES_OFF = re.compile(
     rf"(?:^|[\s(,;/+-]){_NO}[\s_:-]{{0,3}}(?:the |any |der |de |l'|d')?{_AES}(?![\w-])"
     rf"|(?:^|[^\w]){_AES}[\s(=:_-]{{0,3}}(?:is |was |are |were |ist |est )?{_OFF}(?!\w)"
-    rf"|{_NO}{_AES}|OPENSSL_(?:ia32|arm)cap\s?=|no[- _]?aes[- _]?ni|software aes|aes in software",
+    rf"|{_NO}{_AES}|{_NO_AES}|OPENSSL_(?:ia32|arm)cap\s?=|software aes|aes in software",
     re.I,
 )
 _AES_ON = re.compile(
-    rf"(?:with|w/|mit|avec|med|met|con|com|с|s|using|use|has|have|启用|开启)[\s_:-]{{0,3}}{_AES}(?![\w-])"
+    r"(?:with|w/|mit|avec|med|met|con|com|с|s|using|use|has|have|启用|开启)"
+    rf"[\s_:-]{{0,3}}(?:{_AES}|aes)(?![\w-])"
     rf"|{_AES}[\s(=:_-]{{0,3}}(?:is |was |are )?(?:enabled|on|active|aktiv\w*|activée?|used)(?!\w)",
     re.I,
 )
 _AES_ALONE = re.compile(r"\W*(?:masked|(?P<on>unmasked|defaults?|normal))\W*", re.I)
-_AES_NAMED = re.compile(rf"{_AES}|aes[- ]?ni|(?:ia32|arm)cap|\baccelerat|software", re.I)
+_AES_NAMED = re.compile(rf"{_AES}|{_NO_AES}|加速|\baccelerat|software", re.I)
 _COMPRESSED = re.compile(
     r"(?<!no )(?<!without )(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
     r"(?:compression|compressed|kompression|komprimiert)(?!\s?(?:=|:|is)?\s?(?:no\b|off|none|disabled|aus))",
@@ -42,7 +45,7 @@ _SEVERAL = re.compile(
     r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
     r"|-multi\b|\bmulti[- ]?(?:thread(?:ed)?|process|core)\b(?! performance)"
     r"|\ball (?:cores|threads|cpus)\b"
-    r"|\bin parallel\b|\bMT-|\bhpn\b|\bparallel(?:e)?\b|\bconcurrent",
+    r"|\bin parallel\b|\bMT-|\bparallel(?:e)?\b|\bconcurrent",
     re.I,
 )
 _SINGLE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
@@ -120,7 +123,9 @@ _SENTENCE_WORDS = re.compile(
     r"|let|please|thanks|see|try|also|just|then|because|but|so|get|got|ist|sind|wird|est|sont)\b",
     re.I,
 )
-_NO_HEADING = re.compile(r"[.!?,;]$|(?:^|\s)-[WDf]\w|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/", re.I)
+_NO_HEADING = re.compile(
+    r"[.!?,;]$|(?:^|\s)-[WDf]\w|\((?:idx|ptr|int)\b|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/", re.I
+)
 _LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
 
 
