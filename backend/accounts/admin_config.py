@@ -4,6 +4,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class SiteAdminConfig(AdminConfig):
-    """Name the admin site. Django reads this before models are available."""
+    """Select the class of the admin site. Django reads this before models are available."""
 
     default_site = "accounts.admin_site.CiphermarkAdminSite"

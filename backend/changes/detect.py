@@ -308,7 +308,7 @@ def _settle(changes: Collection[int]) -> None:
 
 
 def _silent_after(times: Sequence[datetime]) -> datetime | None:
-    """Return when a host with runs at these times becomes silent; None if it has too few runs."""
+    """Return when a host with runs at these times becomes silent, or None for too few runs."""
     latest = times[-LATEST_TIMES:]
     if len(latest) < LEAST_RUNS:
         return None

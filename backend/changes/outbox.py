@@ -26,8 +26,8 @@ DIGEST_AT = time(6)
 """Time of the daily message in UTC."""
 
 SILENCE_WAITS = timedelta(hours=1)
-"""Delay of messages about silent hosts. An agent that was offline uploads its old runs one by one,
-and the host appears silent until the last one has arrived."""
+"""Delay before messages about silent hosts. An agent that was offline uploads its old runs one by
+one, and the host appears silent until the last one has arrived."""
 
 REPEATED = timedelta(days=1)
 """Minimum interval between messages about an entry that more hosts join, as in an upgrade of the

@@ -129,7 +129,7 @@ class SoftwareAes:
 
 @cache
 def software_aes() -> tuple[SoftwareAes, ...]:
-    """Return the references of data/software_aes.json, openssl first."""
+    """Return the reference rates in data/software_aes.json, openssl first."""
     return tuple(SoftwareAes(**reference) for reference in _data("software_aes.json")["references"])
 
 
@@ -151,11 +151,11 @@ def acceleration_verdict(
 ) -> AccelerationVerdict:
     """Return the verdict on a run, or on several runs in one environment.
 
-    `environment` and `skipped` are as in the run document. Speed proves `hardware`, compared
-    with masked or software AES. Otherwise the CPU flags decide. If they include AES, but
-    masking has no effect and AES runs at software speed, the verdict is `unused`. If they lack
-    AES on a CPU model that has it, the verdict is `hidden`; on other models it is `software`.
-    All other cases are `unknown`.
+    `environment` and `skipped` are as in the run document. AES that is clearly faster than
+    masked or software AES proves `hardware`. Otherwise the CPU flags decide. If they include
+    AES, but masking has no effect and AES runs at software speed, the verdict is `unused`. If
+    they lack AES on a CPU model that has it, the verdict is `hidden`; on other models it is
+    `software`. All other cases are `unknown`.
     """
     series, facts = list(measured), environment or {}
     effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")
@@ -238,7 +238,7 @@ def _is_plain_openssl(series: Series) -> bool:
 
 
 def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
-    """Compare AES-128-CBC with software AES; None without a baseline."""
+    """Compare AES-128-CBC with software AES; return None without a baseline."""
     for reference in software_aes():
         rate = rate_beside_baselines(reference.tool, reference.cipher, measured)
         speed = speed_index(baseline_levels(reference.tool, measured), reference.levels)

@@ -17,7 +17,7 @@ NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des"
 
 
 def only(families: Iterable[str]) -> str:
-    """Return "3DES only" or "3DES or arcfour only"; empty for none."""
+    """Return "3DES only" or "3DES or arcfour only", or an empty string for no family."""
     names = " or ".join(NAMES[family] for family in families)
     return f"{names} only" if names else ""
 
@@ -97,7 +97,7 @@ def rate_beside_baselines(
 ) -> float | None:
     """Return a cipher's median, measured like the run's baselines, in bytes per second.
 
-    ssh: with the same method. openssl: at the largest block size. None if it was not measured.
+    ssh: with the same method. openssl: at the largest block size. Return None if not measured.
     """
     series = list(measured)
     methods = {yardstick.series.method for yardstick in _yardsticks(tool, series)}
@@ -139,7 +139,7 @@ class SpeedIndex:
 
     @property
     def uncertainty(self) -> float | None:
-        """Return the uncertainty u, a factor of at least 1; None for one family.
+        """Return the uncertainty u, a factor of at least 1, or None for one family.
 
         It is computed on demand, because that takes several times as long as the index.
         """
@@ -162,7 +162,7 @@ def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> 
     """Return the speed index of a run from levels and reference levels, in bytes per second.
 
     S = geometric mean of b(f) / a(f) over the families that run and reference share, u =
-    exp(stdev(ln(b/a)) / sqrt(number of families)). None if they share no family.
+    exp(stdev(ln(b/a)) / sqrt(number of families)). Return None if they share no family.
     """
     families = tuple(family for family in levels if family in reference)
     if not families:

@@ -16,7 +16,7 @@ WINDOW = 10
 
 SMALLEST_CHANGE = 0.05
 SPREADS = 4
-"""A step exceeds max(5 %, 4 spreads)."""
+"""Number of spreads that a step must exceed; it must also exceed 5 %."""
 
 LASTS = 2
 """Minimum number of runs per level, before a step and after it."""
@@ -148,7 +148,7 @@ def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, flo
 def start_up_difference(seconds: float | None, others: float | None) -> float:
     """Return the difference in rate between tries of these durations, as a fraction.
 
-    0 if a duration is unknown.
+    Return 0 if a duration is unknown.
     """
     if not seconds or not others:
         return 0.0

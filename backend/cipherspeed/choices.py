@@ -85,7 +85,7 @@ def grouping(name: str) -> str:
 
 
 def in_sentence(label: str) -> str:
-    """Return a label without its capital, unless it begins with a name or an abbreviation."""
+    """Return a label with a small first letter, unless a name or an abbreviation begins it."""
     kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
     return label if kept else label[0].lower() + label[1:]
 

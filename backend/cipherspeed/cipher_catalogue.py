@@ -22,7 +22,7 @@ _BARE = re.compile(r"(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:p\d{1,2})?")
 
 
 def openssh_version(text: str | None) -> Version | None:
-    """Parse the release from the output of `ssh -V`; None for other programs or empty text."""
+    """Parse the release in the output of `ssh -V`; return None for other or empty text."""
     match = _OPENSSH.search(text or "") or _BARE.fullmatch(text or "")
     return _parsed(match["version"]) if match else None
 
@@ -62,8 +62,8 @@ class Assessment:
 class Advisory:
     """Describe a weakness of some releases, and the cipher's status in these releases.
 
-    It applies if `either` end or the `server` is affected. `fixed_in_packages`: prefix of the
-    package version text, and the first following number with the fix.
+    It applies if `either` end or the `server` is affected. `fixed_in_packages`: prefix of a
+    package version, and the lowest number after it that has the fix.
     """
 
     name: str

@@ -103,7 +103,7 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's name from its model text, or from its model numbers; None if unknown.
+    """Return the CPU's name from its model text or its model numbers, or None if unknown.
 
     `cpu` is as in a run document. ARM and IBM identify CPUs by numbers.
     """
@@ -130,7 +130,7 @@ def is_virtual_model(model: str | None) -> bool:
 
 
 def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's microarchitecture, with archspec's name if it has one; None if unknown.
+    """Return the CPU's microarchitecture, with archspec's name if it has one, or None if unknown.
 
     Use the CPU's numbers, its name, or the vendor's most specific microarchitecture that
     matches the flags, in this order. The flags are used last, because a hypervisor that hides
@@ -148,8 +148,8 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
     """Return whether this CPU model has AES hardware, regardless of its flags.
 
-    None for unknown and generic models, and for models sold with and without AES (Pentiums up
-    to Broadwell, ARM cores with optional AES).
+    Return None for unknown and generic models, and for models sold with and without AES (Pentiums
+    up to Broadwell, ARM cores with optional AES).
     """
     if is_virtual_model(cpu.get("model")):
         return None

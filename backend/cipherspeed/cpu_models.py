@@ -36,7 +36,7 @@ class X86Entry:
         return any(first <= model <= last for first, last in self.models)
 
     def has_aes(self, name: str | None) -> bool | None:
-        """Return whether a CPU with this name has AES hardware; None if unknown."""
+        """Return whether a CPU with this name has AES hardware, or None if unknown."""
         if self.aes_brands is None:
             return self.aes
         return True if re.search(self.aes_brands, name or "") else None

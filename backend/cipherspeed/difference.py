@@ -74,6 +74,6 @@ def _verdict(ratio: float, noise: float, known: bool) -> Verdict:
 
 
 def mean_ratio(ratios: Iterable[float]) -> float | None:
-    """Return the geometric mean of positive ratios; None if there are none."""
+    """Return the geometric mean of positive ratios, or None if there are none."""
     values = list(ratios)
     return geometric_mean(values) if values else None

@@ -55,7 +55,7 @@ class SshLibrary:
 
 
 def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
-    """Return ssh's library; None if missing or equal to the openssl program's release."""
+    """Return ssh's library, or None if missing or equal to the openssl program's release."""
     text = _other_library(environment)
     if text is None:
         return None

@@ -160,7 +160,7 @@ def differing_facts(
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
-    """Return the flags gained and lost; None if one side has no flags."""
+    """Return the flags gained and lost, or None if one side has no flags."""
     old, new = (set((facts.get("cpu") or {}).get("flags") or ()) for facts in (before, after))
     if not old or not new or old == new:
         return None

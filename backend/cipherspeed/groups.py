@@ -12,14 +12,14 @@ from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.reference_profile import PROFILE
 
 FEW_VOTES = 5
-"""Maximum number of votes in a group whose low-confidence votes are counted."""
+"""Largest group, in results, for which low-confidence results are counted."""
 
 
 class GroupSummary(NamedTuple):
-    """Summarise a cipher in a group, in the metric's unit; `n` is the number of votes.
+    """Summarise a cipher in a group, in the metric's unit; `n` is the number of results.
 
     The median lies between `low` and `high` with a probability of at least 95 %; both are None
-    for fewer than six votes.
+    for fewer than six results.
     """
 
     median: float
@@ -57,14 +57,14 @@ class Ratio(NamedTuple):
 
     @property
     def beyond_noise(self) -> bool | None:
-        """Return whether the interval excludes 1; None if unknown."""
+        """Return whether the interval excludes 1, or None if unknown."""
         if self.low is None or self.high is None or self.tool_changed:
             return None
         return self.low > 1 or self.high < 1
 
 
 def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
-    """Return the ratio of two medians of different hosts; None unless both are positive.
+    """Return the ratio of two medians of different hosts, or None unless both are positive.
 
     `exact`: the reference is a single host without margin. The intervals of the medians are
     combined on a logarithmic scale: MOVER, Zou and Donner, Statistics in Medicine 27 (2008),
@@ -118,8 +118,8 @@ class Group:
 
     `hosts` is the number of hosts; `n` of a result is the number that measured the cipher. The
     mappings are by cipher: `uncertainty`: median uncertainty factor of normalised results.
-    `families`: baselines that are the only one of some votes. `doubtful`: number of noisy or
-    disturbed votes, if there are any and at most `FEW_VOTES` votes. `ratios`: ratio to the
+    `families`: baselines that are the only one of some hosts. `doubtful`: number of
+    low-confidence results, if any, for at most `FEW_VOTES` results. `ratios`: ratio to the
     reference; empty for the reference itself.
     """
 

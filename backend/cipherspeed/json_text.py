@@ -21,7 +21,7 @@ class JsonError(ValueError):
 
 
 class _Refused:
-    """Replace an unacceptable value until its path is known."""
+    """Mark an unacceptable value until its path is known."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

@@ -26,7 +26,7 @@ class Standing:
 def standing(beaten: int, tied: int, others: int) -> Standing | None:
     """Return the percentile from the numbers of slower, tied and compared hosts.
 
-    None if there is no other host.
+    Return None if there is no other host.
     """
     if not others:
         return None

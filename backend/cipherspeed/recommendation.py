@@ -33,7 +33,7 @@ LARGEST_NOISE = 0.9
 """Maximum noise of a series, as a fraction."""
 
 LARGEST_MARGIN = NOISY_SPREAD
-"""Maximum cost of a tie with a noisy series, at either end, as a fraction."""
+"""Maximum margin of a noisy series in the test for ties, as a fraction."""
 
 LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "25 GbE": 25e9}
 """Bits per second by name."""
@@ -517,7 +517,7 @@ class _Ranking:
         return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
 
     def _gain(self, name: str) -> Gain | None:
-        """Return the gain over the defaults; None if no default was measured."""
+        """Return the gain over the defaults, or None if no default was measured."""
         pairs = [
             (by_cipher[name], by_cipher[client.default_cipher])
             for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
@@ -534,7 +534,7 @@ class _Ranking:
         return compared(self._default, pairs, saved)
 
     def _costs(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
-        """Return why a cipher precedes a faster default; None if it does not."""
+        """Return why a cipher precedes a faster default, or None if it does not."""
         default = self._candidates.get(self._default or "")
         if gain is None or gain.highest >= 1 or default is None:
             return None

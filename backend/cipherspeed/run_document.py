@@ -25,7 +25,7 @@ class DocumentRejected(ValueError):
 
 
 def _time(text: str | None, field: str) -> datetime | None:
-    """Parse a time in UTC; None if it is missing in an import or published result."""
+    """Parse a time in UTC; return None if it is missing in an import or published result."""
     if text is None:
         return None
     try:

@@ -85,7 +85,7 @@ MEASURABLE_SECONDS = 1e-6
 def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
     """Return the median CPU seconds of both ends for 10^9 bytes, and its spread (a fraction).
 
-    None if no try measured both ends; the spread is None for fewer than three tries.
+    Return None if no try measured both ends; the spread is None for fewer than three tries.
     """
     costs = []
     for sample in samples:

@@ -40,7 +40,7 @@ class ToolChange:
         return not self.modes.isdisjoint(cipher.lower().split("-"))
 
     def in_release(self, version_text: str) -> bool | None:
-        """Return whether a release has the change; None for other programs and unknown releases."""
+        """Return whether a release has the change, or None for unknown programs and releases."""
         release = openssl_release(version_text) or ""
         series = openssl_series(version_text)
         match = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)

@@ -42,7 +42,7 @@ REQUIREMENTS = {
     "maximum": "Must be at most {limit:,} (got {value}).",
     "exclusiveMinimum": "Must be greater than {limit:,} (got {value}).",
 }
-"""Schema keyword -> message."""
+"""Messages by schema keyword."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
 """Schema keywords that contain schemas of nested values."""

@@ -1,1 +1,1 @@
-"""Compare hosts: query, votes, pages, API and exports."""
+"""Compare hosts: query, results of hosts, pages, API and exports."""

@@ -109,7 +109,7 @@ def follow(rebuild: bool = False) -> None:
 
 @dataclass
 class Step:
-    """Describe an update; `version` exceeds all previous ones, `prefix` is that of its tables."""
+    """Describe an update; `version` exceeds all previous ones, `prefix` begins its table names."""
 
     client: Client
     cursor: CursorWrapper
@@ -278,7 +278,7 @@ class _Generator(ClickHouseGenerator):
     }
 
     def bracket_sql(self, expression: exp.Bracket) -> str:
-        """Return NULL beyond the end of a list, as in DuckDB. Tags are a map."""
+        """Generate indexing that returns NULL past the end of a list; look up tags in a map."""
         if expression.this.name == "tags":
             return super().bracket_sql(expression)
         (place,) = self.bracket_offset_expressions(expression)

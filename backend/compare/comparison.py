@@ -146,10 +146,10 @@ def _hosts(db: Session, query: ComparisonQuery) -> int:
 
 
 def _without_baseline(db: Session, query: ComparisonQuery) -> int:
-    """Count the hosts that vote but have no result."""
+    """Count the hosts in a group that have no result in the metric."""
     if query.metric not in NEEDS_BASELINE:
         return 0
-    every = votes(db, replace(query, matched=False))  # all votes of matched hosts have a result
+    every = votes(db, replace(query, matched=False))  # all rows of matched hosts have a result
     by_host = f"SELECT host FROM {every} GROUP BY host HAVING count(value) = 0"  # noqa: S608
     return int(db(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
 
@@ -192,7 +192,7 @@ FROM (
 interpolates. It includes the `rank`s from either end that bound the median with a probability of at
 least 95 % (none at 0 and n + 1).
 
-By the sign test, the number of votes below the median is binomial with mean n / 2. See David and
+By the sign test, the number of results below the median is binomial with mean n / 2. See David and
 Nagaraja, Order Statistics (2003), section 7.1. The normal approximation is conservative for every
 n.
 """
@@ -201,7 +201,7 @@ n.
 class _Figure(NamedTuple):
     """Summarise a cipher and size in a group.
 
-    `doubtful`: number of low-confidence votes, None if there are too many votes.
+    `doubtful`: number of low-confidence results, None if there are too many results.
     """
 
     cipher: str

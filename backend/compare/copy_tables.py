@@ -28,7 +28,7 @@ UNDATED = -(2**62)
 """Start of an undated run in microseconds, earlier than any other."""
 
 RUNS_BEYOND = 2**32
-"""Number greater than any run's key. It combines start and key into one number that orders runs."""
+"""Number greater than any run's key. Start times this number, plus the key, orders runs."""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class Seen:
 
 
 def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[int] | None]:
-    """Return the current snapshot and the runs changed since; None if all may have changed."""
+    """Return the current snapshot and the runs changed since, or None if all may have changed."""
     cursor.execute(_CHANGES, {"seen": seen.snapshot if seen else None})
     snapshot, database, runs = cursor.fetchone()
     is_new = seen is None or seen.database != database

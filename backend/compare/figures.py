@@ -1,7 +1,8 @@
 """Generate the SQL that selects a query's results in the analytics copy.
 
-`series`: requested series, with one vote per cipher and size. `runs`: runs that pass the filters,
-with group g and split s. User input is always a parameter; only names from fixed lists become SQL.
+`series`: requested series; a host has one result per cipher and size. `runs`: runs that pass the
+filters, with group g and split s. User input is always a parameter; only names from fixed lists
+become SQL.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -24,7 +25,7 @@ OF_TOOL = {
 
 
 class Slot(NamedTuple):
-    """Identify the subject of a vote: a cipher and, for openssl, a block size."""
+    """Identify what a result is for: a cipher and, for openssl, a block size."""
 
     cipher: str
     block_size: int | None
@@ -188,13 +189,13 @@ def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
 
 
 def member(group_by: str, key: str) -> str | None:
-    """Return the ID or text of a group; None if there is no such group."""
+    """Return the ID or label of a group, or None if there is no such group."""
     group = _members(group_by, (key,)).get(key)
     return None if group is None else str(group)
 
 
 def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:
-    """Return IDs or texts of groups and their splits."""
+    """Return the IDs or labels of groups and their splits."""
     own = _members(query.group_by, {group.key for group in groups})
     split: Mapping[str, Any] = {"": 0}
     if query.split_by is not None:

@@ -294,7 +294,7 @@ the locale determines the separator."""
 
 
 def csv_cell(value: Any) -> Any:
-    """Format a value for CSV, and prevent formulas."""
+    """Format a value for CSV, and escape it against formula injection."""
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     if isinstance(value, bool):

@@ -171,7 +171,7 @@ class OrderedForm(ComparisonForm):
 
 
 class GroupsForm(OrderedForm):
-    """Add the search and pages of groups to the form of a comparison."""
+    """Add group search and paging to the comparison form."""
 
     q = Text(help_text="Text that the name of a group must contain.")
     top = Top(help_text="Groups per page: 1 to 200, or all.")

@@ -1,7 +1,7 @@
-"""Create temporary tables of votes in the copy, for one session of `analytics()`.
+"""Create temporary tables of hosts' results in the copy, for one session of `analytics()`.
 
-In a group, a host votes with the environment of its latest run that has a result for a requested
-cipher, and for each cipher with its latest result in that environment. Of undated runs, the one
+In a group, a host is represented by the environment of its latest run that has a result for a
+requested cipher, and for each cipher by its latest result in it. Of undated runs, the one
 with more of these ciphers is considered later; dated runs are later than undated ones.
 
 For example, a laptop in the group of its CPU has these results for GCM and CTR:
@@ -10,10 +10,10 @@ For example, a laptop in the group of its CPU has these results for GCM and CTR:
     2 May, Mac OS X           CTR 87
     3 May, Fedora             CTR 231
 
-It votes with Fedora, the environment of its latest run: GCM 328 from the first run and CTR 231 from
-the third. In the statements below, `eligible` has all three runs, `environments` has Fedora,
-`deciding` has the first and third run (the latest of each set of series), and `latest` has both
-results.
+It is represented by Fedora, the environment of its latest run: GCM 328 from the first run and
+CTR 231 from the third. In the statements below, `eligible` has all three runs, `environments`
+has Fedora, `deciding` has the first and third run (the latest of each set of series), and `latest`
+has both results.
 
 `tests/compare/comparison_reference.py` is a readable reference implementation.
 """
@@ -122,7 +122,7 @@ _DECIDING = f"""
         GROUP BY g, s, host, series_set
     ) USING (recency)
 """  # noqa: S608 - constants
-"""The latest run of each set of series in the voting environment. Ranks are not consecutive,
+"""The latest run of each set of series in the host's environment. Ranks are not consecutive,
 because a run can have two series for a cipher and size, which are ordered by series."""
 
 _RESULTS = """
@@ -148,7 +148,7 @@ _LEVELS = """
 
 
 def votes(db: Session, query: ComparisonQuery) -> str:
-    """Create the table of votes, cached for the session.
+    """Create the table of hosts' results, cached for the session.
 
     It has the run, series and result of each group (g), split (s), host, cipher and size. The
     result is NULL if the run has none in the metric. Matched queries include only matched
@@ -198,7 +198,7 @@ FROM valued SEMI JOIN (
 
 
 def _matched(db: Session, query: ComparisonQuery) -> str:
-    """Create a table with the votes of hosts that have a result in every known group."""
+    """Create a table with the results of hosts that have one in every known group."""
     every = votes(db, replace(query, matched=False))
     known = "value IS NOT NULL AND g::VARCHAR IS DISTINCT FROM $unknown"
     statement = Statement(
@@ -209,7 +209,7 @@ def _matched(db: Session, query: ComparisonQuery) -> str:
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
-    """Return the run and series of all votes, or of those in these groups."""
+    """Return the run and series of all results of hosts, or of those in these groups."""
     with analytics() as db:
         select, parameters = f"SELECT run, series FROM {votes(db, query)}", {}  # noqa: S608
         if groups is not None:

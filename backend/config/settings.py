@@ -215,7 +215,7 @@ DATABASES = {
 # Connection timeout in seconds.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 if not CIPHERMARK_POOLED:
-    # JIT compilation takes longer than any statement of this site. Sorting the votes of ten
+    # JIT compilation takes longer than any statement of this site. Sorting the results of ten
     # thousand hosts requires more than the default of 4 MB.
     options = "-c jit=off -c work_mem=32MB -c random_page_cost=1.1"
     DATABASES["default"]["OPTIONS"].setdefault("options", options)

@@ -96,7 +96,7 @@ USER_DATA = (
     "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
     "ciphermark.token cloud-init.yaml > user-data)"
 )
-"""Command that writes user data with the token, which awk reads from its file."""
+"""Command that writes user data; awk inserts the token from the token file."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's IP address; for IPv6 its /64 network, which belongs to one customer."""
+    """Return the client's IP address or, for IPv6, the /64 network of the same customer."""
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)

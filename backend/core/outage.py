@@ -15,7 +15,7 @@ class AnalyticsUnavailable(Exception):
 
 
 def outage_message(error: Exception) -> str | None:
-    """Describe an outage in a sentence; None for other errors."""
+    """Describe an outage in a sentence; return None for other errors."""
     if isinstance(error, AnalyticsUnavailable):
         return str(error)
     if isinstance(error, UNREACHABLE):

@@ -27,7 +27,7 @@ class BearerTokenAuthentication(BaseAuthentication):
     """Authenticate `Authorization: Bearer TOKEN`; `request.user` stays anonymous."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
-        """Return the token as `request.auth`; None without the header; 401 for an invalid token."""
+        """Return the token as `request.auth`, or None without one; raise 401 if it is invalid."""
         words = get_authorization_header(request).split()
         if not words or words[0].lower() != b"bearer":
             return None

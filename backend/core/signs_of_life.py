@@ -12,7 +12,7 @@ PATIENCE = 0.25
 """Timeout of Redis in seconds."""
 
 SEEN = "ciphermark:last-seen"
-"""Redis hash with Unix seconds by component."""
+"""Redis hash with the last heartbeat of each component, in Unix seconds."""
 
 FAILED = "ciphermark:tasks-failed"
 

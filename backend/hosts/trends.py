@@ -43,7 +43,7 @@ class BetweenSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(BetweenSerializer):
-    """Describe a step: `before` and `after` are medians of the runs on each side."""
+    """Describe a change in speed; `before` and `after` are medians of the runs on each side."""
 
     direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
     before = serializers.FloatField()

@@ -29,7 +29,7 @@ _LATEST_FIRST = """
 SELECT host, run, series, environment, fits FROM ({votes}) ORDER BY undated,
     CASE WHEN undated THEN count(*) OVER (PARTITION BY run) ELSE 0 END DESC, moment DESC
 """
-"""Order of runs, as for votes: of undated runs, the one with more ciphers comes first."""
+"""Order of runs, as in comparisons: of undated runs, the one with more ciphers comes first."""
 
 _DOCUMENT = "ltrim(convert_from(%(expressions)s, 'UTF8'), U&'\\FEFF')::json"
 _OPENSSH = Func(
@@ -71,7 +71,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
 
 
 def _rates(question: Question) -> dict[int, list[Rate]]:
-    """Return, for the latest voting run of each host, the rates in its environment."""
+    """Return the rates of each host in the environment of its latest run with results."""
     filters = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
     form = ComparisonForm(MultiValueDict(filters))
     form.full_clean()
@@ -93,9 +93,9 @@ def _rates(question: Question) -> dict[int, list[Rate]]:
 
 
 def _voting(query: ComparisonQuery) -> dict[tuple[int, int], int]:
-    """Return, for the run and series of each vote, the host's latest run that passes the filters.
+    """Return the host's latest run that passes the filters, by run and series of each result.
 
-    Votes are included from all runs of the period in the environment of that run.
+    Results are included from all runs of the period in the environment of that run.
     """
     period = {name: keys for name, keys in query.filters.items() if name in ("host", *OF_PERIOD)}
     tables = []

@@ -45,7 +45,7 @@ class Question:
 
     @property
     def kind(self) -> Literal["host", "pair", "group"]:
-        """Return "host" for a single named host."""
+        """Return "host" for one named host, "pair", or "group" for all others."""
         if self.is_pair:
             return "pair"
         narrowed = self.filters.keys() - OF_PERIOD

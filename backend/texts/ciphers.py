@@ -96,7 +96,7 @@ def openssl_cipher(label: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def is_other_algorithm(label: str) -> bool:
-    """Return whether `openssl speed` measures this name and it is no cipher, such as a digest."""
+    """Return whether `openssl speed` measures this name, but it is a digest or similar."""
     return bool(_OPENSSL_OTHER.fullmatch("-".join(label.lower().split())))
 
 

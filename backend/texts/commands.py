@@ -351,7 +351,7 @@ def _amount_of_dd(operands: dict[str, str]) -> int | None:
 
 @lru_cache(maxsize=512)
 def _size(text: str) -> int | None:
-    """Parse a size like dd: 1M, 1MB, 1024x1024, $((1024*1024))."""
+    """Parse a size as dd does: 1M, 1MB, 1024x1024, $((1024*1024))."""
     size = 1
     for factor in re.split(r"[x*]", text.strip("$() "), maxsplit=3):
         match = _SIZE.fullmatch(factor.strip())

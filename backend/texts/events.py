@@ -22,7 +22,7 @@ class Row(NamedTuple):
     label: str
     rates: tuple[float | None, ...]
     child: int | None = None
-    """Number of the `-multi` process that printed it."""
+    """Number of the `-multi` process that printed the row."""
     mark: str = ""
     """Text between the label and the rates, such as a footnote mark."""
     machine: str = ""
@@ -88,7 +88,7 @@ class Words(NamedTuple):
 
 
 class Known(NamedTuple):
-    """Mark a line without effect, such as a notice, or the CPU times of `time`."""
+    """Mark a recognised line that changes nothing, such as a notice or the CPU times of `time`."""
 
 
 class TableCell(NamedTuple):

@@ -103,9 +103,9 @@ def size_of(text: str) -> int | None:
 
 
 def number_of(text: str) -> float | None:
-    """Return the value of a number; None if it is ambiguous ("1,234") or not a number.
+    """Return the value of a number, or None if it is ambiguous ("1,234") or not a number.
 
-    A single dot marks decimals. A single comma does so too, unless three digits follow it.
+    A single dot marks decimals. So does a single comma, unless three digits follow it.
     """
     if _SIMPLE.fullmatch(text):
         return float(text)

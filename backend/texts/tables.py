@@ -77,7 +77,7 @@ class Column(NamedTuple):
 
     @property
     def compresses(self) -> bool | None:
-        """Return whether the header mentions compression; None if it does not."""
+        """Return whether the header mentions compression, or None if it does not."""
         if not _SETTINGS["compression"].search(self.title.lower()):
             return None
         return not re.search(r"without|w/o|\bno|\bun|\boff|ohne|sans", self.title, re.I)

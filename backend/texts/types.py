@@ -43,7 +43,7 @@ class Figure:
     uncertain: str = ""
     """Why the result is not selected by default, in about five words; empty if it is certain."""
     implausible: str = ""
-    """Why the result cannot be true; such a result is also uncertain."""
+    """Why the result is implausible; such a result is also uncertain."""
     assumed: tuple[str, ...] = ()
     """Assumptions about missing properties, such as "MB = 1,000,000 bytes" or "loopback"."""
 
@@ -109,4 +109,4 @@ class Hints:
     unit: Literal["MB", "MiB"] | None = None
     transferred: int | None = None
     cipher: str | None = None
-    """For ssh transfers without a cipher."""
+    """Cipher of ssh transfers that do not specify one."""

@@ -4,7 +4,7 @@
 export type Unit = "B/s" | "s/GB" | "ratio" | "relative";
 export type Scale = "linear" | "log";
 
-/** One cipher in one group: statistics over its hosts, one vote each. */
+/** One cipher in one group: statistics over one result per host. */
 export interface Summary {
   median: number;
   q1: number;

@@ -1,4 +1,4 @@
-"""Test manage.py create_token."""
+"""Test that `manage.py create_token` prints a working token and rejects invalid options."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""Provide measured programs and agent runs to the tests of the agent."""
+"""Provide programs to measure and agent runs for the agent's tests."""
 
 import json
 import threading
@@ -53,7 +53,7 @@ def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start servers that send these bytes, one after the other."""
+    """Return a function that starts a server, which sends these responses in turn."""
     servers: list[Server] = []
 
     def start(*answers: bytes, delay: float = 0.0, drip: float = 0.0) -> Server:

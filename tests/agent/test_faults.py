@@ -131,7 +131,7 @@ def test_an_openssl_that_never_answers_is_asked_for_no_figure(
 def test_the_time_that_is_left_never_rises(
     slow: float, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Slow only the warm-ups, which predict the later tries badly."""
+    """Slow only the warm-ups, so that they mispredict the later tries."""
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     progress = agent.Progress("live")

@@ -90,7 +90,7 @@ def cpu_seconds(tried: agent.Tried, *pilots: agent.Tried) -> tuple[object, objec
 
 
 PILOTS = (transfer(100, 0.07, 0.20), transfer(100, 0.09, 0.24))
-"""Pilots with median CPU seconds of 0.08 and 0.22 for 100 bytes."""
+"""Warm-up transfers of 100 bytes with median CPU seconds of 0.08 and 0.22."""
 
 
 def test_cpu_seconds_are_the_slope_between_pilots_and_the_try() -> None:

@@ -57,7 +57,7 @@ def zipf(random: Random, things: Sequence[Any], count: int) -> list[Any]:
 
 
 def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
-    """Return a run of a host with this CPU, and its own operating system and OpenSSL."""
+    """Return a run of a host with this CPU, and the operating system and OpenSSL of its kind."""
     random = Random(f"{SEED} kind {kind}")
     facts = environment(model=cpu, flags=["aes"] if random.random() > 0.1 else ["sse2"])
     facts["cpu"]["vendor"] = "AuthenticAMD" if "AMD" in cpu else "GenuineIntel"

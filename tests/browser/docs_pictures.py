@@ -1,4 +1,4 @@
-"""Create the pictures of docs/how-to: `python -m tests.browser.docs_pictures`.
+"""Create the images of docs/how-to: `python -m tests.browser.docs_pictures`.
 
 Each shows the result of importing the text on its page into a separate site.
 """

@@ -1,4 +1,4 @@
-"""Test use of the compare page."""
+"""Test the form of the compare page in a browser."""
 
 import re
 from urllib.parse import parse_qs, urlsplit

@@ -1,4 +1,4 @@
-"""Provide receivers, and runs with a change, to tests of notifications."""
+"""Provide receivers and runs with a change for tests of notifications."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

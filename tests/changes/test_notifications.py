@@ -1,4 +1,4 @@
-"""Test that change notifications reach real receivers once, are retried, or are not sent."""
+"""Test that notifications reach real receivers once, are retried, and are skipped if required."""
 
 import logging
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Test quartiles, votes and order of groups."""
+"""Test quartiles, results and order of groups."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -39,7 +39,7 @@ class Counted(NamedTuple):
 
     @property
     def within_run(self) -> tuple[Any, ...]:
-        """Return the sort key of results in one run: the series that votes first comes last."""
+        """Return the sort key of results in one run: the series that is preferred comes last."""
         series = self.row.series
         return (not series.pinned, _backwards(series.target_name), -series.pk)
 
@@ -64,7 +64,7 @@ def environment_seen(tool: str, run: Run) -> int:
 
 @dataclass(frozen=True)
 class Vote:
-    """Represent the vote of a host in a group for a cipher.
+    """Represent the result of a host for a cipher in a group.
 
     `value` is in the metric's unit, or None if this run has no result in it. `uncertainty` of a
     normalised result is the factor of its run's speed index; `family` is the only baseline of
@@ -85,7 +85,7 @@ class Vote:
 
 
 class Asked(NamedTuple):
-    """Represent the votes, the hosts of each group, and the hosts without the block size."""
+    """Represent the results, the hosts of each group, and the hosts without the block size."""
 
     votes: list[Vote]
     hosts: defaultdict[GroupKey, set[int]]
@@ -93,11 +93,11 @@ class Asked(NamedTuple):
 
 
 def votes_in_python(query: ComparisonQuery) -> Asked:
-    """Return the votes.
+    """Return the results of hosts.
 
-    In a group, a host votes with one environment: that of its latest run in the group with a
-    result for a requested cipher. For each cipher, it votes with its latest result in that
-    environment.
+    In a group, one environment represents a host: that of its latest run in the group with a
+    result for a requested cipher. For each cipher, its latest result in that environment is
+    used.
     """
     hosts: defaultdict[GroupKey, set[int]] = defaultdict(set)
     of_host: defaultdict[tuple[GroupKey, int], list[Counted]] = defaultdict(list)
@@ -124,7 +124,7 @@ def votes_in_python(query: ComparisonQuery) -> Asked:
 
 
 def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
-    """Return the results with which one host votes in one group."""
+    """Return the results that represent one host in one group."""
     ciphers: defaultdict[Run, set[str]] = defaultdict(set)
     for result in results:
         ciphers[result.run].add(result.row.series.cipher)
@@ -197,9 +197,9 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
 
 
 def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
-    """Group the votes, one for each (group, host, cipher), and summarise each group.
+    """Group the results, one for each (group, host, cipher), and summarise each group.
 
-    `hosts` is the number of hosts in each group. Votes without a result are ignored.
+    `hosts` is the number of hosts in each group. Votes without a value are ignored.
     """
     valued = defaultdict[GroupKey, list[Vote]](list)
     for vote in votes:
@@ -250,7 +250,7 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
 
 
 def interval_rank(n: int) -> int:
-    """Return which vote from either end bounds the median with at least 95 %; 0 if none does."""
+    """Return which result from either end bounds the median with at least 95 %, or 0 if none."""
     return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
 
 
@@ -401,7 +401,7 @@ def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
 
 
 def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, float | None, str]:
-    """Return the value, uncertainty and only baseline of a vote."""
+    """Return the value, uncertainty and only baseline of a result."""
     run, row, metric = one.run, one.row, query.metric
     value = row.cpu_seconds_per_gb if metric == "cpu_seconds_per_gb" else row.median
     divisor: float | None = 1.0

@@ -1,4 +1,4 @@
-"""Embed ClickHouse in the process of the tests."""
+"""Embed ClickHouse in the test process."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Help the launch tests with processes."""
+"""Provide process helpers for the launch tests."""
 
 import os
 import shutil

@@ -23,7 +23,7 @@ def table_values(html: str) -> dict[str, dict[str, float]]:
 
 
 def link(html: str, words: str) -> str:
-    """Return the URL of the link that begins with these words."""
+    """Return the URL of the link whose text begins with these words."""
     found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{words}', html)
     assert found, words
     return unescape(found[1])

@@ -84,7 +84,7 @@ def person(db: None, store_run: StoreRun) -> Client:
 
 
 def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
-    """Return every URL of the site, with parameters that exist."""
+    """Return every URL of the site, with valid parameters."""
     for pattern in patterns:
         path = prefix + str(pattern.pattern).removeprefix("^").removesuffix("$").removesuffix("\\Z")
         if isinstance(pattern, URLResolver):

@@ -76,7 +76,7 @@ def _by_what_changes(
 ) -> str | None:
     """Return the comparison of the two groups that share the most hosts, by `split_by`.
 
-    Use only undisturbed runs if most of these hosts have some. None if no host is in two
+    Use only undisturbed runs if most of these hosts have some. Return None if no host is in two
     groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)

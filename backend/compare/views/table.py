@@ -43,7 +43,7 @@ def only_baseline(group: Group) -> str:
 
 
 def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str]) -> str:
-    """Describe the number of hosts, a lower maximum per cipher, and the only baseline."""
+    """Describe the number of hosts, the maximum per cipher if lower, and a sole baseline."""
     saved = "just saved" if group.key in saved_hosts else ""
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)

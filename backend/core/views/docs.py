@@ -146,7 +146,7 @@ def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
-    """Convert links and pictures to URLs of this site, and other relative links to text."""
+    """Convert links and images to URLs of this site, and other relative links to text."""
     beside = posixpath.dirname(name)
     for token in tokens:
         children = token.children or []

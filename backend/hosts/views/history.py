@@ -25,7 +25,7 @@ from hosts.views.series import reading_order, section_label
 from runs.models import Host, Measurement, Series
 
 LATEST_ROWS = 50
-"""Number of rows of the table by default; the chart has every point."""
+"""Default number of table rows; the chart shows every point."""
 NOTE_LABEL = 24
 """Maximum length of a note's label in the chart."""
 HISTORY_METRICS = tuple(metric for metric in NAMED_METRICS if metric.key in METRICS)

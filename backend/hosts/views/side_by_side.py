@@ -1,4 +1,4 @@
-"""Compare two to four runs or hosts with one of them, the baseline."""
+"""Compare two to four runs or hosts with one of them, the reference."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ class Side:
 
 
 class Cell(NamedTuple):
-    """Represent the result of a series on one side, and its ratio to the baseline.
+    """Represent the result of a series on one side, and its ratio to the reference.
 
     The ratio is None across a change of the tool.
     """
@@ -73,7 +73,7 @@ class Mean(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Describe a side, with URLs that make it the baseline or remove it."""
+    """Describe a side, with URLs that make it the reference or remove it."""
 
     label: str
     side: Side
@@ -266,7 +266,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
-    """Return the tool changes between the baseline and other sides, with numbers of results."""
+    """Return the tool changes between the reference and other sides, with numbers of results."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
     return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

@@ -145,7 +145,7 @@ class Measurement(models.Model):
 
     @property
     def normalised(self) -> float | None:
-        """Return the rate divided by the run's speed index; None without a baseline."""
+        """Return the rate divided by the run's speed index, or None without a baseline."""
         indices = {index.tool: index.index for index in self.run.speed_indices.all()}
         index = indices.get(self.series.tool)
         return self.median / index if self.median is not None and index else None

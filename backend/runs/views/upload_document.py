@@ -1,4 +1,4 @@
-"""Preview and store a run document of the agent."""
+"""Preview and store a run document from the agent."""
 
 from collections.abc import Sequence
 from statistics import median

@@ -1,4 +1,4 @@
-"""Run as `manage.py create_token NAME --scope upload|read [--expires-days N] [--host NAME]`."""
+"""Create an API token (`manage.py create_token NAME --scope upload|read`)."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""Run as `manage.py analytics --rebuild`."""
+"""Rebuild the ClickHouse tables (`manage.py analytics --rebuild`)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Run as `manage.py backup [FILE] [--keep N] [--verify]`."""
+"""Back up the database (`manage.py backup [FILE] [--keep N] [--verify]`)."""
 
 from argparse import ArgumentParser
 from pathlib import Path

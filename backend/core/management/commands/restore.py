@@ -1,4 +1,4 @@
-"""Run as `manage.py restore FILE [--replace]`."""
+"""Restore a backup (`manage.py restore FILE [--replace]`)."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Run as `manage.py load_published`."""
+"""Load published results (`manage.py load_published`)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Run as `manage.py load_runs FILE...`."""
+"""Load run documents in bulk (`manage.py load_runs FILE...`)."""
 
 import gzip
 import sys

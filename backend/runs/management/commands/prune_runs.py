@@ -1,4 +1,4 @@
-"""Run as `manage.py prune_runs [--older-than DAYS] [--dry-run]`."""
+"""Delete old runs (`manage.py prune_runs [--older-than DAYS] [--dry-run]`)."""
 
 from argparse import ArgumentParser
 from typing import Any

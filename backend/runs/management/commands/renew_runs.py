@@ -1,4 +1,4 @@
-"""Run as `manage.py renew_runs`."""
+"""Recompute results from stored documents (`manage.py renew_runs`)."""
 
 from typing import Any
 
