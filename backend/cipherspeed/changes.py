@@ -40,7 +40,7 @@ class Observation(NamedTuple):
 
 
 RunOf = Mapping[K, Observation]
-"""Observations of a run by series. Different configurations are different series."""
+"""Observations of a run, by series. Each configuration is a series of its own."""
 
 
 @dataclass(frozen=True)

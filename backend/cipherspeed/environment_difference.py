@@ -104,7 +104,7 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return the tool's library, or the libraries of both tools; ssh's only if it differs."""
+    """Return the tool's library, or those of both tools; include ssh's only if it differs."""
     alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))

@@ -72,7 +72,7 @@ class GroupView:
 
     @property
     def cipher(self) -> str:
-        """Return the cipher by which groups are sorted; empty for none or several."""
+        """Return the cipher by which groups are sorted, or an empty string for none or several."""
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison) -> dict[str, str]:

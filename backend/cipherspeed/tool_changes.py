@@ -73,7 +73,7 @@ ToolState = tuple[bool | None, ...]
 
 @lru_cache(4096)
 def tool_state(version_text: str, cipher: str) -> ToolState:
-    """Return which changes affect this cipher in a release; empty if none can."""
+    """Return which changes affect this cipher in a release, or an empty tuple if none can."""
     return tuple(
         change.in_release(version_text) for change in tool_changes() if change.touches(cipher)
     )

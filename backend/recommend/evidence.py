@@ -17,7 +17,7 @@ MOST_CONDITIONS = 3
 """Maximum number of conditions listed per run."""
 
 NOT_OFFERED = "this OpenSSH does not offer it"
-"""The agent's reason for skipping a cipher that `ssh -Q cipher` does not list."""
+"""Reason that the agent records for a cipher that `ssh -Q cipher` does not list."""
 
 _VOTES = """
 SELECT v.host AS host, v.run AS run, v.series AS series, r.environment AS environment,

@@ -15,8 +15,8 @@ BATCH_RUNS = 200
 def old_runs(days: int) -> QuerySet[Run]:
     """Return processed runs older than `days`, except each host's latest per environment.
 
-    Published runs are excluded. Age is counted from the newest received run or the current time,
-    whichever is earlier, so that a clock that is ahead cannot delete runs.
+    Published runs are excluded. Age is measured from the newest received run or the current time,
+    whichever is earlier, so that a fast clock deletes no run.
     """
     now = timezone.now()
     newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now

@@ -41,9 +41,9 @@ class Figure:
     """Target of ssh; None if unknown. The document then assumes loopback."""
     target_name: str | None = None
     uncertain: str = ""
-    """Why the result is not selected by default, in about five words; empty if it is certain."""
+    """Reason why the result is not selected by default, in about five words; empty if certain."""
     implausible: str = ""
-    """Why the result is implausible; such a result is also uncertain."""
+    """Reason why the result is implausible; such a result is also uncertain."""
     assumed: tuple[str, ...] = ()
     """Assumptions about missing properties, such as "MB = 1,000,000 bytes" or "loopback"."""
 

@@ -80,7 +80,7 @@ class Setting(NamedTuple):
     operation: str = ""
     several: bool = False
     is_single: bool = False
-    """Whether the result is of one process, even if a command above starts several."""
+    """Whether the result is from one process, even if a command above starts several."""
 
     @classmethod
     def of(cls, text: str) -> "Setting":

@@ -97,7 +97,7 @@ class ComparePage(ReaderMixin, TemplateView):
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
-    """Return the context of the first steps; empty after an agent has uploaded a run."""
+    """Return the context of the first steps, or an empty one after an agent has uploaded a run."""
     if not nobody_measured_yet():
         return {}
     latest = list(Run.objects.listed()[:MOST_ARRIVING])

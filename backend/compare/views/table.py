@@ -54,7 +54,7 @@ def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str])
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Return IDs of groups measured by agents of this site; empty if all are."""
+    """Return IDs of groups measured by agents of this site, or no IDs if all groups are."""
     here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 

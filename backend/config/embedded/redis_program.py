@@ -61,7 +61,7 @@ def provide(log: Path) -> Path:
 
 
 def _version(program: Path) -> tuple[int, ...]:
-    """Parse the version from `Redis server v=6.2.14 sha=...`; () for other text."""
+    """Parse the version in `Redis server v=6.2.14 sha=...`; return () for other text."""
     try:
         answer = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=30, check=False

@@ -37,7 +37,7 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True)
 class Side:
-    """Describe a run, or a host with its latest run; `doubtful` lists its runs with conditions."""
+    """Describe a run, or a host with its latest run; `doubtful` lists its disturbed runs."""
 
     key: str
     run: Run

@@ -152,7 +152,7 @@ class Measurement(models.Model):
 
     @property
     def doubtful(self) -> bool:
-        """Return whether the series is noisy or the run has conditions."""
+        """Return whether the series is noisy or the run was disturbed."""
         return self.noisy or bool(self.run.conditions)
 
     @property

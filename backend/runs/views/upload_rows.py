@@ -49,7 +49,7 @@ def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
 
 
 def setting(figure: Figure) -> str:
-    """Describe differences from the default configuration; empty if there are none."""
+    """Describe differences from the default configuration; return an empty string for none."""
     target = f"to {figure.target_name or 'another host'}" if figure.target_kind == "remote" else ""
     words = (
         "decrypt" if figure.operation == "decrypt" else "",

@@ -19,7 +19,7 @@ const SHARPNESS = 2;
 export async function savePicture(figure: HTMLElement, view: ChartView): Promise<void> {
   const theme = paperTheme(figure, view);
   for (const part of parts(view)) {
-    const file = await asPng(pictureOf(part, theme, location.host), theme);
+    const file = await asPng(pictureOf(part, theme, location.host));
     download(file, `${part.picture?.file ?? "ciphermark-chart"}.png`);
   }
 }
@@ -149,7 +149,7 @@ function around(
   };
 }
 
-async function asPng({ configuration, width, height }: Made, theme: Theme): Promise<Blob> {
+async function asPng({ configuration, width, height }: Made): Promise<Blob> {
   const canvas = document.createElement("canvas");
   canvas.width = width;
   canvas.height = height;

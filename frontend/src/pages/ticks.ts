@@ -4,7 +4,7 @@ const FORM = "form[data-ticks]";
 const FEWEST = 2;
 const MOST = 4;
 
-/** Selected keys, in the order of selection: the first host is the baseline. */
+/** Selected keys, in the order of selection: the first host is the reference. */
 const chosen = new Set<string>();
 
 export function initTicks(): void {
