@@ -137,7 +137,7 @@ def test_nothing_measured_is_an_answer(reader: ApiClient, store_run: StoreRun) -
     assert bare["nothing"] == "bare has no loopback SSH results."
     assert (bare["ssh_config"], bare["sshd_config"], bare["measured"]) == (None, None, None)
     weak = reader.get(URL, {"host": "weak"}).json()
-    assert weak["nothing"] == ("No cipher allowed by the modern policy was measured on weak.")
+    assert weak["nothing"] == "No cipher allowed by the policy “modern” was measured on weak."
     unmatched = reader.get(URL, {"tag": "rack:nowhere"}).json()
     assert unmatched["nothing"] == "No matching host has loopback SSH results."
     pair = reader.get(URL, {"client": "bare", "server": "weak"}).json()
