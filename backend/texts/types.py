@@ -27,7 +27,6 @@ class Figure:
     cipher: str
     format: Format
     position: int = 0
-    """Position among the results in the same line."""
     bytes_per_second: float | None = None
     bytes: int | None = None
     seconds: float | None = None
