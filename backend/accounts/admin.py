@@ -58,7 +58,7 @@ class PeopleAdmin(AuditedAdmin, UserAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Make `is_superuser` read-only unless the user is a superuser."""
+        """Make `is_superuser` read-only unless the signed-in user is a superuser."""
         fields = tuple(super().get_readonly_fields(request, obj))
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 

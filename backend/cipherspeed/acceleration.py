@@ -320,7 +320,7 @@ def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Sp
     elif idle:
         seen.append("Disabling AES hardware has no effect.")
     else:
-        seen.append("AES-128 results with AES hardware enabled or with it disabled are missing.")
+        seen.append("AES-128 was not measured both with and without AES hardware.")
     seen.append(speed.words if speed else "AES-128-CBC or a baseline cipher is missing.")
     if flags.reported is None:
         seen.append("The CPU flags are unknown.")

@@ -27,8 +27,9 @@ METRICS = (
     Choice(
         "normalised",
         "Normalised throughput",
-        "Throughput scaled to the reference host by each host's arcfour, Blowfish and 3DES speed, "
-        "which no CPU accelerates. What remains is the effect of AES hardware and software.",
+        "Throughput is scaled to the reference host by the host's speed with arcfour, Blowfish and "
+        "3DES, for which common CPUs have no instructions. The remaining differences come from AES "
+        "hardware and from software versions.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "Throughput divided by the host's own 3DES throughput."),
     Choice(

@@ -557,15 +557,16 @@ class _Ranking:
             saved = gain.cpu_seconds_saved_per_gb
             if saved:
                 less = "fewer" if saved > 0 else "more"
-                parts.append(f"using {abs(saved):.2f} {less} CPU seconds per GB")
+                cost = f"{abs(saved):.2f} {less} CPU seconds per GB"
+                parts.append(f"It uses {cost} than the default")
         if rival and not costs:
             times, status = rival.speed.median / candidate.speed.median, rival.assessment.status
             why = "less secure and not measurably faster"
             if status != candidate.assessment.status:
                 why = f"{times:.2f} times as fast but rated {status}"
             ranked = f"ranked before {rival.cipher.name}, which is {why}"
-            return f"{', '.join(parts)}. It is {ranked}" if parts else ranked
-        return ", ".join(parts)
+            parts.append(f"It is {ranked}" if parts else ranked)
+        return ". ".join(parts)
 
     def _against_default(self, gain: Gain) -> str:
         """Return "2.00 times as fast as their default ciphers (range 1.96–2.04)"."""

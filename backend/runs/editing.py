@@ -36,7 +36,7 @@ def _run_subject(run: Run) -> Subject:
 
 @transaction.atomic
 def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
-    """Hide a run from all lists and statistics, or show it again."""
+    """Hide a run from all lists and statistics, or unhide it."""
     run = _locked_run(run_pk)
     if run.hidden == hidden:
         return run

@@ -203,7 +203,7 @@ def documents(count: int) -> list[bytes]:
 
 
 def processing(_size: str) -> Iterator[Figure]:
-    """Process runs with one worker; the floor writes their measurements, a transaction per run."""
+    """Time a worker that processes runs; the lower bound only writes their measurements."""
     waiting = list[list[int]]()
     copy = """
         INSERT INTO bench_runs_measurement SELECT m.* FROM runs_measurement m JOIN runs_run r

@@ -44,7 +44,7 @@ def test_five_percent_are_none() -> None:
 
 
 def test_a_noisy_history_needs_a_larger_step() -> None:
-    """Deviate from 100 by 10, 10, 0, 10, 10: a spread of 14.8 %, so a threshold of 59 %."""
+    """Use rates that deviate from 100 by 10, 10, 0, 10, 10: spread 14.8 %, threshold 59 %."""
     noisy = [90.0, 110.0, 100.0, 90.0, 110.0]
     assert steps([*noisy, 150.0, 150.0]) == []
     assert steps([*noisy, 160.0, 160.0])[0].threshold == pytest.approx(0.59304)

@@ -55,7 +55,7 @@ def test_ratios_are_averaged_geometrically() -> None:
 
 
 def test_tries_of_another_length_make_no_difference() -> None:
-    """Allow 7.8 % of a pipeline's rate for 0.9 s against 3 s, whichever side is longer."""
+    """Allow a difference of 7.8 % between pipeline tries of 0.9 s and 3 s, in either order."""
     quick, thorough = Figure(100e6, 0.0, 3, 0.9), Figure(107e6, 0.0, 15, 3.0)
     assert ratio_of(quick, thorough).verdict == "same"
     assert ratio_of(thorough, quick).verdict == "same"

@@ -195,4 +195,4 @@ def test_a_change_is_confirmed_with_a_way_back(editor: Client, store_run: StoreR
     done = editor.post(address, follow=True).content.decode()
     assert "Run hidden: nas, 20" in text_of(done)
     back = editor.post(link(done, "Undo"), follow=True).content.decode()
-    assert "Run shown again: nas, 20" in text_of(back)
+    assert "Run unhidden: nas, 20" in text_of(back)

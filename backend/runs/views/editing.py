@@ -33,7 +33,7 @@ class HideRun(_RunChange):
     heading, button = "Hide this run", "Hide"
     sentences = (
         "The run will disappear from all lists, charts, comparisons and exports.",
-        "No data will be lost. You can show the run again from the list of hidden runs.",
+        "No data will be lost. You can unhide the run in the list of hidden runs.",
     )
     success_message = "Run hidden: {object.host_name}, {date}."
 
@@ -46,9 +46,9 @@ class HideRun(_RunChange):
 
 
 class ShowRun(_RunChange):
-    heading, button = "Show this run again", "Show"
+    heading, button = "Unhide this run", "Unhide"
     sentences = ("The run will appear in all lists and statistics again.",)
-    success_message = "Run shown again: {object.host_name}, {date}."
+    success_message = "Run unhidden: {object.host_name}, {date}."
 
     def change(self, by: Actor) -> None:
         editing.set_hidden(self.object.pk, False, by)
