@@ -18,7 +18,6 @@ from django.utils.text import slugify
 
 from cipherspeed.baselines import only
 from cipherspeed.groups import FEW_VOTES, Comparison
-from cipherspeed.palette import cipher_order
 from cipherspeed.reference_profile import PROFILE
 from compare.question import ComparisonForm, ComparisonQuery
 from runs.filters import RunFilter
@@ -260,8 +259,7 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
     value = value_name(comparison.metric, comparison.unit)
     parameters = question(query, comparison)
     for group in comparison.groups:
-        for cipher in sorted(group.values, key=cipher_order):
-            figure = group.values[cipher]
+        for cipher, figure in group.values.items():
             ratio, families = group.ratios.get(cipher), group.families.get(cipher)
             yield {
                 "group": group.label,

@@ -6,7 +6,7 @@ A workbook has few columns, rates in MB/s, a chart, and a description of the que
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 
@@ -243,7 +243,12 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
 
 def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> None:
     columns = comparison_sheet(comparison)
-    rows = _picked(comparison_rows(contents.query, comparison), columns)
+    by_group = groupby(
+        comparison_rows(contents.query, comparison),
+        lambda row: (row["group_key"], row.get("split_key")),
+    )
+    ordered = (sorted(rows, key=lambda row: cipher_order(row["cipher"])) for _, rows in by_group)
+    rows = _picked(chain.from_iterable(ordered), columns)
     sheet = book.add_table("Comparison", columns.values(), rows)
     groups = drawable(contents.view.on_page(comparison.groups))
     if not groups:

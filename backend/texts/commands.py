@@ -83,7 +83,6 @@ class Command:
     """Program that encrypts, or None for other commands."""
     cipher: str | None = None
     algorithms: tuple[str, ...] = ()
-    """Arguments of `openssl speed`, in lower case."""
     mac: str | None = None
     compression: bool = False
     masked: bool = False

@@ -215,7 +215,6 @@ class Context:
         self.is_ended = True
 
     def emit(self, group: Group, tool: Tool, caveat: str = "", **fields: Any) -> None:
-        """Add a result with its context: settings, caveats and assumptions."""
         self.figures_since_fact = self.command_used = True
         of_line = (self.line.number, tool, len(self.headings))
         if self.shared is None or self.shared[0] != of_line:

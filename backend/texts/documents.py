@@ -41,8 +41,6 @@ class Documents:
 
 
 class _Machine(NamedTuple):
-    """Group the sections of one document; properties of earlier sections take precedence."""
-
     key: str
     sections: Sequence[Section]
     figures: Sequence[Figure]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from texts.ciphers import ssh_cipher
+from texts.ciphers import openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import BESIDE, Context, only_cipher
 from texts.events import PLAIN, Event, Row, Sizes, Typed, Words
@@ -82,7 +82,10 @@ class Fold:
 
     def _add_words(self, words: Words) -> None:
         trial = self.transfers.trial
-        is_over = trial.elapsed is not None or only_cipher(words.text) is not None
+        if words.level < PLAIN or aes_in(words.text):
+            self.speed.end()
+        named = only_cipher(words.text) or openssl_cipher(words.text)
+        is_over = trial.elapsed is not None or named is not None
         if self.after_blank or words.level < PLAIN or is_over:
             self.transfers.end()
         self.context.add_words(words.text, words.level)

@@ -56,7 +56,6 @@ _JOINT = re.compile(
 
 _GLUED = re.compile(r"(?<=\d bytes)(?=\d)|(?<=\.\d\d)(?=\d{1,3}[.,]\d)|(?<=\.\d\dk)(?=\d)")
 _GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
-"""Boundaries of cells in a table that lost its separators."""
 
 _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")

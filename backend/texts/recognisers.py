@@ -157,8 +157,8 @@ RECOGNISERS = (
     ),
     _row_of(
         ("Doing ",),
-        r"""\s*\S{0,12}?Doing\ (?P<label>.{1,40}?)\ (?:ops\ )?for\ (?P<asked>\d{1,5})(?:\.\d+)?\ ?s
-        \ on\ (?P<size>\d{1,10})\ size\ blocks:\s+(?P<count>\d{1,15})\ .{1,40}?
+        r"""[\s#]*\S{0,12}?Doing\ (?P<label>.{1,40}?)\ (?:ops\ )?for\ (?P<asked>\d{1,5})(?:\.\d+)?
+        \ ?s\ on\ (?P<size>\d{1,10})\ size\ blocks:\s+(?P<count>\d{1,15})\ .{1,40}?
         \ in\ (?P<seconds>[\d.,]{1,12})\ ?s\W*""",
         _doing,
         "Doing aes-128-cbc for 3s on 16 size blocks: 131863971 aes-128-cbc's in 3.00s",

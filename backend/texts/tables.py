@@ -10,7 +10,7 @@ from texts.ciphers import ONLY_SSH, is_other_algorithm, mac_name, openssl_cipher
 from texts.events import Event, TableCell, TableRow
 from texts.lines import Line
 from texts.numbers import DURATION, RATE, Unit, number_with, rate_of, unit_of, unit_within
-from texts.words import aes_in, block_size_in, is_name
+from texts.words import Setting, aes_in, block_size_in, is_name
 
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
 _RULE = re.compile(r"[\s|:+=_-]+")
@@ -89,7 +89,6 @@ class Above:
 
     @cached_property
     def caption(self) -> str:
-        """Return the ends of the nearest lines without a rate."""
         near = [line[-300:] for line in self.lines[-4:] if line]
         return " ".join(text for text in near[-2:] if not _RATE_WITHIN.search(text))
 
@@ -347,6 +346,8 @@ def _cell(
     if rate is None or (tool == "openssl" and size is None):
         return []
     caveat = _rate_caveat(text) or rate[1].caveat or caveat
+    if Setting.of(label).several:
+        caveat = "several transfers or threads"
     if settings.get("acceleration") == "":
         caveat = "unclear whether AES was off"
     own = {key: value for key, value in settings.items() if key != "machine" and value != ""}

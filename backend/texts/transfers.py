@@ -103,7 +103,9 @@ class Transfers:
         if rate is None:
             self.context.remark("no_amount", "Transfer without a byte count.", trial.line)
             return
-        caveat = rate.pop("caveat", "") or caveat
+        is_ssh = self.is_about_ssh or self.context.hints.cipher
+        unnamed = "" if is_ssh else "ssh not mentioned"
+        caveat = rate.pop("caveat", "") or caveat or unnamed
         fields = {"line": trial.line, "cipher": cipher} | rate
         self.context.emit(self.context.group(), "ssh", caveat, **fields)
 
@@ -176,7 +178,6 @@ class Transfers:
         self.context.emit(self.context.group(), tool, cell.caveat or caveat or unnamed, **fields)
 
     def _value(self, number: float, unit: Unit, tool: str = "") -> dict[str, Any]:
-        """Return bytes per second, the assumption about MB, and a caveat."""
         is_binary, assumed, caveat = self._megabyte(tool) if unit.is_assumed else (False, "", "")
         value = number * (unit.binary if is_binary else unit.decimal)
         shown = (assumed,) if assumed else ()

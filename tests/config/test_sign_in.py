@@ -39,7 +39,7 @@ def test_each_way_is_off_or_whole(given: dict[str, str]) -> None:
         ({**OIDC, "OIDC_RP_CLIENT_SECRET": ""}, "requires CIPHERMARK_OIDC_CLIENT_SECRET"),
         ({"OIDC_RP_CLIENT_ID": "bench"}, "requires CIPHERMARK_OIDC_ISSUER and CIPHERMARK"),
         ({**OIDC, "OIDC_RP_SCOPES": "profile"}, "must contain openid"),
-        ({**OIDC, "CIPHERMARK_ROLES": {}}, "CIPHERMARK_ROLES is empty, so no one could sign in"),
+        ({**OIDC, "CIPHERMARK_ROLES": {}}, "CIPHERMARK_ROLES is empty, so no one can sign in"),
         ({**PROXY, "CIPHERMARK_PROXY_SECRET": ""}, "requires CIPHERMARK_PROXY_SECRET"),
         (
             {

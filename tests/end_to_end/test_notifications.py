@@ -87,4 +87,4 @@ def test_a_receiver_that_never_ends_its_answer_delays_no_upload_and_no_other_cha
     assert shown.endswith(f"waiting 1 {NO_END}")
     (message,) = hook.received
     assert message["title"] == "Ciphermark: told: slower"
-    assert "openssl aes-gcm: 50% slower" in message["message"]
+    assert "OpenSSL aes-gcm: 50 % slower" in message["message"]
