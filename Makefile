@@ -40,5 +40,5 @@ requirements: ## Update requirements*.txt from requirements*.in, with hashes
 	$(UV) requirements.in -o requirements.txt
 	$(UV) requirements-dev.in -c requirements.txt -o requirements-dev.txt
 
-clean: ## Remove build artifacts: .venv, node_modules, dist and caches (DATA=1: also all data)
+clean: ## Remove build artifacts: .venv, node_modules, dist and caches (DATA=1 also deletes all data)
 	$(LAUNCH) clean

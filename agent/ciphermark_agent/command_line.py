@@ -86,7 +86,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--tries", metavar="N", type=between(1, 50, int), help="number of tries per series")
     add("--seconds", metavar="S", type=between(0.1, 20, float), help="duration of each try")
     add("--wait", metavar="S", type=between(0, 99999, float), help="maximum wait for an idle CPU")
-    add("--no-mask", dest="mask", action="store_false", help="never disable AES hardware")
+    add("--no-mask", dest="mask", action="store_false", help="skip tries with AES hardware masked")
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
     add("--target", help="measure ssh to HOST with your ssh configuration; repeatable", **target)
     add("--ssh", metavar="PATH", help="ssh program to measure")
@@ -115,7 +115,7 @@ def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
         command.set_defaults(call=call)
         return command
 
-    run = add(command_run, "run", "measure; upload if a server is given, else write JSON")
+    run = add(command_run, "run", "measure, then upload, or write JSON if no server is given")
     add_run_options(run)
     add_server_options(run)
     run.set_defaults(**run_defaults)
@@ -142,7 +142,7 @@ def command_run(arguments: argparse.Namespace) -> int:
     sweep_stale_folders()
     refusal = foresee_refusal(site) if site else None
     if refusal:
-        common.complain(refusal + "\nMeasuring anyway; the run is saved for later upload.")
+        common.complain(refusal + "\nMeasuring anyway; the run will be saved for later upload.")
     codes = []
     for number, run_options in enumerate(runs):
         children.catch_signals()
@@ -203,7 +203,7 @@ def dry_run(runs: Sequence[argparse.Namespace], site: Optional[Site]) -> int:
         run = Run(options, common.Progress("none"))
         possible = possible or run.has_tools()
         lines += capability_lines(run, site)
-        lines += ["", "# Commands (CIPHER is a line of ssh -Q cipher; FOLDER is temporary)"]
+        lines += ["", "# Commands (CIPHER is listed by ssh -Q cipher; FOLDER is temporary)"]
         run.ssh, run.sshd = run.ssh or "ssh", run.sshd or "sshd"
         run.openssl = run.openssl or "openssl"
         children.shown = lines

@@ -21,7 +21,7 @@ Wants=network-online.target
 [Service]
 Type=oneshot
 ExecStart={run}
-# Status 1: measured but not uploaded; the run is in the spool
+# Exit code 1: measured but not uploaded; the run is in the spool
 SuccessExitStatus=1
 ExecStartPost=-{upload}
 """

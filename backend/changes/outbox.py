@@ -30,8 +30,8 @@ SILENCE_WAITS = timedelta(hours=1)
 one, and the host appears silent until the last one has arrived."""
 
 REPEATED = timedelta(days=1)
-"""Minimum interval between messages about an entry that more hosts join, as in an upgrade of the
-fleet, and between messages about rejected runs of a host, as with a wrong clock."""
+"""Minimum interval between messages about an entry that hosts keep joining (fleet upgrade), or
+about a host's rejected runs (wrong clock)."""
 
 LONGEST_TITLE = 300
 

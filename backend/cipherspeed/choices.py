@@ -22,7 +22,7 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. Normalised throughput removes differences in plain host speed.",
+        "Measured throughput. Normalised throughput removes differences in baseline speed.",
     ),
     Choice(
         "normalised",

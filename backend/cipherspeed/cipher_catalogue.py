@@ -39,7 +39,7 @@ def _parsed(text: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """Select releases from `since` up to but excluding `until`; None means open."""
+    """Select releases from `since` up to but excluding `until`; None means unbounded."""
 
     since: str | None
     until: str | None

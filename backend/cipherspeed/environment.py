@@ -28,7 +28,7 @@ class Dimensions:
 
 
 def dimensions(environment: Mapping[str, Any]) -> Dimensions:
-    """Return the dimensions of a run document's `environment`; missing values are unknown."""
+    """Return the dimensions of a run document's `environment`; missing values become unknown."""
     cpu, system = environment["cpu"], environment["os"]
     version_text = environment["openssl"].get("version_text")
     model = cpu_name(cpu)

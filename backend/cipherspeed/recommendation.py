@@ -326,8 +326,7 @@ def recommend(
     """Return the ranking for these connections; `link`: bits per second between two hosts.
 
     Includes ciphers that the policy allows and that every host supports and has measured, all
-    with one method: the method with which more ciphers can be ranked. The slowest part
-    determines the speed of a connection.
+    with the method that ranks more ciphers. The slowest part determines the speed of a connection.
     """
     if not connections:
         return Recommendation()
@@ -597,6 +596,7 @@ class _Ranking:
 
 
 def _names(hosts: Iterable[str]) -> str:
-    """Shorten a list of names, as in "nas and 2 more"."""
+    """Shorten a list of names, as in "nas and 2 other hosts"."""
     first, *more = dict.fromkeys(hosts)
-    return f"{first} and {len(more)} more" if more else first
+    hosts = "host" if len(more) == 1 else "hosts"
+    return f"{first} and {len(more)} other {hosts}" if more else first

@@ -96,7 +96,7 @@ _RESULTS = f"""
         SELECT *, row_number() OVER (ORDER BY moment) * {PLACES} AS turn FROM runs
     ) r ON r.id = x.run
 """  # noqa: S608 - constants
-"""Latest results. The rank is higher for later results of a host, cipher and size."""
+"""Results ranked by age per host, cipher and size; the newest has the highest rank."""
 
 _COUNTS = """
 SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),

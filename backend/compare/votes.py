@@ -1,4 +1,4 @@
-"""Create temporary tables of hosts' results in the copy, for one session of `analytics()`.
+"""Create temporary tables of hosts' results in the analytics copy, for one session.
 
 In a group, a host is represented by the environment of its latest run that has a result for a
 requested cipher, and for each cipher by its latest result in it. Of undated runs, the one

@@ -189,7 +189,7 @@ def _picked(rows: Iterable[dict[str, Any]], names: Collection[str]) -> Iterator[
 
 
 class _Book(Workbook):  # type: ignore[misc]  # it has no types
-    """Write a workbook row by row, without formulas and links."""
+    """Write a workbook row by row, without formulas or links."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(

@@ -80,7 +80,7 @@ class ByCursorOfIds(ByCursor):
     offset_cutoff = 10**9  # effectively unlimited; DRF's default is 1,000
 
     def paginate_queryset(self, queryset: Any, request: Any, view: Any = None) -> list[Any]:
-        """Return the IDs after the previous page's last one, or from its position if deleted.
+        """Return the IDs after the previous page's last ID, or after its position if deleted.
 
         Changes elsewhere in the list therefore do not shift the page.
         """

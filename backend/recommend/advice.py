@@ -121,7 +121,7 @@ class Advice:
         if hosts:
             shown = get_text_list(hosts[:NAMED_AT_MOST], "and")
             count = f"{len(hosts)} hosts, including " if len(hosts) > NAMED_AT_MOST else ""
-            return f"Runs were disturbed on {count}{shown}. {again}"
+            return f"The ranking uses disturbed runs on {count}{shown}. {again}"
         first = self.result.order[0]
         used = {first.cipher, self.result.default}
         noisy = {

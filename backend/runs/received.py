@@ -14,7 +14,7 @@ MOST_CONTROLS = 0.01
 
 
 class NotAText(ValueError):
-    """Raised when an upload is not a text; the message is the reason."""
+    """Raised when an upload is not text; the message is the reason."""
 
 
 class TextTooLarge(NotAText):

@@ -124,7 +124,7 @@ def no_json(text: str) -> None:
 
 
 def sound(done: Finished) -> dict[str, Any]:
-    """Return the document of a successful run, which must be valid and without NaN and Infinity."""
+    """Return the document of a successful run, which must be valid without NaN or Infinity."""
     assert done.code == 0, done.err
     document: dict[str, Any] = json.loads(done.out, parse_constant=no_json)
     assert validate_run_document(document) == []

@@ -64,7 +64,7 @@ def test_a_refusal_is_told_before_the_measurement_and_the_run_is_kept(
     server = serve(answer)
     done = run_agent(*ONE_CIPHER, "--server", server.url, before=PATIENT, env=TOKEN)
     assert done.code == 1
-    before, after = done.err.split("Measuring anyway; the run is saved")
+    before, after = done.err.split("Measuring anyway; the run will be saved")
     assert words in before
     assert words in after
     start_again = f"Press Ctrl-C and start again with a token from {server.url}/tokens/"

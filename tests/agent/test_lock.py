@@ -30,7 +30,7 @@ def lock(tmp_path: Path) -> Path:
 
 @contextmanager
 def held(lock: Path, how: int = 0) -> Iterator[None]:
-    """Hold the lock like a measuring agent."""
+    """Hold the lock as a measuring agent does."""
     descriptor = os.open(lock, os.O_RDWR if lock.is_file() else os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)

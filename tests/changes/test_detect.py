@@ -66,7 +66,7 @@ def test_a_known_year_of_60_hosts_has_its_changes_and_hardly_any_other(
     with capsys.disabled():
         print(
             f"\n{len(slower)} of {len(costly)} losses of 7 % and {len(lost)} of 3 of AES found,"
-            f" {len(false)} false in {series} host-series"
+            f" {len(false)} false in {series} pairs of host and series"
         )
     assert lost == {4, 7, 41}
     assert len(slower) >= 0.95 * len(costly)

@@ -246,7 +246,7 @@ def test_what_one_of_two_lacks_is_said() -> None:
     ancient = host(rate("arcfour", 200), rate(GCM128, 80), name="ancient", client=OLD, server=OLD)
     reasons = why_not(between(NAS, ancient, "everything"))
     assert reasons["arcfour"] == "not supported by OpenSSH on nas"
-    assert reasons[GCM256] == "not measured on nas and 1 more"
+    assert reasons[GCM256] == "not measured on nas and 1 other host"
 
 
 def test_what_a_safer_cipher_costs_is_said_with_its_reason() -> None:
@@ -309,7 +309,7 @@ def test_a_group_is_as_safe_as_its_least_safe_member() -> None:
     result = advised(NAS, DESKTOP, host(*NAS.rates, name="old", server=UNPATCHED))
     assert names(result) == [GCM128]
     assert "Terrapin (OpenSSH 9.2 on old)" in why_not(result)[CHACHA]
-    assert why_not(result)[GCM256] == "not measured on nas and 2 more"
+    assert why_not(result)[GCM256] == "not measured on nas and 2 other hosts"
 
 
 @given(st.floats(0.01, 100))

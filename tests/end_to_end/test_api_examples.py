@@ -11,7 +11,7 @@ from tests.sample_documents import environment, openssl_measurement, run_documen
 
 ENDS = ("started", "finished")
 HOST = "api-example"
-"""Host name that replaces "nas" of the examples, because other tests upload runs of "nas"."""
+"""Host name that replaces "nas" in the examples, because other tests upload runs of "nas"."""
 
 
 def test_every_example_of_the_api_works(site: LiveSite, tmp_path: Path) -> None:

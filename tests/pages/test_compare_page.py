@@ -77,7 +77,7 @@ def test_a_machine_measured_by_an_agent_stands_out_from_the_published(
     html = page(member, "/", group_by="cpu")
     assert html.count("Measured with the agent") == 1
     counted = re.search(
-        r"results from (\d+) of (\d+) hosts in \d+ groups \(agent, p", text_of(html)
+        r"results from (\d+) of (\d+) hosts in \d+ groups \(sources: agent, p", text_of(html)
     )
     assert counted is not None
     assert int(counted[1]) < int(counted[2])

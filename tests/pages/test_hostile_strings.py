@@ -94,7 +94,7 @@ def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
 
 
 def filling(path: str, found: re.Match[str]) -> str:
-    """Return the value for a parameter of a path."""
+    """Return the value of a path parameter."""
     nobody = UUID(int=0)
     run = Run.objects.order_by("-id").first()
     hosts = [*Host.objects.filter(name__contains=MARK).values_list("pk", flat=True)[:2], 1, 1]

@@ -36,7 +36,7 @@ def test_the_method_says_where_the_levels_come_from(member: Client) -> None:
     said = text_of(page(member, "/method/"))
     assert "ssh arcfour 179 MB/s" in said
     assert "openssl 3DES 31.2 MB/s" in said
-    assert "our measurements on an AMD EPYC guest with OpenSSL 1.0.1 to 3.0.19" in said
+    assert "measured on an AMD EPYC guest with OpenSSL 1.0.1 to 3.0.19" in said
     assert "speed index of this guest is 0.95" in said
 
 

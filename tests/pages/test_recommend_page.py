@@ -59,7 +59,7 @@ def test_figures_that_deserve_doubt_say_so_before_anybody_follows_them(
     )
     host = store_run(disturbed).host
     assert host
-    caution = f"Runs were disturbed on nas ({said}). Measure again before you change"
+    caution = f"The ranking uses disturbed runs on nas ({said}). Measure again before you change"
     html = page(member, URL, host="nas")
     for text in (text_of(html), text_of(page(member, f"/hosts/{host.pk}/"))):
         assert caution in text

@@ -80,7 +80,7 @@ def account_of(external: ExternalPerson) -> User:
     account then loses its role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
-        words = "The provider sent no valid user ID. Ask the server administrator for help."
+        words = "The provider sent no valid user ID. Ask the administrator for help."
         raise SignInRefused(words, external)
     wanted = Rights(frozenset({external.role} if external.role else ()))
     person = _find(external)
@@ -89,7 +89,7 @@ def account_of(external: ExternalPerson) -> User:
     if person is None or not wanted.roles:
         raise SignInRefused(
             f"You are signed in as {external.name}, but none of your groups has a role on this"
-            " site. Ask the server administrator to add you to a group with a role.",
+            " site. Ask the administrator to add you to a group with a role.",
             external,
         )
     if not person.is_active:

@@ -170,8 +170,8 @@ class FleetChangeMember(models.Model):
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
     stored = MemberQuerySet.as_manager()
-    """Manager that includes members of hidden runs. Entries remain when a run is hidden or
-    shown."""
+    """Manager that includes members of hidden runs, so that entries remain while a run
+    is hidden."""
 
     class Meta:
         indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]

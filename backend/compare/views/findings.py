@@ -19,7 +19,7 @@ Found = Sequence[tuple[str, float]]
 
 
 def finding(comparison: Comparison) -> str:
-    """Return the sentence, or an empty string without a reference or an interval."""
+    """Return the finding as a sentence; it is empty without a reference or an interval."""
     related = [group for group in comparison.groups if group.ratios]
     named = len({group.key for group in related}) > 1
     figures = [

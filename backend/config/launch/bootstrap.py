@@ -121,8 +121,8 @@ def fill_environment(requirements: str) -> None:
     if subprocess.run(pip).returncode:
         sys.exit(
             "Could not install the Python packages; see pip's error above. "
-            "Check the network and the disk, or choose another Python, as in `make run "
-            "PYTHON=/path/to/python3.13`."
+            "Check the network connection and the free disk space, or choose another Python, as in "
+            "`make run PYTHON=/path/to/python3.13`."
         )
     stamp.write_text(digest)
 

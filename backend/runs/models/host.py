@@ -209,7 +209,7 @@ class Host(models.Model):
 
 
 class HostAlias(models.Model):
-    """Store another identity of a host, either a merged host's or a former name."""
+    """Store another identity of a host: that of a merged host, or a former name."""
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none

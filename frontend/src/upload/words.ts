@@ -24,7 +24,7 @@ export function sizeProblem(bytes: number, mostBytes: number): string {
 export function answerProblem(status: number, redirected: boolean): string {
   if (redirected) return "You are signed out. Sign in again in another tab, then save again.";
   if (status === 413) return "The form is too large. Save fewer results at a time.";
-  if (status === 403) return "You do not have permission to save results. Ask the server administrator for access.";
+  if (status === 403) return "You do not have permission to save results. Ask the administrator for access.";
   if (status === 429) return "Too many requests. Try again in a minute.";
   if (status === 503) return "The database is unavailable. Try again in a minute.";
   return `The server returned an error (${status}). See the server log.`;
