@@ -19,7 +19,7 @@ from core.permissions import MayDecideChanges
 from runs.serializers import NULLABLE
 
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
-"""Maximum number of members in a response, latest first."""
+"""Maximum number of members in a response, newest first."""
 
 
 class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):

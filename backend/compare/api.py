@@ -122,7 +122,7 @@ class MeasurementsCsv(FileView):
 
     @_file("measurements_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
-        """Export measurements as CSV, latest run first."""
+        """Export measurements as CSV, newest run first."""
         given = self.form.given
         runs, results = chosen_measurements(self.form)
         lines = measurements_csv(

@@ -33,7 +33,7 @@ from core.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm,
 
 
 class ByCursor(CursorPagination):
-    """Paginate as {"next", "previous", "results"}, latest first."""
+    """Paginate as {"next", "previous", "results"}, newest first."""
 
     page_size = 50
     max_page_size = 200

@@ -37,7 +37,7 @@ from runs.models import (
 
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
-"""Maximum number of changes, latest first, whose environments are compared."""
+"""Maximum number of changes, newest first, whose environments are compared."""
 
 EARLIER = timedelta(days=14)
 EARLIER_RUNS = 14

@@ -75,7 +75,7 @@ class Advice:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """Return the runs used, by host, latest first."""
+        """Return the runs used, by host, newest first."""
         runs = {
             rate.run_id: {
                 "run_id": rate.run_id,

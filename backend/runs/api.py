@@ -46,7 +46,7 @@ class StoredRunSerializer(serializers.Serializer[Any]):
 
 
 class ByStart(ByCursor):
-    """Paginate by start, latest first."""
+    """Paginate by start, newest first."""
 
     ordering: Any = ("-moment", "-id")
     offset_cutoff = None  # type: ignore[assignment]  # any number of runs may have one time

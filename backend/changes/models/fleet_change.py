@@ -118,7 +118,7 @@ class ShownMembers(models.Manager["FleetChangeMember"]):
 
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
     def open_on(self, host: int) -> Self:
-        """Return a host's open changes, latest first.
+        """Return a host's open changes, newest first.
 
         Members of the same change are adjacent.
         """

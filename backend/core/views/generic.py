@@ -16,7 +16,7 @@ from core.parameters import ParameterFilterSet
 
 
 class CursorListView(ListView):
-    """List rows by cursor, latest first."""
+    """List rows by cursor, newest first."""
 
     ordering: tuple[str, ...] = ("-id",)
     paginate_by = ByCursor.page_size

@@ -132,7 +132,7 @@ def _label(series: Series) -> str:
 
 
 def _with_entries(past: History) -> list[tuple[Any, FleetChangeMember | None]]:
-    """Return the changes, latest first, with their entries in `/changes/`."""
+    """Return the changes, newest first, with their entries in `/changes/`."""
     members = _of_family(past).filter(run__in=[change.point.run for change in past.changes])
     entries = {member.run_id: member for member in members}
     return [(change, entries.get(change.point.run.pk)) for change in reversed(past.changes)]

@@ -30,7 +30,7 @@ ROWS = 100
 """Number of series per page."""
 
 CHOICES = 50
-"""Maximum number of runs or hosts offered, latest first."""
+"""Maximum number of runs or hosts offered, newest first."""
 
 NAME_LENGTH = 40
 

@@ -55,7 +55,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return visible runs with all values that lists show, latest received first."""
+        """Return visible runs with all values that lists show, most recently received first."""
         measurements: Any = self.model.measurements.rel.related_model
         series = (
             measurements.objects.filter(run=OuterRef("pk"))

@@ -17,7 +17,7 @@ OWN_FIELDS = ("source", "verdict")
 
 
 class RunList(FilteredListView):
-    """List runs, latest measurement first."""
+    """List runs, newest measurement first."""
 
     queryset = Run.objects.listed()
     ordering = ("-moment", "-id")
