@@ -22,7 +22,8 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. Normalised throughput removes differences in baseline speed.",
+        "Measured throughput. Normalised throughput removes each CPU's general speed, to compare "
+        "AES hardware and software.",
     ),
     Choice(
         "normalised",

@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Describe a `Doing` line: blocks in `seconds`, of `requested` seconds."""
+    """Describe a `Doing` line: `blocks` in `seconds` of CPU time; `requested` seconds."""
 
     label: str
     size: int
