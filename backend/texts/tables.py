@@ -44,7 +44,7 @@ _SETTINGS = {
     "unit": re.compile(r"units?$"),
     "size": re.compile(
         r"^(?:(?:block|chunk|buffer|input|message|packet)(?:[ _-]?size)?s?|bytes)"
-        r"(?: ?\((?:in )?bytes\))?$"
+        r"(?: ?\((?:in )?bytes\))?$|^sizes? \((?:in )?bytes\)$"
     ),
     "machine": re.compile(
         r"^(?:host(?:name)?|machine|server|node|system|device|board|cpu|computer|box|rechner|maschine)"
@@ -119,7 +119,7 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         titles = [line.text.strip() for line in lines[end:at]]
         is_continued = any(titles) and all(not title or _openssl_name(title) for title in titles)
         end = at + 1
-        if split in _DELIMITERS.values() and end < len(lines) and not lines[end].text:
+        while split in _DELIMITERS.values() and lines[end : end + 1] and not lines[end].text:
             end += 1  # below its header
         while end < len(lines) and _splitter(lines[end].text) is split:
             end += 1
@@ -165,7 +165,8 @@ def _splitter(text: str) -> Callable[[str], list[str]] | None:
 
 def _by(delimiter: str) -> Callable[[str], list[str]]:
     return lambda line: [
-        cell.strip() for cell in next(csv.reader([line.strip(" ")], delimiter=delimiter))
+        cell.strip()
+        for cell in next(csv.reader([line.strip(" ")], delimiter=delimiter, skipinitialspace=True))
     ]
 
 
