@@ -53,6 +53,6 @@ def answers() -> list[Card]:
         cipher = max(fastest, key=lambda name: (fastest[name], name))
         hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))}"
         address = reverse("recommend") + PageAddress.of(source="agent", **{"for": "group"})
-        text = f"is the fastest recommended cipher on {hosts} with agent runs"
+        text = f"is the fastest recommended cipher on {hosts} with runs"
         cards.append(Card(short_names([cipher])[cipher], text, address))
     return cards
