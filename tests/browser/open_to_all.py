@@ -49,6 +49,7 @@ def assert_open_to_all(page: Page) -> None:
 
 def assert_accessible(page: Page) -> None:
     """Check the page in its current state, in light and dark colours."""
+    page.wait_for_load_state()
     page.add_script_tag(path=AXE)
     assert violations(page) == []
     # Disable transitions, because axe would check colours before they are dark.
