@@ -93,10 +93,12 @@ class Context:
         if machine:
             self.names, self.heading = {**self.names, PLAIN: machine}, machine
             self.end_group()
-        yield
-        if machine:
-            self.names, self.heading = before
-            self.end_group()
+        try:
+            yield
+        finally:
+            if machine:
+                self.names, self.heading = before
+                self.end_group()
 
     def add_words(self, text: str, level: int) -> None:
         """Add a heading or sentence, which ends the scope of a command followed by results."""

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from texts.ciphers import ONLY_SSH, is_other_algorithm, mac_name, openssl_cipher, ssh_cipher
@@ -164,10 +164,8 @@ def _splitter(text: str) -> Callable[[str], list[str]] | None:
 
 
 def _by(delimiter: str) -> Callable[[str], list[str]]:
-    return lambda line: [
-        cell.strip()
-        for cell in next(csv.reader([line.strip(" ")], delimiter=delimiter, skipinitialspace=True))
-    ]
+    reader = partial(csv.reader, delimiter=delimiter, skipinitialspace=True)
+    return lambda line: [cell.strip() for cell in next(reader([line]))]
 
 
 _DELIMITERS = {delimiter: _by(delimiter) for delimiter in ("\t", ";", ",")}
@@ -267,7 +265,7 @@ def _titled_rows(
         if re.search(_RATIO, row[0], re.I):
             continue
         row_size = _size_of_title(row[0]) if is_size else None
-        cells: list[TableCell] = []
+        cells: dict[tuple[str, str, int | None], TableCell] = {}
         for text, column, name in zip(row, columns, names, strict=True):
             size, cipher = row_size or column.size, name[0] if name else ""
             if size and size & (size - 1) == 0:
@@ -287,10 +285,10 @@ def _titled_rows(
                 label = " / ".join(filter(None, (label, machine)))
             settings = {"acceleration": aes} if aes and size else {}
             caveat = _rate_caveat(text) or rate[1].caveat
-            if not any((cell[0], *cell[3:5]) == (cipher, label, size) for cell in cells):
-                cells.append(TableCell(cipher, *rate, label, size, settings, caveat))
+            cell = TableCell(cipher, *rate, label, size, settings, caveat)
+            cells.setdefault((cipher, label, size), cell)
         if cells:
-            yield index, (TableRow(tuple(cells)),)
+            yield index, (TableRow(tuple(cells.values())),)
 
 
 def _openssl_name(text: str) -> str | None:

@@ -2,11 +2,13 @@
 
 import textwrap
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from texts.context import Context
 from texts.read import read_text
 from texts.types import Hints
 
@@ -23,6 +25,21 @@ PIECES = (
 
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=40).map("".join)
 rates = st.floats(0.01, 5_000).map(lambda rate: round(rate, 2))
+
+
+def test_a_row_that_fails_does_not_label_later_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    emit = Context.emit
+
+    def fail_at_first(context: Context, *values: Any, **fields: Any) -> None:
+        if "A53" in context.line.text:
+            raise ValueError
+        emit(context, *values, **fields)
+
+    monkeypatch.setattr(Context, "emit", fail_at_first)
+    rows = ("aes-128-cbc 9.00k (Cortex-A53)", "aes-192-cbc 8.00k", "aes-256-cbc 7.00k (Cortex-A72)")
+    reading = read_text("\n".join(("type 16 bytes", *rows)))
+    assert [remark.code for remark in reading.remarks] == ["parser_failed"]
+    assert [section.label for section in reading.sections] == ["from line 3", "Cortex-A72"]
 
 
 @given(texts)
