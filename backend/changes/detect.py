@@ -224,7 +224,7 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
             setattr(member, name, getattr(part.member, name))
         if member is part.member:
             if part.begins not in differences:
-                differences[part.begins] = _differences(member, part.begins)
+                differences[part.begins] = _differences(host, member, part.begins)
             member.differences = differences[part.begins]
             member.change = entries.setdefault(part[:4], entries.get(part[:4]) or _entry(part))
             if is_news(part.shown_at):
@@ -248,13 +248,13 @@ def _lock_entries() -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
 
-def _differences(member: Member, begins: int) -> list[str]:
+def _differences(host: int, member: Member, begins: int) -> list[str]:
     runs = member.previous_id, begins
     documents = RunDocument.objects.in_bulk(runs)
     differences = environment_difference(*(documents[run].environment for run in runs))
     words = [difference.words for difference in differences]
     if not words:
-        _, earlier = recent_upgrade(member.run.host_id, member.at)
+        _, earlier = recent_upgrade(host, member.at)
         words = [f"{each.words} (up to {EARLIER.days} days before the change)" for each in earlier]
     return [each[:LONGEST_WORDS] for each in words[:MOST_DIFFERENCES]]
 

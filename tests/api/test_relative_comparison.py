@@ -89,7 +89,7 @@ def test_a_host_is_a_baseline_by_its_key_or_id(reader: ApiClient, key: str | Non
     ("query", "parameter", "said"),
     (
         ({"relative_to": "9.9"}, "relative_to", "No openssl_series group has the key '9.9'."),
-        ({"relative_to": "host:nobody"}, "relative_to", "Unknown host 'nobody'."),
+        ({"relative_to": "host:absent"}, "relative_to", "Unknown host 'absent'."),
         ({"relative_to": "host:999999"}, "relative_to", "Unknown host '999999'."),
         (
             {"split_by": "openssl_series"},

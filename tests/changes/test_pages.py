@@ -95,7 +95,7 @@ def test_the_front_page_begins_with_what_became_slower_hides_aes_and_is_fastest(
     assert cards() == [
         "2 hosts became slower in the last 30 days",
         "3 hosts do not use AES hardware",
-        "aes128-gcm is the fastest recommended cipher on 2 of 3 hosts with runs",
+        "aes128-gcm is the fastest recommended cipher on 2 of 3 measured hosts",
     ]
     FleetChangeMember.objects.filter(run__host__name="nas").update(at=long_ago)
     assert cards()[0] == "1 host became slower in the last 30 days"

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from django.http import QueryDict
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 
@@ -51,8 +52,9 @@ def answers() -> list[Card]:
     own = ComparisonQuery(group_by="host", ciphers=RECOMMENDED, filters={"source": ("agent",)})
     if fastest := fastest_ciphers(own):
         cipher = max(fastest, key=lambda name: (fastest[name], name))
-        hosts = f"{fastest[cipher]} of {counted_hosts(sum(fastest.values()))}"
+        every = sum(fastest.values())
+        hosts = f"{fastest[cipher]} of {every} measured host{pluralize(every)}"
         address = reverse("recommend") + PageAddress.of(source="agent", **{"for": "group"})
-        text = f"is the fastest recommended cipher on {hosts} with runs"
+        text = f"is the fastest recommended cipher on {hosts}"
         cards.append(Card(short_names([cipher])[cipher], text, address))
     return cards

@@ -113,7 +113,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 
 
 def compare_context(
-    params: QueryDict, form: PageForm, saved_hosts: tuple[str, ...] = ()
+    params: QueryDict, form: PageForm, saved_hosts: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the context of a valid query, without the split if it has too many values."""
     query, passed_over = form.query, form.passed_over
