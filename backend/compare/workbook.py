@@ -1,7 +1,4 @@
-"""Export workbooks for human readers; programs use CSV.
-
-A workbook has few columns, rates in MB/s, a chart, and a description of the query.
-"""
+"""Export workbooks for human readers; programs use CSV."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +7,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 
+from xlsxwriter.chart import Chart
 from xlsxwriter.format import Format
 from xlsxwriter.utility import xl_range_formula
 from xlsxwriter.workbook import Workbook
@@ -17,7 +15,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from cipherspeed.choices import heading
 from cipherspeed.group_view import GroupView, drawable
-from cipherspeed.groups import NEEDS_PROFILE, Comparison, Group
+from cipherspeed.groups import NEEDS_PROFILE, Comparison, Group, Ratio
 from cipherspeed.palette import cipher_order, colour, short_names
 from cipherspeed.reference_profile import PROFILE
 from compare.files import (
@@ -50,11 +48,13 @@ HOW_TO_READ = (
     "An empty cell means unknown or not applicable, never zero.",
 )
 AXES = {
-    "B/s": ("MB/s (10⁶ bytes per second)", "#,##0,,"),
+    "B/s": ("MB/s (10⁶ bytes per second)", "#,##0"),
     "s/GB": ("CPU seconds per GB (10⁹ bytes)", "0.0"),
     "ratio": ("times", "0.0"),
 }
 """Axis title and number format by unit."""
+
+DIFFERENCE = "+0%;-0%;0%"
 
 
 class SheetColumn(NamedTuple):
@@ -79,7 +79,49 @@ FIGURES = {
 """Suffix of headings, format and scale, by unit."""
 
 
-def comparison_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
+class Grey(float):
+    """Mark a difference that is not beyond the noise."""
+
+
+def matrix_columns(comparison: Comparison, ciphers: Sequence[str]) -> Iterator[SheetColumn]:
+    """Yield the columns of the sheet Comparison, which has one row per group."""
+    _, form, scale = FIGURES[comparison.unit]
+    names = short_names(ciphers)
+    yield SheetColumn("Group", 34)
+    yield SheetColumn("Hosts", 8)
+    for cipher in ciphers:
+        yield SheetColumn(names[cipher], 14, form, scale)
+        if comparison.relative_to:
+            yield SheetColumn(f"{names[cipher]}, difference", 12, DIFFERENCE)
+
+
+def matrix_row(comparison: Comparison, group: Group, ciphers: Sequence[str]) -> Iterator[Any]:
+    yield group.name
+    yield group.hosts
+    for cipher in ciphers:
+        summary, ratio = group.values.get(cipher), group.ratios.get(cipher)
+        yield summary and summary.median
+        if comparison.relative_to:
+            yield ratio and _difference(ratio)
+
+
+def _difference(ratio: Ratio) -> float | str:
+    if ratio.tool_changed:
+        return "tool changed"
+    return (float if ratio.beyond_noise else Grey)(ratio.ratio - 1)
+
+
+def matrix_notes(comparison: Comparison) -> Iterator[str]:
+    yield heading(comparison)
+    unit = "" if comparison.unit == "ratio" else f", in {AXES[comparison.unit][0]}"
+    note = f"Each value is the median of the hosts in the group{unit}."
+    if comparison.relative_to:
+        label = comparison.relative_to.label or comparison.relative_to.key
+        note += f" Differences are relative to {label}. Grey: within the noise, or too few hosts."
+    yield note
+
+
+def details_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
     value = value_name(comparison.metric, comparison.unit)
     unit, form, scale = FIGURES[comparison.unit]
     headings = {
@@ -196,34 +238,46 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
             file, {"constant_memory": True, "remove_timezone": True, "nan_inf_to_errors": True}
         )
         wrapped = {"bold": True, "text_wrap": True, "valign": "top"}
+        self.title = self.add_format({"bold": True, "font_size": 14})
+        self.note = self.add_format({"font_color": "#5B626C"})
         self.header = self.add_format({**wrapped, "bg_color": "#E8ECF2", "bottom": 1})
         # Cells remain text when users edit them.
         self.text = self.add_format({"quote_prefix": True})
         self.date = self.add_format({"num_format": "yyyy-mm-dd hh:mm", "align": "left"})
 
     def add_table(
-        self, name: str, columns: Collection[SheetColumn], rows: Iterable[Sequence[Any]]
+        self,
+        name: str,
+        columns: Collection[SheetColumn],
+        rows: Iterable[Iterable[Any]],
+        notes: Sequence[str] = (),
     ) -> Worksheet:
-        """Add a sheet with a frozen header and filters."""
+        """Add a sheet with a frozen header and filters, below a title and other notes."""
         sheet = self.add_worksheet(name)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
-        sheet.repeat_rows(0)
-        sheet.freeze_panes(1, 1)
-        sheet.set_row(0, 2 * LINE_POINTS)
-        numbers = [self.add_format({"num_format": column.form or "0"}) for column in columns]
+        for row, note in enumerate(notes):
+            self.write(sheet, row, 0, note, self.note if row else self.title)
+        top = len(notes)
+        sheet.repeat_rows(top)
+        sheet.freeze_panes(top + 1, 1)
+        sheet.set_row(top, 2 * LINE_POINTS)
+        forms = [{"num_format": column.form or "0"} for column in columns]
+        numbers = [self.add_format(form) for form in forms]
+        greys = [self.add_format({**form, "font_color": "#767C85"}) for form in forms]
         for place, column in enumerate(columns):
             sheet.set_column(place, place, column.width)
-            self.write(sheet, 0, place, column.heading, self.header)
-        last = 1
+            self.write(sheet, top, place, column.heading, self.header)
+        last = top + 1
         scales = [column.scale for column in columns]
-        for last, values in enumerate(rows, start=1):
+        for last, values in enumerate(rows, start=top + 1):
             for place, value in enumerate(values):
                 if isinstance(value, float | int) and not isinstance(value, bool):
-                    sheet.write_number(last, place, value / scales[place], numbers[place])
+                    form = (greys if isinstance(value, Grey) else numbers)[place]
+                    sheet.write_number(last, place, value / scales[place], form)
                 elif value is not None and value != "":
                     self.write(sheet, last, place, value)
-        sheet.autofilter(0, 0, last, len(columns) - 1)
+        sheet.autofilter(top, 0, last, len(columns) - 1)
         return sheet
 
     def write(
@@ -242,18 +296,31 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
 
 
 def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> None:
-    columns = comparison_sheet(comparison)
+    ciphers = sorted(comparison.ciphers, key=cipher_order)
+    columns = list(matrix_columns(comparison, ciphers))
+    matrix = (matrix_row(comparison, group, ciphers) for group in comparison.groups)
+    sheet = book.add_table("Comparison", columns, matrix, list(matrix_notes(comparison)))
+    groups = drawable(contents.view.on_page(comparison.groups))
+    if groups:
+        chart = _chart(book, comparison, groups, ciphers, contents.view.logarithmic)
+        sheet.insert_chart(2, len(columns), chart, {"x_offset": 16, "object_position": 3})
+    details = details_sheet(comparison)
     by_group = groupby(
         comparison_rows(contents.query, comparison),
         lambda row: (row["group_key"], row.get("split_key")),
     )
     ordered = (sorted(rows, key=lambda row: cipher_order(row["cipher"])) for _, rows in by_group)
-    rows = _picked(chain.from_iterable(ordered), columns)
-    sheet = book.add_table("Comparison", columns.values(), rows)
-    groups = drawable(contents.view.on_page(comparison.groups))
-    if not groups:
-        return
-    ciphers = sorted(comparison.ciphers, key=cipher_order)
+    rows = _picked(chain.from_iterable(ordered), details)
+    book.add_table("Details", details.values(), rows)
+
+
+def _chart(
+    book: _Book,
+    comparison: Comparison,
+    groups: Sequence[Group],
+    ciphers: Sequence[str],
+    logarithmic: bool,
+) -> Chart:
     data = _add_chart_data(book, comparison, groups, ciphers)
     chart = book.add_chart({"type": "bar"})
     for number, cipher in enumerate(ciphers):
@@ -281,12 +348,12 @@ def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> 
     words = heading(comparison).replace("!", "!\u200b")
     chart.set_title({"name": words, "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True})
-    scale = {"log_base": 10} if contents.view.logarithmic else {}
+    scale = {"log_base": 10} if logarithmic else {}
     chart.set_x_axis({"name": title, "num_format": form, "label_position": "high", **scale})
     chart.set_legend({"position": "bottom"})
     bars = sum(1 + len(group.values) for group in groups)
     chart.set_size({"width": 760, "height": 200 + 14 * bars})
-    sheet.insert_chart(1, len(columns), chart, {"x_offset": 16, "object_position": 3})
+    return chart
 
 
 def _add_chart_data(
@@ -294,11 +361,11 @@ def _add_chart_data(
 ) -> Worksheet:
     """Add medians and distances to the quartiles, by group and cipher."""
     names = short_names(ciphers)
-    form = "#,##0" if comparison.unit == "B/s" else "0.000"
+    unit, form, scale = FIGURES[comparison.unit]
     columns = [SheetColumn("Group", 30)]
     for cipher in ciphers:
         columns += (
-            SheetColumn(title, 16, form)
+            SheetColumn(f"{title}{unit}", 16, form, scale)
             for title in (names[cipher], f"{names[cipher]} - q1", f"q3 - {names[cipher]}")
         )
     return book.add_table("Chart data", columns, (_chart_row(group, ciphers) for group in groups))

@@ -38,7 +38,8 @@ def opened(content: bytes) -> Workbook:
 
 def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
     """Return a sheet's rows by their headings, without units."""
-    names, *values = book[sheet].iter_rows(values_only=True)
+    top = 3 if sheet == "Comparison" else 1
+    names, *values = book[sheet].iter_rows(min_row=top, values_only=True)
     keys = [re.sub(r" \((?!UTC).*\)$", "", str(name)) for name in names]
     return [dict(zip(keys, map(unescaped, row), strict=True)) for row in values]
 
@@ -60,17 +61,53 @@ def title(chart: Any) -> str:
 @pytest.mark.usefixtures("published")
 def test_a_workbook_has_its_sheets_ready_to_be_read(reader: ApiClient) -> None:
     book = opened(body(reader, "comparison.xlsx", group_by="os_version"))
-    assert book.sheetnames == ["Comparison", "Chart data", "Measurements", "Hosts", "Method"]
-    for name in ("Comparison", "Measurements", "Hosts"):
+    assert book.sheetnames == [
+        *("Comparison", "Chart data", "Details", "Measurements", "Hosts", "Method")
+    ]
+    for name, top in (("Comparison", 3), ("Details", 1), ("Measurements", 1), ("Hosts", 1)):
         sheet = book[name]
-        assert sheet.freeze_panes
-        assert sheet.auto_filter.ref == sheet.dimensions
-        assert sheet.print_title_rows == "$1:$1"
-    assert [cell.value for cell in book["Comparison"][1]] == [
+        assert sheet.freeze_panes == f"B{top + 1}"
+        assert sheet.auto_filter.ref == sheet.dimensions.replace("A1", f"A{top}")
+        assert sheet.print_title_rows == f"${top}:${top}"
+    assert [cell.value for cell in book["Details"][1]] == [
         *("Group", "Cipher", "Median (MB/s)", "First quartile (MB/s)", "Third quartile (MB/s)"),
         *("Lowest (MB/s)", "Highest (MB/s)", "Hosts", "Low confidence"),
     ]
-    assert book["Comparison"]["A1"].font.bold
+
+
+def test_the_comparison_is_a_report_with_a_title_and_a_column_per_cipher(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    for number in range(6):
+        for cpu, rate in (("Chip A", 100e6), ("Chip B", 150e6 + number)):
+            store_run(
+                run_document(
+                    ssh_measurement("aes128-ctr", rate),
+                    ssh_measurement("3des-cbc", 20e6 + number),
+                    host={"name": f"{cpu} {number}"},
+                    environment=environment(model=cpu),
+                )
+            )
+    query = {"relative_to": "chip-a", "sort": "best"}
+    sheet = opened(body(reader, "comparison.xlsx", **query))["Comparison"]
+    assert sheet["A1"].value == "SSH throughput by CPU, relative to Chip A"
+    assert sheet["A1"].font.bold
+    assert sheet["A2"].value == (
+        "Each value is the median of the hosts in the group, in MB/s (10⁶ bytes per second). "
+        "Differences are relative to Chip A. Grey: within the noise, or too few hosts."
+    )
+    headings, first, second = sheet.iter_rows(min_row=3)
+    assert [cell.value for cell in headings] == [
+        *("Group", "Hosts", "aes128-ctr", "aes128-ctr, difference"),
+        *("3des-cbc", "3des-cbc, difference"),
+    ]
+    assert [cell.value for cell in first[:2]] == ["Chip B", 6]
+    assert first[2].value == pytest.approx(150, rel=1e-3)
+    assert first[3].value == pytest.approx(0.5)
+    assert first[3].number_format == "+0%;-0%;0%"
+    assert first[5].value == 0
+    assert first[3].font.color.rgb != first[5].font.color.rgb == "FF767C85"
+    assert [cell.value for cell in second] == ["Chip A", 6, 100, None, 20.0000025, None]
 
 
 def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run: StoreRun) -> None:
@@ -86,7 +123,7 @@ def test_behind_a_comparison_are_exactly_its_votes(reader: ApiClient, store_run:
     book = opened(body(reader, "comparison.xlsx"))
     assert sorted(row["Throughput"] for row in table(book, "Measurements")) == [200, 400]
     (group,) = table(book, "Comparison")
-    assert group["Median"] == 300
+    assert group["aes128-ctr"] == 300
     assert [(row["Host"], row["Runs used"]) for row in table(book, "Hosts")] == [("a", 1), ("b", 1)]
 
 
@@ -127,13 +164,13 @@ def test_its_chart_has_the_medians_and_quartiles_of_the_comparison(reader: ApiCl
     assert isinstance(chart, BarChart)
     assert len(chart.series) == 2
     assert all(series.errBars is not None for series in chart.series)
-    compared = {(row["Group"], row["Cipher"]): row for row in table(book, "Comparison")}
+    compared = {(row["Group"], row["Cipher"]): row for row in table(book, "Details")}
     for row in table(book, "Chart data"):
         for cipher in ciphers:
             if row[cipher] is not None:
                 known = compared[row["Group"], cipher]
-                assert row[cipher] == pytest.approx(known["Median"] * 1e6)
-                below = (known["Median"] - known["First quartile"]) * 1e6
+                assert row[cipher] == pytest.approx(known["Median"])
+                below = known["Median"] - known["First quartile"]
                 assert row[f"{cipher} - q1"] == pytest.approx(below)
 
 
