@@ -8,7 +8,7 @@ from django.http import QueryDict
 
 from compare.question import PageForm
 from core.parameters import MAX_LENGTH, misspelt
-from hosts.filters import HostForm
+from hosts.filters import HostFilter
 from recommend.forms import RecommendationForm
 from runs.filters import RunFilter
 
@@ -19,7 +19,7 @@ KNOWN = {
     *PageForm.base_fields,
     *RunFilter.base_filters,
     *RecommendationForm.base_fields,
-    *HostForm.base_fields,
+    *HostFilter.base_filters,
 }
 
 

@@ -276,6 +276,9 @@ class ParameterFilterSet(FilterSet):
     def given(self) -> dict[str, Any]:
         return cast(ParameterForm, self.form).given
 
+    def faults(self) -> list[tuple[str, str]]:
+        return cast(ParameterForm, self.form).faults()
+
 
 class ValuesFilter(Filter):
     """Match any value of a repeatable parameter."""

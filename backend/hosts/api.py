@@ -1,5 +1,7 @@
 """Implement the API of hosts and notes."""
 
+from typing import Any
+
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import status
@@ -16,7 +18,7 @@ from core.permissions import (
     MayRemoveNotes,
 )
 from hosts import editing
-from hosts.filters import HostForm, NoteFilter
+from hosts.filters import HostFilter, NoteFilter
 from hosts.models import Note
 from hosts.serializers import (
     ChangedHostSerializer,
@@ -39,16 +41,16 @@ def host_of(reference: str) -> Host:
 
 
 class HostList(ListView):
-    pagination_class = ByCursorOfIds
-    parameters = {"GET": HostForm}
+    """List hosts with their latest environment, AES verdict, reason and advice."""
 
-    @extend_schema(operation_id="hosts_list", responses=HostSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List hosts with their latest environment, AES verdict, reason and advice."""
-        paginator = self.pagination_class()
-        ids = paginator.paginate_queryset(self.form.matching_ids(), request)
-        hosts = Host.objects.listed_as(ids)
-        return paginator.get_paginated_response(HostSerializer(hosts, many=True).data)
+    pagination_class = ByCursorOfIds
+    filterset_class = HostFilter
+    queryset = Host.objects.counted().order_by("-pk")
+    serializer_class = HostSerializer
+
+    def paginate_queryset(self, queryset: Any) -> list[Any]:
+        ids = list(queryset.values_list("pk", flat=True))
+        return Host.objects.listed_as(super().paginate_queryset(ids) or ())
 
 
 class HostView(ApiView):

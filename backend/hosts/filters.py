@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import time
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
-from django.db.models import Count, OuterRef, Q, Subquery
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Lower
+from django.db.models import Case, Count, F, Func, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.expressions import Expression
+from django.db.models.functions import Collate, Lower
+from django_filters import Filter
 
 from cipherspeed.groups import natural_key
 from core.parameters import (
@@ -15,9 +18,8 @@ from core.parameters import (
     HostsFilter,
     MomentFilter,
     ParameterFilterSet,
-    ParameterForm,
-    Text,
-    Values,
+    TextFilter,
+    ValuesFilter,
 )
 from hosts.models import Note
 from runs.filters import VERDICTS
@@ -34,18 +36,36 @@ FACTS = {
 
 TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL release series"}
 
+
+def _replaced(text: Expression, pattern: str, replacement: str) -> Func:
+    return Func(text, Value(pattern), Value(replacement), Value("g"), function="regexp_replace")
+
+
+def natural(column: str) -> Expression:
+    """Return a sort key with numbers padded to ten digits, so that `nas2` precedes `nas10`."""
+    padded = _replaced(Lower(column), r"(\d+)", r"0000000000\1")
+    return Collate(_replaced(padded, r"0*(\d{10,})", r"\1"), "C")
+
+
+def _label(fact: str) -> Expression:
+    label = f"{ENVIRONMENT}{fact}__label"
+    return Case(When(Q(**{f"{label}__startswith": "Unknown "}), then=None), default=natural(label))
+
+
 _SPEED = RunSpeedIndex.objects.filter(run=OuterRef("latest_run")).order_by("tool").values("index")
-ORDERS: dict[str, str | Combinable] = {
-    "id": "pk",
-    "name": Lower("name"),
-    "acceleration": "latest_run__acceleration",
+ORDERS: dict[str, Expression | F | Subquery] = {
+    "id": F("pk"),
+    "name": natural("name"),
+    "acceleration": Case(
+        *(When(latest_run__acceleration=key, then=rank) for rank, key in enumerate(VERDICTS))
+    ),
     "speed_index": Subquery(_SPEED[:1]),
-    "cpu": f"{ENVIRONMENT}cpu__label",
-    "os": f"{ENVIRONMENT}os_version__label",
-    "openssl": f"{ENVIRONMENT}openssl__label",
-    "openssh": f"{ENVIRONMENT}openssh__label",
-    "runs": "run_count",
-    "last_run_at": "latest_run__started_at",
+    "cpu": _label("cpu"),
+    "os": _label("os_version"),
+    "openssl": _label("openssl"),
+    "openssh": _label("openssh"),
+    "runs": F("run_count"),
+    "last_run_at": F("latest_run__started_at"),
 }
 NEWEST = "-id"
 
@@ -58,24 +78,55 @@ class Option(NamedTuple):
     hosts: int
 
 
-class HostForm(ParameterForm):
-    """Filter the list of hosts by their latest runs."""
+class FactFilter(ValuesFilter):
+    def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
+        if not values:
+            return rows
+        facts = FACTS[str(self.field_name)]
+        return rows.filter(
+            reduce(or_, (Q(**{f"{ENVIRONMENT}{fact}__key__in": values}) for fact in facts))
+        )
 
-    q = Text(help_text="Part of the host's current or former name.")
-    cpu = Values(help_text="Key of a CPU. Repeatable.")
-    os = Values(help_text="Key of an operating system. Repeatable.")
-    openssl_series = Values(help_text="Key of an OpenSSL release series. Repeatable.")
-    verdict = Values(
-        Choice(VERDICTS), help_text="AES verdict. Repeatable: verdict=hidden&verdict=unused."
+
+class OrderingFilter(Filter):
+    field_class = Choice
+
+
+class HostFilter(ParameterFilterSet):
+    """Filter and sort hosts by their latest runs."""
+
+    q = TextFilter(method="named", help_text="Part of the host's current or former name.")
+    cpu = FactFilter("cpu", help_text="Key of a CPU. Repeatable.")
+    os = FactFilter("os", help_text="Key of an operating system. Repeatable.")
+    openssl_series = FactFilter(
+        "openssl_series", help_text="Key of an OpenSSL release series. Repeatable."
     )
-    ordering = Choice(
-        (*ORDERS, *(f"-{name}" for name in ORDERS)),
+    verdict = ValuesFilter(
+        "latest_run__acceleration",
+        item=Choice(VERDICTS),
+        help_text="AES verdict. Repeatable: verdict=hidden&verdict=unused.",
+    )
+    ordering = OrderingFilter(
+        method="ordered",
+        known=(*ORDERS, *(f"-{name}" for name in ORDERS)),
         help_text="Default: -id (newest first). Hosts with unknown values come last.",
     )
 
-    @property
-    def filters(self) -> dict[str, tuple[str, ...]]:
-        return {name: self.given[name] for name in (*FACTS, "verdict") if name in self.given}
+    class Meta(ParameterFilterSet.Meta):
+        model = Host
+        fields = ()
+
+    def named(self, hosts: HostQuerySet, name: str, text: str) -> HostQuerySet:
+        return hosts.named_like(text)
+
+    def ordered(self, hosts: HostQuerySet, name: str, value: str) -> HostQuerySet:
+        """Sort the hosts; among equal hosts, the newest comes first."""
+        name = value.removeprefix("-")
+        if name == "runs":
+            hosts = hosts.with_run_count()
+        key = ORDERS[name]
+        order = key.desc if value.startswith("-") else key.asc
+        return hosts.order_by(order(nulls_last=True), "-pk")
 
     @property
     def order(self) -> str:
@@ -83,39 +134,21 @@ class HostForm(ParameterForm):
         return order
 
     @property
-    def _named(self) -> HostQuerySet:
-        return Host.objects.counted().named_like(self.given.get("q", ""))
-
-    def matching_ids(self) -> list[int]:
-        """Return the IDs of matching hosts in order; among equal hosts, the newest comes first."""
-        hosts = self._named
-        for name, values in self.filters.items():
-            facts = [f"{ENVIRONMENT}{fact}__key" for fact in FACTS.get(name, ())]
-            condition = Q()
-            for lookup in facts or ["latest_run__acceleration"]:
-                condition |= Q(**{f"{lookup}__in": values})
-            hosts = hosts.filter(condition)
-        name = self.order.removeprefix("-")
-        if name == "runs":
-            hosts = hosts.with_run_count()
-        rows = hosts.order_by("-pk").values_list("pk", ORDERS[name])
-        places = {value: _place(name, value) for _, value in rows}
-        known = [pk_value for pk_value in rows if places[pk_value[1]] is not None]
-        known.sort(key=lambda row: places[row[1]], reverse=self.order.startswith("-"))
-        return [pk for pk, _ in known] + [pk for pk, value in rows if places[value] is None]
+    def selected(self) -> dict[str, tuple[str, ...]]:
+        return {name: self.given[name] for name in (*FACTS, "verdict") if name in self.given}
 
     def facets(self) -> dict[str, list[Option]]:
         kinds = list(self._kinds())
         facets = {}
         for name in (*FACTS, "verdict"):
-            others = {other: set(keys) for other, keys in self.filters.items() if other != name}
-            labels = {key: key for key in self.filters.get(name, ())}
+            others = {other: set(keys) for other, keys in self.selected.items() if other != name}
+            labels = {key: key for key in self.selected.get(name, ())}
             counts = Counter[str]()
             for values, hosts in kinds:
                 labels |= values[name]
                 if all(values[other].keys() & keys for other, keys in others.items()):
                     counts.update(dict.fromkeys(values[name], hosts))
-            shown = counts.keys() | self.filters.get(name, ())
+            shown = counts.keys() | self.selected.get(name, ())
             options = (Option(key, labels[key], counts[key]) for key in shown)
             facets[name] = sorted(options, key=lambda option: natural_key(option.label))
         return facets
@@ -124,23 +157,15 @@ class HostForm(ParameterForm):
         """Yield keys and labels by filter, with the number of hosts that have each value."""
         facts = [fact for facts in FACTS.values() for fact in facts]
         columns = [f"{ENVIRONMENT}{fact}__{part}" for fact in facts for part in ("key", "label")]
-        rows = self._named.order_by().values_list("latest_run__acceleration", *columns)
-        for verdict, *texts, hosts in rows.annotate(hosts=Count("pk")):
+        hosts = Host.objects.counted().named_like(self.given.get("q", ""))
+        rows = hosts.order_by().values_list("latest_run__acceleration", *columns)
+        for verdict, *texts, count in rows.annotate(count=Count("pk")):
             pairs = dict(zip(facts, zip(texts[::2], texts[1::2], strict=True), strict=True))
             values: dict[str, Mapping[str, str]] = {
                 name: dict(pairs[fact] for fact in facts if pairs[fact][0])
                 for name, facts in FACTS.items()
             }
-            yield {**values, "verdict": {verdict: verdict}}, hosts
-
-
-def _place(name: str, value: Any) -> Any:
-    """Return the sort key of a value; unknown values (None) come last."""
-    if name == "acceleration":
-        return VERDICTS.index(value)
-    if name in ("cpu", "os", "openssl", "openssh"):
-        return None if value is None or value.startswith("Unknown ") else natural_key(value)
-    return value
+            yield {**values, "verdict": {verdict: verdict}}, count
 
 
 class NoteFilter(ParameterFilterSet):

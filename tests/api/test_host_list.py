@@ -58,6 +58,17 @@ def test_hosts_are_ordered_by_speed_index_the_unknown_last_either_way(
     assert rows["silent"]["speed_index"] is rows["silent"]["speed_index_tool"] is None
 
 
+@pytest.mark.usefixtures("transactional_db")
+def test_hosts_are_ordered_by_name_as_people_number_them(
+    reader: ApiClient, store_run: StoreRun
+) -> None:
+    names = ["nas", "nas2", "NAS10", "nas10.a", "node-07", "node-8", "node-123456789012"]
+    for name in sorted(names):
+        store_run(machine(name))
+    assert listed(reader, ordering="name") == names
+    assert listed(reader, ordering="-name") == names[::-1]
+
+
 @each("ordering", ("-id", "name", "-runs", "acceleration"))
 @pytest.mark.usefixtures("four")
 def test_every_order_is_read_page_by_page_both_ways(reader: ApiClient, ordering: str) -> None:

@@ -14,7 +14,7 @@ from core.access import ReaderMixin
 from core.first_steps import agent_command
 from core.page_query import PageAddress
 from core.paging import page_of
-from hosts.filters import NEWEST, TITLES, HostForm
+from hosts.filters import NEWEST, TITLES, HostFilter
 from hosts.models import Note
 from hosts.views.history import history_section
 from hosts.views.notes import NoteForm
@@ -58,20 +58,22 @@ class HostList(ReaderMixin, TemplateView):
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         params = self.request.GET
-        form = HostForm(params)
-        if form.errors:
-            return {"faults": form.faults()}
-        ids, facets, filters = form.matching_ids(), form.facets(), form.filters
-        page = page_of(ids, params, by_age=form.order == NEWEST)
+        hosts = HostFilter(params, Host.objects.counted().order_by("-pk"))
+        if hosts.errors:
+            return {"faults": hosts.faults()}
+        facets, selected, text = hosts.facets(), hosts.selected, hosts.given.get("q", "")
+        ids = list(hosts.qs.values_list("pk", flat=True))
+        page = page_of(ids, params, by_age=hosts.order == NEWEST)
         counts = {option.key: option.hosts for option in facets["verdict"]}
-        chosen = filters.get("verdict", ())
+        chosen = selected.get("verdict", ())
         return {
             "hosts": Host.objects.listed_as(page.rows),
             "page_obj": page,
-            "text": form.given.get("q", ""),
-            "ordering": form.order,
+            "text": text,
+            "ordering": hosts.order,
             "facets": [
-                (name, title, facets[name], filters.get(name, ())) for name, title in TITLES.items()
+                (name, title, facets[name], selected.get(name, ()))
+                for name, title in TITLES.items()
             ],
             "verdicts": [(key, counts[key], key in chosen) for key in VERDICTS if key in counts],
             "lost": [(name, counts[name]) for name in UNACCELERATED if counts.get(name)],
@@ -79,9 +81,9 @@ class HostList(ReaderMixin, TemplateView):
             "lost_shown": bool(chosen) and set(chosen) <= set(UNACCELERATED),
             "lost_address": PageAddress(params).changed(verdict=UNACCELERATED, cursor=None),
             "total": len(ids),
-            "narrowed": bool(filters or form.given.get("q")),
+            "narrowed": bool(selected or text),
             "published": Host.objects.counted().filter(published=True).count(),
-            "headings": list(_headings(form.order, params)),
+            "headings": list(_headings(hosts.order, params)),
             "agent_command": agent_command(self.request),
         }
 
