@@ -45,6 +45,7 @@ MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps. A frame takes 1
 wire: 14 header, 4 checksum, 8 preamble, 12 gap (IEEE 802.3, RFC 7323).
 """
 
+NAMED_AT_MOST = 3
 NOT_MEASURED = "not measured"
 """Beginning of the reason for a cipher that could be ranked if it were measured."""
 
@@ -182,8 +183,8 @@ class Gain:
     """Compare a cipher with another one (`over`; None: each host's default) by the ratio of rates.
 
     `lowest` and `highest` are the bounds due to noise. For a group, the gain is the geometric
-    mean over the `hosts` that measured their default; `slower` counts the hosts that lose more
-    than the noise.
+    mean over the `hosts` that measured their default; `slower_on` names the hosts that lose
+    more than the noise.
     """
 
     over: str | None
@@ -191,8 +192,12 @@ class Gain:
     lowest: float
     highest: float
     hosts: int
-    slower: int
+    slower_on: tuple[str, ...] = ()
     cpu_seconds_saved_per_gb: float | None = None
+
+    @property
+    def slower(self) -> int:
+        return len(self.slower_on)
 
     @property
     def percent(self) -> float:
@@ -206,19 +211,22 @@ class Gain:
 
 
 def compared(
-    over: str | None, pairs: Sequence[tuple[Speed, Speed]], cpu_saved: float | None = None
+    over: str | None,
+    pairs: Sequence[tuple[str, Speed, Speed]],
+    cpu_saved: float | None = None,
 ) -> Gain:
-    """Return the gain of the first speed of each pair over the second."""
-    if all(then is today for then, today in pairs):
-        return Gain(over, 1.0, 1.0, 1.0, len(pairs), 0, cpu_saved)
-    then, today = (mean_speed(side) for side in zip(*pairs, strict=True))
+    """Return the gain of each host's first speed over its second."""
+    if all(then is today for _, then, today in pairs):
+        return Gain(over, 1.0, 1.0, 1.0, len(pairs), cpu_seconds_saved_per_gb=cpu_saved)
+    then = mean_speed([then for _, then, _ in pairs])
+    today = mean_speed([today for _, _, today in pairs])
     return Gain(
         over,
         then.median / today.median,
         then.least / today.most,
         then.most / today.least,
         len(pairs),
-        sum(then is not today and then.most < today.least for then, today in pairs),
+        tuple(host for host, then, today in pairs if then.most < today.least),
         cpu_saved,
     )
 
@@ -518,7 +526,7 @@ class _Ranking:
     def _gain(self, name: str) -> Gain | None:
         """Return the gain over the defaults, or None if no default was measured."""
         pairs = [
-            (by_cipher[name], by_cipher[client.default_cipher])
+            (client.name, by_cipher[name], by_cipher[client.default_cipher])
             for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
             if client.default_cipher in by_cipher
         ]
@@ -576,7 +584,11 @@ class _Ranking:
         if gain.highest < 1:
             return f"{-gain.percent:.0f} % slower than {today}"
         noise = f" (range {gain.lowest:.2f}–{gain.highest:.2f})".replace(" (range 1.00–1.00)", "")
-        slower = f", but slower on {gain.slower} of {gain.hosts} hosts" if gain.slower else ""
+        slower = ""
+        if gain.slower:
+            slower = f", but slower on {gain.slower} of {gain.hosts} hosts"
+            more = f" and {gain.slower - NAMED_AT_MOST} more" if gain.slower > NAMED_AT_MOST else ""
+            slower += f" ({', '.join(gain.slower_on[:NAMED_AT_MOST])}{more})"
         faster = "not measurably faster than"
         faster = f"{gain.ratio:.2f} times as fast as" if gain.beyond_noise else faster
         return f"{faster} {today}{noise}{slower}"
@@ -591,8 +603,13 @@ class _Ranking:
         if any(name not in by_cipher for by_cipher in self._speeds):
             return Excluded(name, reason, None, None)
         rate = mean_speed([by_cipher[name] for by_cipher in self._speeds]).median
-        pairs = [(by_cipher[name], by_cipher[first]) for by_cipher in self._speeds if first]
-        return Excluded(name, reason, rate, compared(first, pairs) if first else None)
+        if not first:
+            return Excluded(name, reason, rate, None)
+        pairs = [
+            (client.name, by_cipher[name], by_cipher[first])
+            for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
+        ]
+        return Excluded(name, reason, rate, compared(first, pairs))
 
 
 def _names(hosts: Iterable[str]) -> str:

@@ -294,7 +294,7 @@ def test_a_group_gains_over_the_default_of_each() -> None:
     assert result.gain.ratio == pytest.approx((4 * 0.5 * 1) ** (1 / 3))
     assert (result.gain.over, result.gain.hosts, result.gain.slower) == (None, 3, 1)
     assert "their default ciphers" in result.order[0].reason
-    assert ", but slower on 1 of 3 hosts" in result.order[0].reason
+    assert ", but slower on 1 of 3 hosts (slow)" in result.order[0].reason
     assert advised(silent).gain is None
 
 
