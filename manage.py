@@ -1,6 +1,4 @@
 #!/usr/bin/env python3
-"""Run Django's commands with `backend/` on the import path."""
-
 import os
 import signal
 import sys
@@ -37,7 +35,7 @@ def main() -> None:
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Stop the started processes in order, as after Ctrl-C."""
+    # Commands stop their child processes in order, as after Ctrl-C.
     raise KeyboardInterrupt
 
 

@@ -1,5 +1,3 @@
-"""Run tables of cases as one test, because a test costs more than most cases."""
-
 import inspect
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -9,9 +7,10 @@ Test = Callable[..., None]
 
 
 def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """Parametrize a test whose cases have no side effects; a failure names its case.
+    """Parametrize a test, but run all cases as one test, because starting a test is slow.
 
-    Several decorators on one test create every combination.
+    Cases must have no side effects. A failure names the case. Several decorators on a test create
+    every combination.
     """
     known = tuple(names.split(", ")) if isinstance(names, str) else names
     every = tuple(cases)

@@ -13,10 +13,11 @@ import lz4.frame  # type: ignore[import-untyped]
 from werkzeug import Request, Response
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+# Maximum bytes of a form field: ClickHouse has this limit (`http_max_field_value_size`), chdb
+# has none.
 MOST = 131_072
-"""Maximum bytes in a form field, `http_max_field_value_size`, which the engine alone does not
-enforce."""
 
+# URL parameters that are not settings
 OWN = {
     "query",
     "database",
@@ -27,19 +28,16 @@ OWN = {
     "default_format",
     "wait_end_of_query",
 }
-"""URL parameters that are not settings."""
 
 FORMAT = "TabSeparated"
 
 
 class Quiet(WSGIRequestHandler):
     def log_request(self, *_: Any) -> None:
-        """Log nothing."""
+        pass
 
 
 class Session:
-    """Represent a connection with its own settings and temporary tables."""
-
     def __init__(self, folder: str) -> None:
         connect: Any = chdb.connect
         self.connection = connect(folder)
@@ -47,7 +45,6 @@ class Session:
         self.settings: dict[str, str] = {}
 
     def answer(self, asked: Request) -> bytes:
-        """Execute a request and return its response."""
         said = {**asked.args, **asked.form}
         query = said.get("query", "").encode()
         data = b"" if asked.form else asked.get_data()
@@ -75,7 +72,6 @@ class Session:
 
 
 def serve(port: int, folder: str) -> None:
-    """Respond to requests until the process is ended."""
     sessions: defaultdict[str, Session] = defaultdict(lambda: Session(folder))
     making = threading.Lock()
 

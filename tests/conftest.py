@@ -1,5 +1,3 @@
-"""Provide users, tokens and stored runs to all tests."""
-
 import csv
 import io
 import json
@@ -43,16 +41,14 @@ hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("ci"
 hypothesis.settings.load_profile("few")
 
 
+# Folders with long tests. If these tests started last, one worker would finish long after the
+# other workers.
 LONGEST_FIRST = ("browser", "agent", "end_to_end", "launch")
-"""Folders with long tests. If these began last, one worker would finish long after the others."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Run the longest tests first, and exclude generated examples from the coverage.
-
-    They execute the same lines repeatedly; measuring the coverage doubles their time.
-    """
+    # Generated examples repeat the same lines, and measuring coverage would double the time.
     for item in items:
         if item.get_closest_marker("hypothesis"):
             item.add_marker("no_cover")
@@ -66,7 +62,7 @@ def _place(folder: str) -> int:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail skipped tests, because everything that they require must be installed."""
+    # All requirements of tests must be installed, so fail a test that is skipped.
     report = yield
     if report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
@@ -77,31 +73,26 @@ SSHD_PLACES = ("/usr/sbin", "/usr/local/sbin", "/sbin", "/opt/homebrew/sbin")
 
 
 class ApiClient(Client):
-    """Send a token with every request of Django's client."""
-
     def __init__(self, token: str) -> None:
         super().__init__(headers={"authorization": f"Bearer {token}"})
 
     def upload(self, document: Any, **extra: Any) -> Any:
-        """POST a run document."""
         body = document if isinstance(document, (bytes, str)) else json.dumps(document)
         return self.post("/api/v1/runs/", body, content_type="application/json", **extra)
 
 
 def csv_rows(answer: Any) -> list[dict[str, str]]:
-    """Return the rows of a CSV response by column name."""
     assert answer.status_code == 200, answer.getvalue()
     text = answer.getvalue().decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+# Timeout of Redis in seconds. The application's 0.25 s is too short for a busy host.
 LONG = 9.0
-"""Time in seconds that no response about a few runs exceeds. Tests of slow responses use it."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
-    """Lengthen the application's short timeouts for busy hosts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(signs_of_life, "PATIENCE", LONG)
         yield
@@ -109,19 +100,17 @@ def a_busy_machine_is_not_waited_for_less() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Create the database of the tests."""
     with django_db_blocker.unblock():
         let_audit_log_be_emptied()
 
 
 def let_audit_log_be_emptied() -> None:
-    """Let tests with real transactions empty every table at the end."""
+    # Tests with real transactions empty every table at the end.
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_auditentry DISABLE TRIGGER audit_is_never_emptied")
 
 
 def signed_in(name: str, role: str = "") -> Client:
-    """Sign in a browser as a new user."""
     person = User.objects.create_user(name)
     person.groups.set(Group.objects.filter(name=role))
     client = Client()
@@ -131,19 +120,16 @@ def signed_in(name: str, role: str = "") -> Client:
 
 @pytest.fixture
 def member(db: None) -> Client:
-    """Sign in a user without a role."""
     return signed_in("alice")
 
 
 @pytest.fixture
 def editor(db: None) -> Client:
-    """Sign in a user who may upload, share and edit."""
     return signed_in("edith", "editor")
 
 
 @pytest.fixture
 def administrator(db: None) -> Client:
-    """Sign in a user with all permissions."""
     client = Client()
     client.force_login(User.objects.create_superuser("root"))
     return client
@@ -151,24 +137,21 @@ def administrator(db: None) -> Client:
 
 @pytest.fixture
 def uploader(db: None) -> ApiClient:
-    """Create a client with an upload token."""
     return ApiClient(create_token("agent", "upload"))
 
 
 @pytest.fixture
 def reader(db: None) -> ApiClient:
-    """Create a client with a read token."""
     return ApiClient(create_token("report", "read"))
 
 
 def accepted(document: dict[str, Any], source: str = "agent") -> Run:
-    """Store the run of a document without processing it."""
     return create_run(json.dumps(document).encode(), document, source=source).run
 
 
 @pytest.fixture
 def store_run(db: None) -> StoreRun:
-    """Store and process a document, like an upload and the worker."""
+    """Store and process a run document, like an upload and the worker."""
 
     def store(document: dict[str, Any], source: str = "agent") -> Run:
         run = accepted(document, source)
@@ -183,7 +166,7 @@ def store_run(db: None) -> StoreRun:
 def published_rows(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> dict[str, list[bytes]]:
-    """Return the rows that the published data set adds to each table, as COPY prints them."""
+    """Return the rows that the published data set adds to each table, in the format of COPY."""
     with django_db_blocker.unblock(), transaction.atomic():
         before = _rows_by_table()
         load_published()
@@ -193,7 +176,6 @@ def published_rows(
 
 
 def _rows_by_table() -> dict[str, set[bytes]]:
-    """Return the rows of each model's table, as COPY prints them."""
     found = {}
     with connection.cursor() as cursor:
         for model in apps.get_app_config("runs").get_models():
@@ -206,10 +188,7 @@ def _rows_by_table() -> dict[str, set[bytes]]:
 
 @pytest.fixture
 def published(request: pytest.FixtureRequest, db: None) -> None:
-    """Restore the published data set from a copy of its rows.
-
-    Tests with real transactions load it, because other tests have emptied the tables.
-    """
+    # Tests with real transactions load the data set: earlier tests of this kind emptied the tables.
     marked = request.node.get_closest_marker("django_db")
     if "transactional_db" in request.fixturenames or (marked and marked.kwargs.get("transaction")):
         load_published()
@@ -224,7 +203,6 @@ def published(request: pytest.FixtureRequest, db: None) -> None:
 
 @pytest.fixture(scope="session")
 def sshd() -> str:
-    """Find a real sshd, required by tests that measure or read configurations."""
     path = os.pathsep.join((os.environ.get("PATH", ""), *SSHD_PLACES))
     found = os.environ.get("CIPHERMARK_TEST_SSHD") or shutil.which("sshd", path=path)
     assert found, (
@@ -243,7 +221,7 @@ def ssh() -> str:
 
 @pytest.fixture
 def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PrivateServer]:
-    """Create a host key, account and directory so that this sshd can read a configuration."""
+    # sshd reads a configuration only with a host key, an account and a directory.
     monkeypatch.setattr(ssh_server, "become_subreaper", lambda: False)
     with PrivateServer(ssh, sshd) as private:
         private.prepare()
@@ -252,7 +230,6 @@ def server(sshd: str, ssh: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pri
 
 @contextmanager
 def clickhouse(folder: Path) -> Iterator[str]:
-    """Start an empty ClickHouse in a folder and yield its URL."""
     port = free_port()
     command = (sys.executable, "-m", "tests.clickhouse_server", str(port), str(folder))
     with subprocess.Popen(command) as server:
@@ -265,25 +242,23 @@ def clickhouse(folder: Path) -> Iterator[str]:
 
 @pytest.fixture
 def clickhouse_server(tmp_path: Path) -> Iterator[str]:
-    """Start a ClickHouse for this test only."""
     with clickhouse(tmp_path / "house") as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def clickhouse_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the only engine that a process can have."""
+    # A process can have only one engine.
     return tmp_path_factory.mktemp("clickhouse")
 
 
+# Timeout for an element to appear. Playwright's default of 5 s is too short for shared hosts,
+# which are sometimes slow.
 PATIENCE_MS = 60_000
-"""Timeout for an element to appear. The test hosts are shared and sometimes slow; Playwright's
-default of 5 s is for idle hosts."""
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator["Browser"]:
-    """Start this worker's browser: Debian's Chromium, or the one at CHROMIUM_PATH."""
     from playwright.sync_api import expect, sync_playwright  # a slow import that few tests need
 
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")

@@ -1,5 +1,3 @@
-"""Create histories for tests: daily runs of one host."""
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,12 +7,10 @@ FIRST_DAY = datetime(2025, 3, 1, 6, 0, tzinfo=UTC)
 
 
 def with_openssl(version: str) -> dict[str, Any]:
-    """Return an environment with another OpenSSL."""
     return {**environment(), "openssl": {"version_text": version}}
 
 
 def run_of_day(day: int, *measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a run document of the host "nas", a number of days after the first."""
     started = FIRST_DAY + timedelta(days=day)
     return run_document(
         *measurements,

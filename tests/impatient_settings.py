@@ -1,4 +1,4 @@
-"""Use the real settings without the minute that passes before a run is queued again."""
+"""Use the real settings, but queue waiting runs again after seconds instead of a minute."""
 
 from datetime import timedelta
 

@@ -1,10 +1,13 @@
 """Generate a fleet with known changes: a year of runs of 60 hosts.
 
-In the middle of the year, every host upgrades from OpenSSL 1.1.1w to 3.0.11, within a few days. On
-half of the CPUs, the upgrade costs 7 % of every rate of the library. Three hosts lose AES hardware.
-Kernels change every month without effect. All results are noisy: a host's rates vary by 1 to 3 %, a
-third of it shared by all series of a run. One run in twenty is disturbed and reports this; one in a
-hundred is slow and does not. The same seed gives the same fleet, including run IDs.
+In the middle of the year, every host upgrades from OpenSSL 1.1.1w to 3.0.11 within a few days. On
+half of the CPUs, the upgrade slows all ciphers of OpenSSL by 7 %. Three hosts lose AES hardware.
+Kernels change every month without effect.
+
+All results are noisy: the rates of a host vary by 1 to 3 %. All series of a run share a third of
+this noise. One run in twenty is disturbed and reports the disturbance. One run in a hundred is slow
+without a report. Half of the hosts are measured weekly, half every four weeks. The seed determines
+the fleet, including run IDs.
 """
 
 from collections.abc import Iterator
@@ -19,26 +22,26 @@ from tests.sample_documents import environment, openssl_measurement, run_documen
 YEAR_BEGINS = datetime(2025, 1, 6, 3, 0, tzinfo=UTC)
 DAYS = 364
 UPGRADE = YEAR_BEGINS + timedelta(days=182)
+# The upgrade reaches every host within this number of days.
 ROLL_OUT_DAYS = 10
-"""Number of days in which the upgrade reaches every host."""
 
 OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
+# Rate after the upgrade relative to the rate before, on affected CPUs
 COST = 0.93
-"""Rate after the upgrade relative to that before, on affected CPUs."""
 
+# Without AES hardware, AES is slower by this factor.
 AES_LOST = 4.0
-"""Factor by which AES is slower without AES hardware."""
 
 WEEK, MONTH = 7, 28
 SEED = 19
 
+# Shares of runs that report a busy host, and of runs that are slow without a report
 DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
-"""Shares of runs that report a busy host, and of runs that are slow without a report."""
 
 
 @dataclass(frozen=True)
 class KnownCpu:
-    """Define a model with AES hardware: with `costs`, the upgrade makes it 7 % slower."""
+    """Define a CPU model with AES hardware; with `costs`, the upgrade slows the CPU by 7 %."""
 
     model: str
     vendor: str
@@ -49,7 +52,6 @@ class KnownCpu:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the values for a document."""
         return {
             "model": self.model,
             "vendor": self.vendor,
@@ -85,23 +87,23 @@ _SSH = {
     "chacha20-poly1305@openssh.com": 300e6,
     "3des-cbc": 22e6,
 }
+# Block sizes in bytes, and the share of the full rate that each block size reaches
 _BLOCK_SIZES = {1024: 0.6, 8192: 1.0}
-"""Block sizes in bytes, and the share of the full rate that they reach."""
 
+# The list is complete: an excerpt would not show which flags are missing.
 _FLAGS = (
     "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse"
     " sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl cpuid pni ssse3 fma cx16"
     " sse4_1 sse4_2 x2apic movbe popcnt pclmulqdq avx avx2 bmi1 bmi2"
 )
-"""Complete list of flags, because an excerpt does not show which are missing."""
 
+# OpenSSL releases do not affect these ciphers, which OpenSSH implements.
 _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
-"""Ciphers in OpenSSH's own code, which no OpenSSL release affects."""
 
 
 @dataclass(frozen=True)
 class KnownHost:
-    """Define a host and its true speed; `every`: days between runs; `noise`: a fraction."""
+    """Define a host; `every` is the number of days between runs, `noise` a fraction of the rate."""
 
     number: int
     cpu: KnownCpu
@@ -120,23 +122,19 @@ class KnownHost:
 
     @property
     def costs(self) -> bool:
-        """Return whether the upgrade makes the host 7 % slower."""
         return self.cpu.costs
 
     def has_aes(self, at: datetime) -> bool:
-        """Return whether the host has AES hardware at a time."""
         return self.aes_lost_at is None or at < self.aes_lost_at
 
 
 @dataclass(frozen=True)
 class KnownFleet:
-    """Generate the hosts, and the documents of all their runs, oldest first."""
-
     seed: int
     hosts: tuple[KnownHost, ...]
 
     def documents(self) -> Iterator[dict[str, Any]]:
-        """Yield a document for each run."""
+        """Yield the documents of all runs of the fleet, oldest first."""
         planned = sorted(
             ((at, host) for host in self.hosts for at in _moments(host)),
             key=lambda one: (one[0], one[1].number),
@@ -151,7 +149,6 @@ class KnownFleet:
 
 
 def known_fleet() -> KnownFleet:
-    """Return the fleet: half of the hosts are measured weekly, half every four weeks."""
     random = Random(SEED)
     lost = {7: 100, 4: 230, 41: 300}
     return KnownFleet(SEED, tuple(_host(random, number, lost) for number in range(60)))
@@ -170,7 +167,7 @@ def _host(random: Random, number: int, lost: dict[int, int]) -> KnownHost:
 
 
 def _moments(host: KnownHost) -> Iterator[datetime]:
-    """Yield the times of runs: each host has its own hour and day."""
+    # Each host has a day and an hour of its own.
     for day in range(host.number % host.every, DAYS, host.every):
         yield YEAR_BEGINS + timedelta(days=day, minutes=7 * host.number)
 

@@ -1,4 +1,4 @@
-"""Run the real site: gunicorn and a Celery worker with their own servers and database."""
+"""Run real sites, each with gunicorn, a Celery worker and a separate database."""
 
 import fcntl
 import json
@@ -28,11 +28,11 @@ from tests.settings import SHARED_DIR, redis_url
 from tests.sign_in import SIGN_IN
 
 PROJECT = Path(__file__).parent.parent
+# Each site has a Redis database, so that no other worker takes the tasks of the site.
 _free_redis_databases = list(range(7, 0, -1))
-"""Redis databases, one per site, so that no other worker takes its tasks."""
 
+# Seconds for a site to start. The test hosts are shared and sometimes slow.
 READY_WITHIN = 120
-"""Startup timeout in seconds. The test hosts are shared and sometimes slow."""
 
 SHARE = """
 from accounts.audit import COMMAND
@@ -42,11 +42,11 @@ print(make_share("report", query, 30, made_by=None, by=COMMAND)[1])
 """
 
 
+# The command `create_token` takes seconds to start.
 NEW_TOKEN = """
 INSERT INTO accounts_apitoken (name, scope, digest, host_name, created_at)
 VALUES (%s, %s, %s, '', now())
 """
-"""Statement that creates a token, because `create_token` takes seconds to start."""
 
 PREPARE = """
 import django
@@ -60,18 +60,14 @@ call_command("collectstatic", interactive=False, verbosity=0)
 
 @dataclass(frozen=True, eq=False)
 class LiveSite:
-    """Control a running site: its URL, its processes' environment, and the worker's process."""
-
     url: str
     environment: dict[str, str]
     worker: subprocess.Popen[bytes]
 
     def manage(self, *arguments: str) -> str:
-        """Run a management command on this site and return its output."""
         return _manage(self.environment, *arguments)
 
     def token(self, scope: str) -> str:
-        """Create an API token."""
         secret = f"{PREFIX}{uuid4()}"
         row = (f"test-{uuid4()}", scope, digest_of(secret))
         with psycopg.connect(self.environment["DATABASE_URL"]) as connection:
@@ -79,22 +75,18 @@ class LiveSite:
         return secret
 
     def session_key(self) -> str:
-        """Return the session cookie of a signed-in administrator."""
         return self.manage("shell", "--no-imports", "-c", SIGN_IN).strip()
 
     @cache  # noqa: B019 - a session's few sites
     def share(self) -> str:
-        """Create a share of the published results and return its path."""
         secret = self.manage("shell", "--no-imports", "-c", SHARE).strip()
         return f"/shares/{secret}/"
 
     def get(self, path: str) -> Any:
-        """Return the JSON at a path of the public site."""
         with urllib.request.urlopen(self.url + path, timeout=READY_WITHIN) as answer:
             return json.load(answer)
 
     def wait_until_ready(self, run_id: str) -> dict[str, Any]:
-        """Wait until the worker has processed the run, and return it."""
         deadline = time.monotonic() + READY_WITHIN
         while time.monotonic() < deadline:
             run: dict[str, Any] = self.get(f"/api/v1/runs/{run_id}/")
@@ -118,7 +110,6 @@ def _manage(environment: dict[str, str], *arguments: str) -> str:
 
 
 def _on_the_server(statement: str, **names: str) -> None:
-    """Execute a statement that affects whole databases."""
     composed = sql.SQL(statement).format(**{key: sql.Identifier(one) for key, one in names.items()})
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
         connection.execute(composed)
@@ -151,7 +142,7 @@ def environment_of(name: str, folder: Path) -> dict[str, str]:
 def _prepared() -> tuple[str, Path]:
     """Return the database of published results and the folder of static files that sites copy.
 
-    The first worker of a test run creates them; the others wait for it.
+    The first worker of a test run creates the database and the folder. The other workers wait.
     """
     name, folder = "live_prepared", SHARED_DIR / "live-prepared"
     environment = environment_of(name, folder)
@@ -171,7 +162,6 @@ def _prepared() -> tuple[str, Path]:
 
 @contextmanager
 def _database(name: str, template: str) -> Iterator[None]:
-    """Create a database on the embedded server."""
     _on_the_server("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
     try:
         yield
@@ -204,7 +194,6 @@ def _process(name: str, environment: dict[str, str], *command: str) -> Iterator[
 
 @contextmanager
 def web_server(name: str, environment: dict[str, str], *options: str) -> Iterator[str]:
-    """Start gunicorn with this environment; yield its URL once it responds."""
     port = free_port()
     # Several web servers share a data folder here.
     environment = {
@@ -219,7 +208,6 @@ def web_server(name: str, environment: dict[str, str], *options: str) -> Iterato
 
 
 def wait_for_answer(url: str) -> None:
-    """Wait until the URL returns 200."""
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
@@ -233,10 +221,7 @@ def wait_for_answer(url: str) -> None:
 
 @contextmanager
 def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
-    """Start a public site with the published results; all processes end with the context.
-
-    `variables` of the environment change its settings.
-    """
+    """Start a public site with the published results; `variables` are environment variables."""
     prepared, static = _prepared()
     database, folder = database_of(name), settings.DATA_DIR / f"live-{name}"
     with ExitStack() as stack:
@@ -251,7 +236,6 @@ def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
 
 @contextmanager
 def notifier(environment: dict[str, str]) -> Iterator[None]:
-    """Run a worker that sends notifications."""
     command = ("celery", "-A", "config.celery", "worker", "-c", "1", "-Q", "notifications")
     with _process("notifier", environment, *command, "--hostname", "notifier@%h"):
         yield
@@ -259,7 +243,7 @@ def notifier(environment: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def machine(environment: dict[str, str]) -> Iterator[LiveSite]:
-    """Start a web server and a worker for an existing site."""
+    """Start a web server and a worker for the site that `environment` configures."""
     worker = _process(
         "worker", environment, "celery", "-A", "config.celery", "worker", "-B", "-c", "1"
     )

@@ -1,7 +1,4 @@
-"""Run a real OpenID Connect provider on 127.0.0.1, which can send invalid responses.
-
-It runs in a separate process: tests/oidc_provider_program.py.
-"""
+"""Run a real OpenID Connect provider (oidc_provider_program.py) in a separate process."""
 
 import json
 import os
@@ -29,20 +26,17 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Provider:
-    """Control the running provider."""
-
     url: str
 
     def set_person(self, subject: str, **claims: Any) -> None:
-        """Change the claims of the provider's user."""
         self._send("PUT", f"/users/{subject}", claims)
 
     def spoil(self, fault: str) -> None:
-        """Add this fault to every response; an empty text removes it."""
+        """Add this fault to every response; an empty string removes the fault."""
         self._send("PUT", "/fault", {"fault": fault})
 
     def sign_in(self, address: str, subject: str) -> str:
-        """Sign in at this URL of the provider and return the URL that it redirects to."""
+        """Sign in at this URL of the provider; return the URL that the provider redirects to."""
         form = urllib.request.Request(address, f"sub={subject}".encode(), method="POST")
         try:
             urllib.request.build_opener(_NoRedirect).open(form, timeout=60)
@@ -65,7 +59,6 @@ class Provider:
 
 @contextmanager
 def oidc_provider() -> Iterator[Provider]:
-    """Start a provider; it ends with the context."""
     port = free_port()
     command = [sys.executable, str(PROJECT / "tests/oidc_provider_program.py"), str(port)]
     # Otherwise, its library requires HTTPS.

@@ -1,8 +1,7 @@
-"""Run the provider of tests/oidc_provider.py; the argument is the port.
+"""Run an OpenID Connect provider for tests/oidc_provider.py; the argument is the port.
 
-The provider is oidc-provider-mock with PKCE. Like real providers, its ID tokens contain the ID of
-their key. On demand it adds faults, and signs the response with its own key, so that only the fault
-is wrong.
+The provider is oidc-provider-mock with PKCE. As with real providers, each ID token names its key. A
+test can request a fault. The ID token is then signed again, so that only the fault is wrong.
 """
 
 import base64
@@ -23,7 +22,6 @@ CLIENT_ID, CLIENT_SECRET = "ciphermark", "the-secret-of-the-client-in-tests"
 
 
 def _serve(port: int) -> None:
-    """Run the mock with PKCE and faults."""
     app, state = oidc_provider_mock.app(), {"fault": ""}
     challenges: dict[str, str] = {}
 

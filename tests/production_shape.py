@@ -1,5 +1,3 @@
-"""Load docker-compose.yml and Dockerfile as data."""
-
 import re
 from functools import cache
 from pathlib import Path
@@ -12,7 +10,6 @@ PROJECT = Path(__file__).parent.parent
 
 @cache
 def compose() -> dict[str, Any]:
-    """Read docker-compose.yml once, because parsing is slow."""
     parsed: dict[str, Any] = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())
     return parsed
 
@@ -27,7 +24,6 @@ def dockerfile() -> str:
 
 
 def command_of(service: str, folder: Path) -> list[str]:
-    """Return a service's command line, with this folder instead of the container's."""
     command = services()[service].get("command")
     if command is None:
         found = re.findall(r"^CMD (\[.*\])$", dockerfile(), re.MULTILINE)

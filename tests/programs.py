@@ -13,11 +13,11 @@ USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin",
 
 
 class MissingProgram(Exception):
-    """Raised when a program cannot be installed; the message is the remedy."""
+    """Report a program that cannot be installed; the message explains the remedy."""
 
 
 def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
-    """Return an environment with all programs on PATH; `with_pages` builds the frontend."""
+    """Return environment variables for all programs; `with_pages` builds the frontend."""
     openssl = find_or_install(("openssl",), "openssl")
     ssh = find_or_install(("ssh",), "openssh-client")
     sshd = find_or_install(("sshd",), "openssh-server")
@@ -32,13 +32,15 @@ def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
 
 
 def chromium() -> Path:
-    """Return `CHROMIUM`, an installed Chromium, or the distribution's."""
     named = (os.environ.get("CHROMIUM") or MAC_CHROME, *CHROMIUM)
     return find_or_install(named, "chromium")
 
 
 def find_or_install(names: tuple[str, ...], package: str) -> Path:
-    """Return the program; if it is missing, install its package with apt-get if permitted."""
+    """Return a program's path; try to install a missing program with apt-get.
+
+    Raise MissingProgram if the installation fails.
+    """
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), *USUAL_FOLDERS))
     found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)
     if found is None:
@@ -50,7 +52,7 @@ def find_or_install(names: tuple[str, ...], package: str) -> Path:
 
 
 def install(package: str) -> None:
-    """Try to install a package; the caller checks for the program afterwards."""
+    # The caller reports a program that is still missing.
     prefix = () if os.geteuid() == 0 else ("sudo", "-n")
     if shutil.which("apt-get") is None or (prefix and shutil.which("sudo") is None):
         return

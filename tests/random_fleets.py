@@ -1,5 +1,3 @@
-"""Generate random runs of few hosts, and random queries about them, for property tests."""
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,11 +27,11 @@ TAGS: tuple[dict[str, str], ...] = (
     {"rack": "1", "env": "live"},
 )
 
+# OpenSSL libraries of the openssl program and of ssh
 LIBRARIES = ("OpenSSL 3.0.19 27 Jan 2026", "OpenSSL 1.0.2zl  1 Aug 2024")
-"""Libraries of the openssl program and of ssh. ssh may use another library or not report it."""
 
+# Keys of groups. Each grouping has at most one of these keys.
 BASELINES = ("openssl-3.0.19", "3.0", "1", "2", "amd-epyc-9r14", "intel", "x86_64")
-"""Keys of groups; each grouping has at most one of them."""
 
 TWO_RACKS = ("rack:1", "env:live", "rack:2")
 
@@ -42,7 +40,6 @@ rates = st.integers(1, 40).map(lambda number: number * 2.5e7 / 3)
 
 @st.composite
 def ssh_series(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw an ssh series, mostly a plain one, with or without CPU time."""
     made = ssh_measurement(
         draw(st.sampled_from(SSH)),
         draw(rates),
@@ -66,7 +63,6 @@ openssl_series = st.builds(
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw a run of one of few hosts and environments, at one of few times or undated."""
     series = draw(st.lists(st.one_of(ssh_series(), openssl_series), min_size=1, max_size=5))
     once = {repr({**plain, "samples": None}): plain for plain in series}
     started = START + timedelta(days=draw(st.integers(0, 9)))
@@ -89,7 +85,6 @@ fleets = st.lists(st.tuples(documents(), sources), min_size=1, max_size=7)
 
 @st.composite
 def queries(draw: st.DrawFn) -> ComparisonQuery:
-    """Draw a query with any tool, metric, grouping and subset of ciphers, filtered or not."""
     tool = draw(st.sampled_from(("ssh", "openssl")))
     filters = {
         "source": ("agent",),

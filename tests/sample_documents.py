@@ -1,11 +1,9 @@
-"""Create run documents for tests: a complete and valid one that tests modify."""
-
 from typing import Any
 from uuid import uuid4
 
 
 def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """Return an ssh series whose tries reach `rates` (bytes per second)."""
+    """Return an ssh series with a try for each rate (bytes per second)."""
     return {
         "tool": "ssh",
         "cipher": cipher,
@@ -17,7 +15,7 @@ def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any
 
 
 def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """Return an openssl series of 8 KiB blocks whose tries reach `rates` (bytes per second)."""
+    """Return an openssl series of 8 KiB blocks with a try for each rate (bytes per second)."""
     return {
         "tool": "openssl",
         "cipher": cipher,
@@ -29,7 +27,7 @@ def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str,
 
 
 def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a valid run document; `changes` replace its members."""
+    """Return a valid run document; `changes` replace members of the document."""
     return {
         "schema": "ciphermark/run/1",
         "run_id": str(uuid4()),
@@ -48,7 +46,7 @@ def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any
 
 
 def environment(**cpu: Any) -> dict[str, Any]:
-    """Return an environment; `cpu` replaces members of its CPU."""
+    """Return an environment; `cpu` replaces members of the CPU."""
     return {
         "cpu": {
             "model": "AMD EPYC 9R14",

@@ -1,6 +1,6 @@
-"""Use the real settings with a separate data folder and database for tests.
+"""Use the real settings, with a data folder and a database for tests.
 
-Each worker of pytest-xdist has its own database, folder and eight Redis databases.
+Each worker of pytest-xdist has a database, a folder and eight Redis databases.
 """
 
 import os
@@ -22,7 +22,7 @@ from config.settings import *  # noqa: E402, F403
 
 
 def redis_url(number: int) -> str:
-    """Return the URL of one of this worker's databases; its tests use the first."""
+    """Return the URL of one of this worker's eight Redis databases; the worker's tests use 0."""
     return real.REDIS_URL.replace("db=0", f"db={WORKER * 8 + number}")
 
 

@@ -1,5 +1,4 @@
-"""Sign in to the site of a test."""
-
+# For `manage.py shell`: print the session key of an administrator.
 SIGN_IN = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
@@ -12,4 +11,3 @@ session[HASH_SESSION_KEY] = user.get_session_auth_hash()
 session.create()
 print(session.session_key)
 """
-"""Program for `manage.py shell` that prints the session key of an administrator."""

@@ -1,6 +1,6 @@
-"""Run `python -m tests.suite NAME` for `make test`, `check`, `lint`, `types` and `portable`.
+"""Run tests and checks: `python -m tests.suite test|check|lint|types|portable`.
 
-All parts run even if one fails. The output ends with a table and the output of the failed parts.
+All parts run even if a part fails. The output ends with a table and the output of failed parts.
 """
 
 import os
@@ -20,15 +20,15 @@ PROJECT = Path(__file__).parent.parent
 FOLDER = Path(os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT / ".data" / "test")
 FAILURE_LINES = 150
 
+# Tests ignore these settings of the developer's shell, so that they use no other database.
 OF_THE_DEVELOPER = ("CIPHERMARK_", "DATABASE_", "REDIS_URL", "DJANGO_", "PYTHONDONTWRITEBYTECODE")
-"""Settings of the shell to ignore, because tests have their own and use no other database."""
 
 PURE = ("tests/cipherspeed", "tests/texts")
+# These tests measure the cost of ssh and of parsing, and must run alone.
 COSTS = ("tests/agent/test_cpu_seconds.py", "tests/texts/test_cost.py")
-"""Tests of the cost of ssh and parsing, which must run alone."""
 WITHOUT_COSTS = tuple(f"--ignore={cost}" for cost in COSTS)
+# `make check` runs tests of these folders if the tests or the tested code have changed.
 QUICK = ("accounts", "api", "changes", "compare", "config", "core", "hosts", "pages", "runs")
-"""Folders of tests that `make check` runs if they, or the code that they test, have changed."""
 FIRST_START = "tests/launch/test_make_run.py::" + (
     "test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept"
 )
@@ -36,7 +36,7 @@ FIRST_START = "tests/launch/test_make_run.py::" + (
 
 @dataclass(frozen=True)
 class Part:
-    """Define a command; `is_shown` copies its output to the terminal immediately."""
+    """Define a command; `is_shown` copies the command's output to the terminal immediately."""
 
     name: str
     command: tuple[str, ...]
@@ -63,7 +63,6 @@ def pytest(name: str, *words: str, is_shown: bool = False) -> Part:
 
 
 def tool(name: str, *words: str) -> Part:
-    """Return a part that runs a program of the virtual environment."""
     return Part(name, (sys.executable, "-m", *words))
 
 
@@ -90,7 +89,6 @@ FULL_SITE = pytest("a start and an upload", FIRST_START, "tests/end_to_end/test_
 
 
 def quick_tests() -> Part:
-    """Return a part that tests the pure packages, and the folders that differ from main."""
     listed = [
         subprocess.run(("git", *words), cwd=PROJECT, capture_output=True, text=True, check=False)
         for words in (
@@ -118,7 +116,6 @@ def steps(name: str) -> list[list[list[Part]]]:
 
 
 def environment() -> dict[str, str]:
-    """Return environment variables for every command."""
     kept = {
         variable: text
         for variable, text in os.environ.items()
@@ -128,7 +125,6 @@ def environment() -> dict[str, str]:
 
 
 def run(part: Part, variables: dict[str, str]) -> Outcome:
-    """Run one part of the test suite and wait for it."""
     begun = time.monotonic()
     lines = []
     with subprocess.Popen(
@@ -157,20 +153,17 @@ def run(part: Part, variables: dict[str, str]) -> Outcome:
 
 
 def end_what_runs() -> None:
-    """Interrupt the running commands, as Ctrl-C does; pytest ends the processes of its tests."""
     _interrupted.set()
     for process in _running:
         if process.returncode is None:
-            os.kill(process.pid, signal.SIGINT)
+            os.kill(process.pid, signal.SIGINT)  # pytest then ends the processes of the tests
 
 
 def run_lane(lane: Sequence[Part], variables: dict[str, str]) -> list[Outcome]:
-    """Run parts one after the other."""
     return [run(part, variables) for part in lane if not _interrupted.is_set()]
 
 
 def report(outcomes: Sequence[Outcome], seconds: float) -> int:
-    """Print the table and the failures; return 0 if there are none."""
     rows = [("part", "result", "seconds", "CPU", "")]
     for outcome in outcomes:
         last = (outcome.output.strip().splitlines() or [""])[-1].strip("= ")

@@ -1,5 +1,3 @@
-"""Test what pure packages may import, and the direction of imports."""
-
 import ast
 import re
 import subprocess
@@ -14,9 +12,10 @@ from tests.cases import each
 
 BACKEND = Path(__file__).parent.parent / "backend"
 
+# These packages import only each other, and no Django.
 PURE = ("cipherspeed", "texts")
-"""Packages that import only each other, and no Django."""
 
+# Folders that each folder may import. Views may import all folders.
 FOLLOWS = {
     "runs": (),
     "hosts": ("runs",),
@@ -24,7 +23,6 @@ FOLLOWS = {
     "recommend": ("runs", "hosts", "compare"),
     "changes": ("runs", "hosts", "compare"),
 }
-"""Folders that each folder may import. Views may import all folders."""
 
 AGENT_MODULES = sorted((BACKEND.parent / "agent" / "ciphermark_agent").glob("*.py"))
 AGENT_NAMES = {f"ciphermark_agent.{path.stem}" for path in AGENT_MODULES}
@@ -43,7 +41,7 @@ def module_name(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Return imported modules; `from a import b` gives both a and a.b, which may be one."""
+    # `from a import b` yields a and a.b, because b may be a module.
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,5 +1,3 @@
-"""Test that the documentation matches the code: settings, URLs, parameters, columns."""
-
 import re
 from pathlib import Path
 
@@ -16,7 +14,6 @@ API = (PROJECT / "docs" / "api.md").read_text("utf-8")
 
 
 def settings_read() -> set[str]:
-    """Return names of environment variables that the settings read."""
     text = (PROJECT / "backend" / "config" / "settings.py").read_text("utf-8")
     return set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text))
 
@@ -93,7 +90,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
 
 
 def test_every_file_that_the_architecture_names_is_there() -> None:
-    """Look for a bare file name in the folder of the previous file."""
+    # A bare file name is in the folder of the previous file.
     beside = PROJECT / "backend"
     for line in (PROJECT / "docs" / "architecture.md").read_text("utf-8").splitlines():
         for name in re.findall(r"`([\w./-]+\.(?:py|json|md|ts))`", line):

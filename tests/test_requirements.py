@@ -1,5 +1,3 @@
-"""Test that every dependency is pinned, documented and installed by file hash."""
-
 import re
 import subprocess
 import sys
@@ -13,7 +11,6 @@ CHOSEN = ("requirements.in", "requirements-dev.in")
 
 
 def chosen(name: str) -> dict[str, str]:
-    """Return versions by package in a requirements file and its includes."""
     found: dict[str, str] = {}
     for line in (PROJECT / name).read_text().splitlines():
         if line.startswith("-r "):
@@ -28,7 +25,6 @@ def normal(name: str) -> str:
 
 
 def made(name: str) -> dict[str, str]:
-    """Return versions by package in a generated file; each must have a hash."""
     text = (PROJECT / name).read_text().replace("\\\n", " ")
     entries = [line for line in text.splitlines() if line and not line.startswith("#")]
     found = {}

@@ -1,5 +1,3 @@
-"""Test that tasks tolerate several `beat` instances that send them at the same time."""
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 

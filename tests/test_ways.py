@@ -1,5 +1,3 @@
-"""Test that few files implement the main data flows."""
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,13 +15,12 @@ BACKEND = Path(__file__).parent.parent / "backend"
 
 
 def files_of(action: Callable[[Any], object], prepare: Callable[[], Any]) -> list[str]:
-    """Return the files of backend/ with executed functions, except imports and caches."""
     files: set[str] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> None:
         files.add(frame.f_code.co_filename)
 
-    action(prepare())
+    action(prepare())  # import modules and fill caches
     prepared = prepare()
     sys.setprofile(note)
     try:
@@ -36,7 +33,6 @@ def files_of(action: Callable[[Any], object], prepare: Callable[[], Any]) -> lis
 
 
 def new_document() -> dict[str, Any]:
-    """Return an agent's run with AES hardware enabled and disabled."""
     cipher, rates = "aes128-gcm@openssh.com", (9e8, 1e8)
     modes = ("default", "masked")
     measured = (

@@ -1,5 +1,3 @@
-"""Test that the project avoids banned words."""
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Generate hosts with two CPUs before and after an OpenSSL upgrade that slows one CPU."""
-
 from tests.conftest import StoreRun
 from tests.sample_documents import environment, openssl_measurement, run_document
 
@@ -10,10 +8,10 @@ HOSTS = 8
 
 
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
-    """Store eight hosts per CPU before and after an upgrade that slows AES on the Xeons by 7 %.
+    """Store hosts before and after an upgrade that slows AES on Xeons by 7 %, and a fast EPYC.
 
-    Also store a fast, new EPYC without 3DES. `only_new` stores only this number of such hosts, and
-    `other` only one with this OpenSSL version.
+    With `only_new`, store only this number of new hosts. With `other`, store only a host with this
+    version of OpenSSL.
     """
 
     def run(name: str, model: str, library: str, day: int, **rates: float) -> None:

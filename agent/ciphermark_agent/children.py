@@ -1,5 +1,3 @@
-"""Run programs, handle signals, and read small system files."""
-
 import contextlib
 import os
 import resource
@@ -44,7 +42,7 @@ def start(
     file_bytes: Optional[int] = None,
     **streams: Any,
 ) -> "subprocess.Popen[Any]":
-    """Start a resource-limited child that ends with the agent; streams default to /dev/null."""
+    """Start a child with resource limits that ends with the agent. Streams default to /dev/null."""
     common.verbose("+ " + shell_words(command, env))
     parent = os.getpid()
     inherited = {name: text for name, text in os.environ.items() if name not in UNWANTED}
@@ -84,7 +82,7 @@ shown: Optional[List[str]] = None  # collects the commands and files of a dry ru
 
 
 def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None) -> ToolResult:
-    """Run a command until it ends or times out; return failures instead of raising."""
+    """Run a command with a time limit. Return failures instead of raising."""
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
@@ -106,7 +104,7 @@ def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
-    """Call wait4; return the pid (0: no child has ended), exit status and CPU seconds."""
+    """Call wait4. Return the PID (0: no child has ended), exit status and CPU seconds."""
     reaped, status, usage = os.wait4(pid, flags)
     child = _children.pop(reaped, None)
     if child is not None:  # keep subprocess from waiting for it again
@@ -116,7 +114,6 @@ def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
 
 
 def end_children() -> None:
-    """Kill and reap all children, including orphans of sshd."""
     for pid in list(_children):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

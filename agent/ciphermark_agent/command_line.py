@@ -1,5 +1,3 @@
-"""Define the options; implement `run`, `run --dry-run` and `source`."""
-
 import argparse
 import os
 import pkgutil

@@ -1,5 +1,3 @@
-"""Define limits, exceptions, text conversions, messages and progress for all modules."""
-
 import datetime
 import json
 import os
@@ -25,11 +23,11 @@ class UsageError(Exception):
 
 
 class TryFailed(Exception):
-    """Raised when a try or tool produces no result; the message is the reason."""
+    pass
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised on a signal; its argument is the signal number."""
+    """Report a signal. The argument is the signal number."""
 
 
 def state_folder(*names: str) -> str:
@@ -55,18 +53,16 @@ def real(text: str) -> Optional[float]:
 
 
 def one_line(text: str) -> str:
-    """Return the last line that is not a debug message."""
+    """Return the last line that is not a debug message of ssh."""
     lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
     return next((line[:500] for line in reversed(lines) if line), "no message")
 
 
 def explain(text: str, known: Sequence[Tuple[str, str]], otherwise: str) -> str:
-    """Return the explanation of the first known error message in the text."""
     return next((reason for message, reason in known if message in text), otherwise)
 
 
 def reason_of(error: Any) -> str:
-    """Return the error's text without its number."""
     return getattr(error, "strerror", None) or str(error)
 
 
@@ -93,7 +89,7 @@ def parse_object(text: str) -> Json:
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
-    """Write without a buffer; return an error instead of raising it, to protect the run."""
+    """Write without a buffer. Return an error instead of raising, so that the run continues."""
     if stream is None:
         return OSError(0, "stream is closed")
     left = text.encode(stream.encoding or "ascii", "replace")
@@ -106,7 +102,6 @@ def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
 
 
 def show(text: str) -> int:
-    """Print the output of a command and return its exit code; a closed pipe is no error."""
     error = say(text + "\n", sys.stdout)
     if error is None or isinstance(error, BrokenPipeError):
         return EXIT_OK
@@ -135,7 +130,6 @@ def unforeseen(error: Exception) -> str:
 
 
 def reading(read: Callable[[], Any], default: Any) -> Any:
-    """Return the result of a function, or the default if it fails."""
     try:
         return read()
     except Exception as error:  # noqa: BLE001 - no reading may cost the measurements
@@ -144,7 +138,7 @@ def reading(read: Callable[[], Any], default: Any) -> Any:
 
 
 def own_file() -> str:
-    """Return the path of the agent as the user started it: file, folder or installed command."""
+    """Return the path with which the user started the agent: file, folder or command."""
     folder, name = os.path.split(sys.argv[0])
     path = folder if name == "__main__.py" else sys.argv[0]
     return path if os.path.exists(path) else "agent.py"
@@ -156,7 +150,7 @@ def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) ->
 
 
 class Progress:
-    """Report each step and the time left: live, plain (every 10 s), json or none."""
+    """Report steps and time left. `mode`: auto, live, plain (a line every 10 s), json or none."""
 
     def __init__(self, mode: str) -> None:
         self.mode = ("live" if os.isatty(2) else "plain") if mode == "auto" else mode

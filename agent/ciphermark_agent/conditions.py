@@ -1,5 +1,3 @@
-"""Detect disturbances of a run: other agents and programs, throttling, quotas, settings."""
-
 import contextlib
 import fcntl
 import glob
@@ -21,7 +19,7 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 @contextlib.contextmanager
 def locked(path: str, how: int) -> Iterator[None]:
-    """Lock a file or folder; the kernel unlocks it when the agent is killed."""
+    """Lock a file or folder. The kernel releases the lock when the agent is killed."""
     descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # for NFS
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -32,7 +30,7 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Wait for other agents of this account, then make them wait."""
+    """Wait for other agents of this account, and make later agents wait."""
     folder = common.state_folder()
     path = os.path.join(folder, "lock-" + os.uname().nodename)  # hosts may share the folder
     with contextlib.ExitStack() as holding:
@@ -64,12 +62,12 @@ class CpuTimes(NamedTuple):
 
 
 def parse_proc_stat(text: str, ticks: int = 100) -> Optional[CpuTimes]:
-    """Parse the first line of /proc/stat. Guest time is already part of user time."""
     match = re.match(r"cpu ((?: +[0-9]{1,18}){4,})$", text, re.M)
     if match is None:
         return None
     columns = [int(word) / ticks for word in match.group(1).split()]
     user, nice, system, idle, iowait, irq, softirq, steal = (columns + [0.0] * 8)[:8]
+    # User time already includes guest time.
     busy = user + nice + system + irq + softirq
     return CpuTimes(busy, steal, busy + steal + idle + iowait)
 
@@ -84,7 +82,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measure the CPU cores that other programs use, to within about 0.02 over a second."""
+    """Measure the CPU cores that other programs use. The error is about 0.02 over one second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()
@@ -121,7 +119,7 @@ def cpu_speed(cpu: int) -> int:
 
 
 def cpus_for_pinning() -> Optional[Tuple[int, int]]:
-    """Return two logical CPUs on two cores, the fastest first; None if impossible."""
+    """Return logical CPUs of two different cores, the fastest first, or None if impossible."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
@@ -134,7 +132,7 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
 
 
 def group_files(name: str) -> str:
-    """Read a file of the agent's control group (version 2) and its parents."""
+    """Read a file of the agent's control group (version 2) and of all parent groups."""
     own = re.search(r"^0::(/.*)$", read_text("/proc/self/cgroup") or "", re.M)
     parts = re.findall("[^/]+", own.group(1)) if own else []
     folders = ["/".join(["/sys/fs/cgroup", *parts[:depth]]) for depth in range(len(parts) + 1)]
@@ -160,7 +158,7 @@ def machine_state() -> MachineState:
 def conditions_of_run(
     foreign: Optional[float], before: MachineState, tries: Tuple[int, int]
 ) -> Iterator[Tuple[str, str]]:
-    """Yield the code and detail of each caution; `tries` counts disturbed tries and all tries."""
+    """Yield code and detail of each disturbance. `tries`: disturbed tries and all tries."""
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign

@@ -1,5 +1,3 @@
-"""Write, upload, spool and show runs; implement the `upload` and `show` commands."""
-
 import argparse
 import contextlib
 import glob
@@ -22,7 +20,7 @@ def is_special(path: str) -> bool:
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a file atomically, also through a symbolic link."""
+    """Replace a file atomically. If the path is a symbolic link, replace the target."""
     if is_special(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -47,7 +45,7 @@ def spooled_runs() -> List[str]:
 
 
 def keep_in_spool(document: Json) -> str:
-    """Return the path in the spool; print an error and return "" if writing fails."""
+    """Save the run and return the path. If this fails, print an error and return ""."""
     folder = common.state_folder("spool")
     path = os.path.join(folder, "run-%s.json" % document["run_id"])
     try:

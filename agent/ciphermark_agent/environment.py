@@ -1,4 +1,4 @@
-"""Read the `environment` of the run document. An unknown value is None, never a guess."""
+"""Read the `environment` of the run document. An unknown value is None."""
 
 import glob
 import hashlib
@@ -16,7 +16,7 @@ CONFIGURATION_SECONDS = 10.0  # for programs that the ssh configuration runs (`M
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """Return the properties of the CPU; on ARM, those of the fastest core."""
+    """Return the properties of the CPU. On ARM, use the fastest core."""
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
@@ -36,7 +36,7 @@ def parse_cpuinfo(text: str) -> Json:
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return the model and vendor; if cores differ, all models, fastest first."""
+    """Return model and vendor. If the cores differ, join all models, fastest first."""
     models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
@@ -54,7 +54,6 @@ def sysctl(*names: str) -> Optional[str]:
 
 
 def bsd_cpu() -> Json:
-    """Return the CPU properties on macOS and FreeBSD; the server adds the flags of Apple CPUs."""
     model = sysctl("machdep.cpu.brand_string", "hw.model")
     return {
         "model": model,
@@ -143,7 +142,7 @@ def machine_id() -> Optional[str]:
 
 
 def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return a version such as `OpenSSH_9.2p1 Debian-2`, and the library or `without OpenSSL`."""
+    """Return a version such as `OpenSSH_9.2p1 Debian-2`, and the library (`without OpenSSL`)."""
     match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
     return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 

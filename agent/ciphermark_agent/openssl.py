@@ -1,5 +1,3 @@
-"""Measure ciphers with `openssl speed`: build commands, mask AES hardware, parse output."""
-
 import random
 import re
 from functools import partial
@@ -42,7 +40,7 @@ SPEED_FAILURES = (
 
 
 def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
-    """Return the variable that disables AES hardware; `cpu_settings` is openssl's CPUINFO."""
+    """Return the variable that disables AES hardware. `cpu_settings`: openssl's CPUINFO."""
     if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
         return "OPENSSL_ia32cap", MASK_X86
     known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
@@ -84,7 +82,6 @@ class SpeedCall(NamedTuple):
 
 
 def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
-    """Return the command; without -evp, rc4 reports 0.00 and AES does not use AES hardware."""
     command = [openssl.path, "speed", "-mr"]
     if openssl.seconds:
         command += ["-seconds", str(seconds)]
@@ -92,11 +89,12 @@ def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
     command += ["-decrypt"] if call.operation == "decrypt" else []
     if openssl.providers and call.cipher in OPENSSL_LEGACY:
         command += ["-provider", "legacy", "-provider", "default"]
+    # Without -evp, rc4 reports 0.00 and AES does not use AES hardware.
     return command + ["-evp", call.cipher]
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
-    """Return samples by block size; ignore malformed lines and other ciphers."""
+    """Return samples by block size. Ignore malformed lines and other ciphers."""
     samples = {}
     size = None
     for line in text.splitlines():
@@ -145,7 +143,7 @@ def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Js
 def openssl_rounds(
     openssl: Openssl, depth: Depth, ciphers: Sequence[str], masked: Sequence[str]
 ) -> List[List[SpeedCall]]:
-    """Return the tries of each round; the first adds other block sizes and decryption."""
+    """Return the tries of each round. Only the first round has other block sizes and decryption."""
     block = OPENSSL_BLOCK if openssl.seconds else None
     often = [SpeedCall(cipher, block_size=block) for cipher in ciphers]
     often += [SpeedCall(cipher, "masked", block_size=block) for cipher in masked]

@@ -1,5 +1,3 @@
-"""Determine the available measurements, run them, and build the run document."""
-
 import argparse
 import contextlib
 import os
@@ -43,7 +41,7 @@ def own_names() -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """Replace home directories and the given names in all free text."""
+    """Replace home directories and `names` in the members listed in `FREE_TEXT`."""
     if isinstance(value, dict):
         inside = {key: "tags" if member == "tags" else key for key in value}
         return {key: without_names(value[key], names, inside[key]) for key in value}
@@ -91,7 +89,7 @@ class Run:
         return [name for name in ciphers if names is None or name in names]
 
     def ssh_ciphers(self) -> List[str]:
-        """Return the ciphers to measure with ssh; raise UsageError for unknown names."""
+        """Return the ciphers to measure with ssh. Raise `UsageError` for an unknown name."""
         if self.ssh is None:
             return self.skip("ssh", *MISSING["ssh"])
         try:

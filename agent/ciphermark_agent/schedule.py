@@ -1,5 +1,3 @@
-"""Implement `schedule`: print or install a systemd timer, or print a crontab line."""
-
 import argparse
 import os
 import random

@@ -1,5 +1,3 @@
-"""Parse options and configuration files, and choose the upload server."""
-
 import argparse
 import configparser
 import os
@@ -151,7 +149,7 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
-    """Return the command that uploads the spool, without the token."""
+    """Return the command that uploads the spool. The command does not contain the token."""
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
     words += ["--server", arguments.server] if arguments.server else []
     words += ["--token", "TOKEN"] if arguments.token else []

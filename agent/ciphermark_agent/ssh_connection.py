@@ -1,5 +1,3 @@
-"""Manage an ssh connection: its algorithms, its processes and the transferred bytes."""
-
 import os
 import re
 import select
@@ -24,7 +22,7 @@ Cpus = Optional[Tuple[int, int]]  # client's and server's, if pinned
 
 
 class Channel(NamedTuple):
-    """Select the algorithms of a connection; None leaves the choice to the client."""
+    """Select the algorithms of a connection. None selects the client's default."""
 
     cipher: Optional[str]
     mac: Optional[str] = None
@@ -43,7 +41,7 @@ class Channel(NamedTuple):
         return words + (["-m", self.mac] if self.mac else [])
 
     def server_options(self) -> List[str]:
-        """Return options for sshd, which by default refuses many old ciphers and MACs."""
+        # By default, sshd refuses many old ciphers and MACs.
         words = ["-o", "Ciphers=+" + self.cipher] if self.cipher else []
         return words + (["-o", "MACs=+" + self.mac] if self.mac else [])
 
@@ -68,7 +66,7 @@ KEX_LINE = r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) 
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Return the last algorithms in the log; earlier ones belong to a ProxyJump."""
+    """Return the last algorithms in the log. Earlier lines belong to a ProxyJump host."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     lines = re.findall(KEX_LINE, log)
     if not lines:
@@ -78,7 +76,7 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Return an unnamed file of zeros that ssh shares; `tell` returns ssh's position in it."""
+    """Return an unnamed file of zeros. ssh shares the file position, which `tell` returns."""
     shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
     folder = shared if os.access(shared, os.W_OK) else None
     source = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - returned
@@ -109,7 +107,7 @@ class Usage(NamedTuple):
 
 
 class Transfer:
-    """Run one ssh connection with its own sshd; end all its processes on exit."""
+    """Run one ssh connection with a separate sshd. End all processes on exit."""
 
     def __init__(self, server: Any, channel: Channel, source: int, cpus: Cpus) -> None:
         self.server, self.channel, self.source = server, channel, source
@@ -137,7 +135,7 @@ class Transfer:
             end_children()
 
     def connect(self, write_end: int) -> None:
-        """Act as inetd: accept the connection of the agent's ssh and pass it to a private sshd."""
+        """Act as inetd: start ssh, accept the connection, and pass the connection to sshd."""
         server = self.server
         open(server.path("sshd.log"), "wb").close()  # the previous connection's
         if server.label:
@@ -172,12 +170,12 @@ class Transfer:
         self.awaited.add(self.ssh.pid)
 
     def failure(self) -> TryFailed:
-        """End the connection, which completes its logs, and return why it failed."""
+        """End all processes, which completes the logs, and return why the connection failed."""
         end_children()
         return TryFailed(self.server.explain(self.received.decode("utf-8", "replace")))
 
     def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
-        """Wait for R or D of the remote command; return perf_counter at its arrival."""
+        """Wait until the remote command prints "R" or "D". Return the time (perf_counter)."""
         wanted = (marker + self.server.marker).encode("ascii")
         deadline = time.monotonic() + timeout
         while wanted not in self.received:

@@ -1,5 +1,3 @@
-"""Manage the server side of ssh: a private sshd on the loopback address, or a remote host."""
-
 import contextlib
 import fcntl
 import glob
@@ -85,7 +83,7 @@ def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool)
 
 
 def sweep_stale_folders() -> None:
-    """Remove folders of killed agents; a running agent locks its own."""
+    """Remove the folders of killed agents. A running agent locks the folder that it uses."""
     for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*/")):
         with contextlib.suppress(OSError):
             if os.lstat(folder.rstrip("/")).st_uid == os.getuid():
@@ -199,7 +197,6 @@ class PrivateServer(SshEnd):
         return command + channel.server_options()
 
     def explain(self, received: str) -> str:
-        """Return why a connection failed; `received` is the output of the remote side."""
         logs = [self.read("ssh.log"), self.read("sshd.log")]
         ssh_line, sshd_line = map(one_line, logs)
         refused = ("Permission denied", "sshd refused the temporary key: " + sshd_line)
@@ -220,11 +217,10 @@ class PrivateServer(SshEnd):
         self.configure()
 
     def make_key(self, name: str) -> None:
-        """Create an Ed25519 key, or an RSA key if FIPS mode forbids Ed25519."""
         beside = os.path.join(os.path.dirname(self.ssh), "ssh-keygen")
         keygen = beside if os.access(beside, os.X_OK) else "ssh-keygen"
         command = [keygen, "-q", "-N", "", "-C", HOST_ALIAS, "-f", self.path(name), "-t"]
-        for kind in (["ed25519"], ["rsa", "-b", "3072"]):
+        for kind in (["ed25519"], ["rsa", "-b", "3072"]):  # FIPS mode forbids Ed25519
             answer = run_tool(command + kind)
             if answer.status == 0:
                 return
@@ -278,13 +274,12 @@ class RemoteHost(SshEnd):
         return [], options, address_words(self.address)
 
     def explain(self, received: str) -> str:
-        """Return why a connection failed; an anonymous run omits the log line."""
         log = self.read("ssh.log")
         if os.path.getsize(self.path("ssh.log")) >= children.LOG_BYTES:
             return "the remote host made ssh log more than %d MiB" % (children.LOG_BYTES // MIB)
         offer = re.search(r"no matching (\S+) found\. Their offer: (\S+)", log)
         if offer:
             return "the remote sshd rejects this %s (it offers %.500s)" % offer.groups()
-        named = self.label == self.address
+        named = self.label == self.address  # an anonymous run omits the log line
         line = re.sub("ssh: connect to host(.+): (.+)", r"cannot connect to\1 (\2)", one_line(log))
         return explain(log, REMOTE_FAILURES, line if named else "the connection failed")

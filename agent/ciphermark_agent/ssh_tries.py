@@ -1,5 +1,3 @@
-"""Measure ciphers with ssh: warm-ups, pipeline and steady tries, rounds over all channels."""
-
 import collections
 import os
 import random
@@ -57,12 +55,11 @@ def sized_mib(bytes_per_second: float, seconds: float) -> int:
 
 
 def dd_command(mib: str) -> List[str]:
-    """Return the dd command, with bs in bytes because BSD and GNU differ in their units."""
+    # The unit of bs is bytes, because BSD and GNU have different names for larger units.
     return ["dd", "if=/dev/zero", "bs=%d" % MIB, "count=" + mib]
 
 
 def parse_dd(text: str) -> int:
-    """Return the bytes that dd wrote in whole blocks, or 0 if unknown."""
     records = re.search(r"^([0-9]{1,12})\+0 records out", text, re.M)
     return int(records.group(1)) * MIB if records else 0
 
@@ -84,7 +81,7 @@ class Reference(NamedTuple):
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """Return the CPU seconds per end that limit the error to 5 %."""
+        """Return the CPU seconds that an end must use so that the error is at most 5 %."""
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2
@@ -197,7 +194,6 @@ class SshPlan(Plan):
         self.server.first_connection()
 
     def pilot(self, channel: Channel) -> None:
-        """Warm up with one connection; the first warm-up's rate determines the size of a try."""
         mib = pilot_mib(channel, bool(self.server.label))
         pilot = pipeline_try(self.server, channel, mib)
         self.pilots[channel].append(pilot)
@@ -236,7 +232,6 @@ class SshPlan(Plan):
         return sample
 
     def try_seconds(self, channel: Channel, seconds: float) -> float:
-        """Return the seconds, extended if the CPU seconds would be too uncertain."""
         if self.server.label:  # the network limits the rate
             return seconds
         pilot = reference_of(self.pilots[channel])

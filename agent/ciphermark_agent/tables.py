@@ -1,5 +1,3 @@
-"""Format a run: the table, the recommended Ciphers line, cautions and skipped ciphers."""
-
 import statistics
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -68,7 +66,6 @@ def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
 
 
 def table(measurements: Sequence[Json]) -> List[str]:
-    """Return a line per ssh cipher with openssl's result, then the other openssl ciphers."""
     openssl = openssl_rows(measurements)
     lines = [["MB/s: median (range)", "ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]]
     for name, methods in ssh_rows(measurements).items():

@@ -1,5 +1,3 @@
-"""Define depths, series of tries, skipped ciphers and plans for ssh and openssl."""
-
 import collections
 import statistics
 import time
@@ -42,12 +40,11 @@ class Series:
         return statistics.median(map(rate, self.samples))
 
     def complete(self, wanted: Optional[float]) -> bool:
-        """Return whether the median is stable, or the document has no room for more tries."""
         room = MAX_SAMPLES - len(self.samples) > MAX_REPEATS
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
-        """Return the median's standard error as a share of the median; infinite for few tries."""
+        """Return the standard error of the median divided by the median. Infinite for few tries."""
         if len(self.samples) < STABLE_MIN_TRIES:
             return float("inf")
         middle = self.median()
@@ -61,7 +58,7 @@ class Skipped:
         self.entries: Dict[Any, Json] = {}
 
     def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
-        """Add a skipped tool (no cipher), cipher, or `part` of its series, with the reason."""
+        """Add a tool (without cipher), a cipher, or a `part` of the series of a cipher."""
         text = "%s: %s" % (part, reason) if part else reason
         entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
         self.entries.setdefault((tool, cipher, part), entry)
@@ -101,7 +98,7 @@ class Plan:
             step()
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
-        """Run a try unless the last two of its kind failed; return why it failed."""
+        """Run a try and return why the try failed. Skip a kind after two consecutive failures."""
         if self.failures[kind] >= MOST_FAILURES:
             return None
         reason = failure_of(attempt)
@@ -112,7 +109,7 @@ class Plan:
         return reason
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
-        """Add the samples of a try and its repeats; repeat while other programs disturb it."""
+        """Run a try, and repeat the try while other programs disturb it. Keep every sample."""
         for number in range(1 + MAX_REPEATS):
             began = time.monotonic()
             samples.append(attempt())

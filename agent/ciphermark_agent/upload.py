@@ -1,5 +1,3 @@
-"""Upload a run to the server, with retries, and explain its response."""
-
 import gzip
 import http.client
 import random
@@ -36,7 +34,7 @@ class UploadFailed(Exception):
 
 
 class Refused(UploadFailed):
-    """Raised when the server permanently rejects the run."""
+    """Report that the server permanently rejects the run."""
 
 
 class Site(NamedTuple):
@@ -56,7 +54,7 @@ class Answer(NamedTuple):
 
 
 class PlainAnswers(urllib.request.HTTPErrorProcessor):
-    """Return every status without raising; never follow a redirect with the token."""
+    """Return every response without an exception. Do not send the token to another URL."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
@@ -92,7 +90,7 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
 
 
 def upload(site: Site, document: Json) -> str:
-    """Upload a run and return a message; the run_id makes a repeated upload harmless."""
+    """Upload a run and return a message. Retries are safe: a run_id is stored only once."""
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
         answer = ask(site, body, EXCHANGE_SECONDS)
@@ -124,12 +122,11 @@ def pause(answer: Answer, delay: float) -> float:
 
 
 def foresee_refusal(site: Site) -> Optional[str]:
-    """Return why an upload would fail. An invalid token gets 401, a valid one 200 or 403."""
     try:
         answer = ask(site, None, CHECK_SECONDS)
     except UploadFailed as error:
         return str(error)
-    if answer.status == 401:
+    if answer.status == 401:  # a valid token gets 200 or 403
         remedy = "Press Ctrl-C and start again with a token from " + site.url("/tokens/")
         return explain_answer(site, answer) + "\n" + remedy
     foreign = answer.status == 200 and not parse_object(answer.body)

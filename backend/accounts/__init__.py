@@ -1,1 +1,0 @@
-"""Manage roles, API tokens, sign-in and the audit log."""

@@ -1,5 +1,3 @@
-"""Define the tables shown at /admin/. Editors change runs and hosts on other pages."""
-
 from typing import Any
 
 from django.contrib import admin
@@ -19,7 +17,7 @@ admin.site.unregister(Group)
 
 
 class LookOnlyAdmin(ModelAdmin):
-    """Show rows read-only, because they are edited elsewhere with checks and audit entries."""
+    """Show rows read-only, because other pages edit these rows with checks and audit entries."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -33,7 +31,7 @@ class LookOnlyAdmin(ModelAdmin):
 
 @admin.register(User)
 class PeopleAdmin(AuditedAdmin, UserAdmin):
-    """Manage users and their roles. Only superusers can create or change a superuser."""
+    """Prevent administrators from seeing, creating and changing superusers."""
 
     list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
     list_select_related = ("external_identity",)
@@ -49,7 +47,6 @@ class PeopleAdmin(AuditedAdmin, UserAdmin):
 
     @admin.display(description="Signs in")
     def signs_in(self, person: User) -> str:
-        """Return the user's sign-in method."""
         identity = getattr(person, "external_identity", None)
         return (
             f"through {identity.issuer}, with the role of their groups"
@@ -58,25 +55,21 @@ class PeopleAdmin(AuditedAdmin, UserAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Make `is_superuser` read-only unless the signed-in user is a superuser."""
         fields = tuple(super().get_readonly_fields(request, obj))
         return fields if request.user.is_superuser else (*fields, "is_superuser")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Prevent administrators from changing superusers, for example their passwords."""
         return self._reaches(request, obj) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Prevent administrators from deleting superusers."""
         return self._reaches(request, obj) and super().has_delete_permission(request, obj)
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        """Hide superusers from administrators, because bulk actions apply to listed rows."""
         people = super().get_queryset(request)
+        # Bulk actions apply to all listed users, so superusers must not be listed.
         return people if request.user.is_superuser else people.filter(is_superuser=False)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Revoke the read tokens of a deactivated user."""
         super().save_model(request, obj, form, change)
         if not obj.is_active:
             end_read_tokens(obj, actor_of(request))
@@ -97,13 +90,11 @@ class PeopleAdmin(AuditedAdmin, UserAdmin):
 
 @admin.register(Group)
 class RoleAdmin(LookOnlyAdmin, GroupAdmin):
-    """List roles and their permissions, which `accounts.roles` defines."""
+    pass
 
 
 @admin.register(Host)
 class HostAdmin(LookOnlyAdmin):
-    """List hosts. Editors rename and merge them on their own pages."""
-
     list_display = ("name", "slug", "published", "created_at")
     search_fields = ("name", "slug")
 
@@ -116,8 +107,6 @@ class HostAliasAdmin(LookOnlyAdmin):
 
 @admin.register(Run)
 class RunAdmin(LookOnlyAdmin):
-    """List all runs, including hidden ones. Editors change runs on their own pages."""
-
     list_display = ("host_name", "run_id", "status", "source", "hidden", "received_at")
     list_filter = ("status", "source", "hidden")
     search_fields = ("host_name", "run_id")
@@ -126,15 +115,11 @@ class RunAdmin(LookOnlyAdmin):
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(LookOnlyAdmin):
-    """List tokens, which users manage at /tokens/."""
-
     list_display = ("name", "scope", "host_name", "created_at", "expires_at", "revoked_at")
 
 
 @admin.register(Share)
 class ShareAdmin(LookOnlyAdmin):
-    """List shares, which editors manage at /shares/."""
-
     list_display = ("name", "created_at", "expires_at", "revoked_at")
 
 

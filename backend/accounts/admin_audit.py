@@ -1,5 +1,3 @@
-"""Record changes made at /admin/ in the audit log, with the values before and after."""
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,7 +20,6 @@ SECRET_FIELDS = frozenset({"password", "digest"})
 
 
 def snapshot(row: Model) -> dict[str, Any]:
-    """Return a row's fields as plain values, without secrets."""
     facts = model_to_dict(row, exclude=[*SECRET_FIELDS, "body"])
     return {
         name: sorted(str(entry) for entry in value) if isinstance(value, list) else value
@@ -38,23 +35,20 @@ def difference(
 
 
 class ModelAdmin(admin.ModelAdmin):
-    """Return 400 for list parameters that the database rejects."""
+    """Return 400 if the database rejects the filters in the URL of a list."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Render the list immediately, because some filters are evaluated only then."""
         try:
             with transaction.atomic():
                 answer = super().changelist_view(request, extra_context)
+                # Some filters are evaluated only when the template is rendered.
                 return answer.render() if isinstance(answer, TemplateResponse) else answer
         except NOT_UNDERSTOOD as error:
             raise BadRequest(f"{request.path} does not support this filter") from error
 
 
 class AuditedAdmin(ModelAdmin):
-    """Write an audit entry for each addition, change and deletion."""
-
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the row and store its values for the audit entry."""
         row = super().get_object(request, *args, **kwargs)
         if row is not None:
             request.audit_before = snapshot(row)  # type: ignore[attr-defined]  # ours, read by log_change
@@ -65,7 +59,6 @@ class AuditedAdmin(ModelAdmin):
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Record the change without the value of a password."""
         now = type(obj)._default_manager.get(pk=obj.pk)
         before, after = difference(getattr(request, "audit_before", {}), snapshot(now))
         if "password" in str(message).lower():

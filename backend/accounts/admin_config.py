@@ -1,9 +1,6 @@
-"""Apply the access rule of `accounts.admin_site` to Django's admin."""
-
 from django.contrib.admin.apps import AdminConfig
 
 
+# In a separate module, because Django reads this class before models are available.
 class SiteAdminConfig(AdminConfig):
-    """Select the class of the admin site. Django reads this before models are available."""
-
     default_site = "accounts.admin_site.CiphermarkAdminSite"

@@ -1,5 +1,3 @@
-"""Define the admin site at /admin/, for administrators."""
-
 from typing import Any
 
 from django.contrib.admin import AdminSite
@@ -13,7 +11,7 @@ from accounts.roles import ADMIN_SITE
 
 
 class CiphermarkAdminSite(AdminSite):
-    """Grant access by role instead of `is_staff`."""
+    """Grant access by the permission `ADMIN_SITE` instead of `is_staff`."""
 
     site_header = site_title = "Ciphermark"
 
@@ -21,7 +19,6 @@ class CiphermarkAdminSite(AdminSite):
         return bool(request.user.is_active and request.user.has_perm(ADMIN_SITE))
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Redirect to the site's sign-in page; return 403 to users who are already signed in."""
         if self.has_permission(request):
             return redirect("admin:index")
         if request.user.is_authenticated:

@@ -1,7 +1,7 @@
 """Write the audit log in the transaction of each change.
 
-django-auditlog is not used. It follows `save()` of models and therefore misses bulk updates, it
-records only users (no tokens or commands), and its rows are editable.
+django-auditlog is not used. It follows `save()` of models, so it misses bulk updates. It records
+only users as actors, not API tokens or commands. Entries of django-auditlog can be edited.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,9 @@ Kind = AuditEntry.ActorKind
 
 @dataclass(frozen=True)
 class Actor:
-    """Identify the author of a change; `key` is the primary key of the user or token."""
-
     kind: Kind
     name: str
-    key: int | None = None
+    key: int | None = None  # primary key of the user or token
 
 
 COMMAND = Actor(Kind.COMMAND, "manage.py")
@@ -32,14 +30,11 @@ ANONYMOUS = Actor(Kind.ANONYMOUS, "not signed in")
 
 
 def by_provider(issuer: str) -> Actor:
-    """Return the actor of changes that an identity provider or proxy causes at sign-in."""
     return Actor(Kind.PROVIDER, issuer)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Identify a changed object by its name and key at the time of the change."""
-
     kind: str
     key: object
     name: str
@@ -68,7 +63,7 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an entry in the current transaction. It must not contain secrets."""
+    """Write an entry. `before` and `after` must not contain secrets."""
     AuditEntry.objects.create(
         actor_kind=actor.kind,
         actor=actor.name[:200],

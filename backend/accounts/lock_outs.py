@@ -1,5 +1,3 @@
-"""Record lock-outs after too many wrong passwords (`config.settings`) in the audit log."""
-
 from typing import Any
 
 from axes.signals import user_locked_out

@@ -1,5 +1,3 @@
-"""Sign in users of an authenticating reverse proxy."""
-
 from collections.abc import Callable
 
 from django.conf import settings
@@ -14,9 +12,9 @@ from accounts.views.failed import sign_in_failed
 
 
 class ProxySignInMiddleware:
-    """Sign in the user named in the proxy's header, for this request only, without a session.
+    """Sign in the user whom the proxy's header names, for this request only.
 
-    Users who signed in with a password remain signed in, so that local accounts are usable.
+    A user who has signed in with a password keeps the account of the session.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -25,13 +23,12 @@ class ProxySignInMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Attach the account lazily to the request."""
         by_session = request.user
         request.user = SimpleLazyObject(lambda: _signed_in(request, by_session))  # type: ignore[assignment]  # as Django's own
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Return an error page to users whom the proxy signs in but this site rejects."""
+        """Handle `SignInRefused`, which a view raises when it reads the lazy `request.user`."""
         if isinstance(error, SignInRefused):
             request.user = AnonymousUser()
             return sign_in_failed(request, str(error), status=403)

@@ -1,14 +1,10 @@
-"""Define roles as three groups, each with the permissions of the previous one and more.
-
-Every active account may read. The groups permit changes.
-"""
-
 from typing import Any
 
 from django.apps import AppConfig
 
 VIEWER, EDITOR, ADMINISTRATOR = "viewer", "editor", "administrator"
 
+# Every active account may read results. The groups permit changes.
 _VIEWS = frozenset(f"runs.view_{model}" for model in ("run", "host"))
 _EDITS = frozenset(
     {
@@ -39,25 +35,20 @@ _ADMINISTERS = frozenset(
     }
 )
 
+# Permissions (app.codename) by group, least powerful group first.
 ROLES: dict[str, frozenset[str]] = {
     VIEWER: _VIEWS,
     EDITOR: _VIEWS | _EDITS,
     ADMINISTRATOR: _VIEWS | _EDITS | _ADMINISTERS,
 }
-"""Permissions (`app.codename`) by group, least powerful group first."""
 
-EVERYBODY = "*"
-"""Group in CIPHERMARK_ROLES that includes all users of the provider."""
+EVERYBODY = "*"  # in CIPHERMARK_ROLES: every user of the provider
 
-ADMIN_SITE = "auth.change_user"
-"""Permission to open /admin/."""
+ADMIN_SITE = "auth.change_user"  # permission to open /admin/
 
 
 def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
-    """Create or update the groups after every `migrate`.
-
-    Members and other groups are kept.
-    """
+    """Create or update the groups. Members and other groups do not change."""
     # The settings read the role names before models are loaded.
     from django.contrib.auth.models import Group, Permission
 

@@ -1,5 +1,3 @@
-"""Delete expired sessions in a daily Celery task."""
-
 from celery import shared_task
 from django.core.management import call_command
 

@@ -1,8 +1,3 @@
-"""Create, verify and revoke API tokens.
-
-A token has 256 random bits, so SHA-256 protects it as well as a slow password hash.
-"""
-
 import hashlib
 import secrets
 from collections.abc import Mapping
@@ -17,19 +12,19 @@ from accounts.audit import COMMAND, Actor, Subject, record
 from accounts.models import ApiToken
 from compare.models import Share
 
-PREFIX = "cmk_"
-"""Prefix by which secret scanners recognise leaked tokens."""
+PREFIX = "cmk_"  # secret scanners recognise leaked tokens by this prefix
 
 
 class OtherHost(Exception):
-    """Raised when a token bound to a host uploads a run of another host."""
+    pass
 
 
 class NameTaken(ValueError):
-    """Raised when a valid token already has this name."""
+    pass
 
 
 def digest_of(secret: str) -> str:
+    # A fast hash is enough: a token has 256 random bits, too many for guessing.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -47,9 +42,9 @@ def create_token(
     made_by: User | None = None,
     by: Actor = COMMAND,
 ) -> str:
-    """Store a new token and return its secret, which cannot be retrieved later.
+    """Create a token and return its secret. The database stores only a hash of the secret.
 
-    `host_name` limits uploads to that host. Raises `NameTaken` if a valid token has this name.
+    `host_name` restricts uploads to that host. Raises `NameTaken` if a valid token has this name.
     """
     if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
         raise NameTaken("Another active token has this name. Revoke it, or choose another name.")
@@ -74,7 +69,7 @@ def revoke_token(token_pk: int, by: Actor) -> None:
 
 
 def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
-    """Revoke a locked token and record it, unless it is already revoked."""
+    """Revoke a token or share unless it is already revoked. The caller must have locked the row."""
     if row.revoked_at is not None:
         return
     row.revoked_at = timezone.now()
@@ -91,7 +86,10 @@ def end_read_tokens(person: User, by: Actor) -> None:
 
 
 def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
-    """Raise `OtherHost` if the token is bound to a host other than the document's."""
+    """Raise `OtherHost` if `host` is not the host to which the token is restricted.
+
+    `host` is a member of the uploaded run document.
+    """
     name = host["name"].strip()
     if token.host_name != name:
         raise OtherHost(

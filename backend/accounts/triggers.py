@@ -1,5 +1,3 @@
-"""Define database triggers that make the audit log append-only."""
-
 APPEND_ONLY_AUDIT = """
 CREATE FUNCTION accounts_auditentry_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -9,8 +7,8 @@ END $$;
 CREATE TRIGGER audit_is_append_only BEFORE UPDATE OR DELETE ON accounts_auditentry FOR EACH ROW
     EXECUTE FUNCTION accounts_auditentry_append_only();
 """
-"""Trigger that prevents UPDATE and DELETE."""
 
+# TRUNCATE does not fire row triggers.
 NEVER_EMPTIED_AUDIT = """
 CREATE FUNCTION accounts_auditentry_never_emptied() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -20,4 +18,3 @@ END $$;
 CREATE TRIGGER audit_is_never_emptied BEFORE TRUNCATE ON accounts_auditentry FOR EACH STATEMENT
     EXECUTE FUNCTION accounts_auditentry_never_emptied();
 """
-"""Trigger that prevents TRUNCATE, which does not fire row triggers."""

@@ -1,1 +1,0 @@
-"""Detect, list and notify of changes in the fleet."""

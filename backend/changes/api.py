@@ -1,5 +1,3 @@
-"""Implement the API of changes: list, entry, status and note."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,8 +16,8 @@ from core.api_view import ApiView, ByCursor, ListView, sent
 from core.permissions import MayDecideChanges
 from runs.serializers import NULLABLE
 
+# Maximum number of members of a change in a response, newest first.
 MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
-"""Maximum number of members in a response, newest first."""
 
 
 class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
@@ -84,7 +82,6 @@ class DecisionSerializer(serializers.ModelSerializer[FleetChange]):
 
 @transaction.atomic
 def decide(change: FleetChange, decision: Mapping[str, Any], by: Actor) -> None:
-    """Set the status or note of a change."""
     changes = FleetChange.objects.filter(pk=change.pk)
     change = changes.select_for_update().get()
     before = {"status": change.status, "note": change.note}
@@ -95,8 +92,6 @@ def decide(change: FleetChange, decision: Mapping[str, Any], by: Actor) -> None:
 
 
 class ByLatest(ByCursor):
-    """Paginate by the time of the latest change of any host."""
-
     ordering = ("-last_at", "-id")  # type: ignore[assignment]  # DRF takes several
 
 

@@ -1,4 +1,4 @@
-"""Detect changes in a host's latest runs, and group hosts with the same change."""
+"""Detect changes in the latest runs of a host, and group hosts with the same change."""
 
 import logging
 from collections import defaultdict
@@ -30,40 +30,35 @@ from runs.models import HostWatch, Measurement, Run, RunDocument
 
 logger = logging.getLogger(__name__)
 
+# Number of latest runs of a host to examine. Changes in earlier runs remain stored.
 LATEST_RUNS = 100
-"""Number of latest runs to examine. Changes detected in earlier runs remain stored."""
 
+# Maximum time between the changes of grouped hosts. Some hosts are measured only once a month.
 TOGETHER = timedelta(days=31)
-"""Maximum time between the changes of grouped hosts. Some hosts are measured only once a month."""
 
 SILENT_TOGETHER = timedelta(days=1)
 
+# A host is silent after 3 times the median gap between its latest runs, but at least 3 days.
 SILENT_GAPS, SHORTEST_SILENCE = 3, timedelta(days=3)
 LEAST_RUNS, LATEST_TIMES = 3, 9
-"""A host is silent after 3 times the median gap between its latest runs, but at least 3 days."""
 
 MOST_DIFFERENCES, LONGEST_WORDS = 12, 300
 
-LOCK = 5_901_219
-"""PostgreSQL advisory lock for creating entries and grouping hosts."""
+LOCK = 5_901_219  # number of a PostgreSQL advisory lock
 
 Kind, Direction = FleetChange.Kind, FleetChange.Direction
 Member = FleetChangeMember
 
 
 class _Part(NamedTuple):
-    """Describe one host's part of a change.
-
-    Parts that differ only in `member` and `shown_at` are merged. `begins` is the first changed
-    run; `shown_at` is the start of the second run, which confirms the change.
-    """
+    """Represent one host's part of a change. Parts with the same first four fields are grouped."""
 
     kind: FleetChange.Kind
     direction: FleetChange.Direction
     family: str
-    begins: int
+    begins: int  # primary key of the first changed run
     member: Member
-    shown_at: datetime
+    shown_at: datetime  # start of the next run, which confirms the change
 
 
 def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
@@ -71,10 +66,9 @@ def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
 
 
 def find_due() -> bool:
-    """Detect the changes of one host that is due; return False if none is due.
+    """Detect the changes of one due host. Return False if no host is due.
 
-    Runs are not locked, so that edits need not wait. A host that changes during the detection
-    remains due.
+    The host's runs are not locked. If a run changes during the detection, the host remains due.
     """
     watch = HostWatch.objects.filter(due_at__isnull=False).order_by("due_at").first()
     if watch is None:
@@ -91,7 +85,6 @@ def find_due() -> bool:
 
 
 def _look(watch: HostWatch) -> None:
-    """Store the changes of a host and the time when it becomes silent."""
     counted = Run.objects.counted().filter(host=watch.host_id)
     dated = counted.filter(started_at__isnull=False, environment__isnull=False)
     latest = dated.select_related("environment__openssl").order_by("-started_at", "-id")
@@ -105,18 +98,18 @@ def _look(watch: HostWatch) -> None:
     if as_seen.exists():  # otherwise another worker was faster
         _store(watch.host_id, list(_joined_with_verdicts(parts)), since)
         silent_after = _silent_after([_at(run) for run in runs if run.source == Run.Source.AGENT])
-        if _is_silent(watch.host_id, runs, silent_after):
+        if _update_silence(watch.host_id, runs, silent_after):
             silent_after = None
         as_seen.update(due_at=None, silent_after=silent_after)
 
 
 def _at(run: Run) -> datetime:
-    assert run.started_at is not None  # noqa: S101 - none is looked at
+    assert run.started_at is not None  # noqa: S101 - runs without a date are excluded
     return run.started_at
 
 
+# Primary key of a series, and for each change of `openssl speed`, whether the release has it.
 Key = tuple[int, ToolState]
-"""Identify a series, and its side of each change to `openssl speed`."""
 
 
 def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
@@ -147,9 +140,9 @@ def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
 def _observed(
     runs: Sequence[Run],
 ) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
-    """Return a host's speeds by tool and family, and then by run.
+    """Return the speeds of a host by tool and cipher family, then by run and series.
 
-    Excludes series with AES hardware disabled and series to a remote host.
+    Series with disabled AES hardware and series to a remote host are excluded.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
     observations: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
@@ -191,7 +184,7 @@ _WITH_VERDICT = {Direction.LOST: Direction.SLOWER, Direction.REGAINED: Direction
 
 
 def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the parts; merge changes of AES speed with the change of the verdict."""
+    """Yield the parts. Assign a change of AES speed to the verdict change in the same runs."""
     verdicts = [part for part in parts if part.kind == Kind.VERDICT]
     for part in parts:
         for verdict in verdicts:
@@ -206,9 +199,10 @@ _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "
 
 
 def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
-    """Store a host's changes; delete its other changes unless an editor has set their status.
+    """Store the parts of a host, and delete members that match no part.
 
-    Parts from before `since` and parts of hidden runs remain.
+    Such members remain if they began before `since`, if the run is hidden, or if an editor has set
+    the status of a change to which no part belongs.
     """
     of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change", "run"))
@@ -238,12 +232,11 @@ def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
         is_decided = member.change.decided_at and member.change not in entries.values()
         if not member.run.hidden and member.at >= since and not is_decided:
             member.delete()
-    _settle(touched)
+    _update_entries(touched)
     notify_of_parts(news)
 
 
 def _lock_entries() -> None:
-    """Prevent other workers from changing entries until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
 
@@ -260,12 +253,8 @@ def _differences(host: int, member: Member, begins: int) -> list[str]:
 
 
 def _entry(part: _Part) -> FleetChange:
-    """Return the open entry of hosts with the same change and difference, or create one.
-
-    Kernels change every few weeks, so a different kernel is considered only if nothing else
-    differs.
-    """
     words = part.member.differences
+    # Kernels change every few weeks, so a kernel counts only if nothing else differs.
     others = [word for word in words if not word.startswith("kernel:")]
     difference = next(iter(others or words), "")
     alike = {"kind": part.kind, "direction": part.direction, "family": part.family}
@@ -273,7 +262,10 @@ def _entry(part: _Part) -> FleetChange:
 
 
 def _open_entry(member: Member, within: timedelta, difference: str, **alike: str) -> FleetChange:
-    """Return a member's entry; mark it as new if it was acknowledged or ignored."""
+    """Return the open entry that the member joins, or create an entry.
+
+    If another host joins an acknowledged or ignored entry, the entry becomes new.
+    """
     at = member.at
     near = FleetChange.objects.filter(
         **alike, difference=difference, first_at__lte=at + within, last_at__gte=at - within
@@ -291,8 +283,7 @@ def _open_entry(member: Member, within: timedelta, difference: str, **alike: str
     return entry
 
 
-def _settle(changes: Collection[int]) -> None:
-    """Update the times of these entries from their members; delete empty entries."""
+def _update_entries(changes: Collection[int]) -> None:
     for change in FleetChange.objects.filter(pk__in=changes):
         times = change.members.aggregate(
             first=Min("at"),
@@ -308,7 +299,6 @@ def _settle(changes: Collection[int]) -> None:
 
 
 def _silent_after(times: Sequence[datetime]) -> datetime | None:
-    """Return when a host with runs at these times becomes silent, or None for too few runs."""
     latest = times[-LATEST_TIMES:]
     if len(latest) < LEAST_RUNS:
         return None
@@ -316,12 +306,8 @@ def _silent_after(times: Sequence[datetime]) -> datetime | None:
     return latest[-1] + max(SILENT_GAPS * timedelta(seconds=gap), SHORTEST_SILENCE)
 
 
-def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:
-    """Update the entry of a silent host; return whether the host is silent.
-
-    Later runs end the silence. The entry is deleted if they arrived late or if earlier runs are
-    deleted.
-    """
+def _update_silence(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:
+    """Update the entry of a silent host. Return whether the host is still silent."""
     is_silent = False
     silent = Member.stored.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
     for member in silent.select_related("run"):
@@ -332,14 +318,13 @@ def _is_silent(host: int, runs: Sequence[Run], silent_after: datetime | None) ->
         elif back is None and silent_after is not None and silent_after < timezone.now():
             member.run, member.at, is_silent = runs[-1], silent_after, True
             member.save()
-        else:
+        else:  # a run arrived late, or earlier runs were deleted
             member.delete()
-        _settle({member.change_id})
+        _update_entries({member.change_id})
     return is_silent
 
 
 def find_silent(now: datetime | None = None) -> None:
-    """Store entries for silent hosts."""
     for watch in HostWatch.objects.filter(silent_after__lt=now or timezone.now(), due_at=None):
         with transaction.atomic():
             _store_silence(watch)
@@ -358,7 +343,7 @@ def _store_silence(watch: HostWatch) -> None:
         member, SILENT_TOGETHER, "", kind=Kind.SILENT, direction=Direction.SILENT, family=""
     )
     member.save()
-    _settle({member.change_id})
+    _update_entries({member.change_id})
     if is_news(at):
         notify_of_parts([member])
     as_seen.update(silent_after=None)

@@ -1,5 +1,3 @@
-"""Filter the list of changes."""
-
 from datetime import datetime, time
 from typing import Any
 
@@ -18,18 +16,17 @@ from runs.filters import TagsFilter
 from runs.models import Run
 
 FIXED = FleetChange.Status.FIXED
-OPEN = ("new", "acknowledged")
-"""Statuses that `status=open` includes."""
+OPEN = ("new", "acknowledged")  # statuses that `status=open` includes
 
 
 def with_member(**wanted: Any) -> Exists:
-    """Return the condition that a change has a member with these values."""
     return Exists(FleetChangeMember.objects.filter(change=OuterRef("pk"), **wanted))
 
 
 class OfRuns(ValuesFilter):
+    """Select the changes whose first changed run matches a filter of runs."""
+
     def filter(self, rows: QuerySet[Any], values: tuple[Any, ...]) -> QuerySet[Any]:
-        """Select changes whose first changed run matches."""
         if not values:
             return rows
         return rows.filter(with_member(run__in=super().filter(Run.objects.all(), values)))

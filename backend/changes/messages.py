@@ -1,33 +1,25 @@
-"""Format messages: a subject, and a paragraph of plain text for each entry."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from changes.models import NotificationChannel
 
-LONGEST_TEXT = 30_000
-"""Maximum length of a message."""
+LONGEST_TEXT = 30_000  # characters of a message
 
-LONGEST_REST = 30
-"""Maximum length of the line that gives the number of omitted entries."""
+LONGEST_REST = 30  # characters of the line `and 12 more`
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Describe an entry of a message; each of `facts` is a line, `url` is the page of the entry."""
-
     title: str
-    facts: tuple[str, ...]
-    url: str
+    facts: tuple[str, ...]  # one line each
+    url: str  # page of the change or run
     severity: NotificationChannel.Severity
 
 
 @dataclass(frozen=True)
 class Message:
-    """Collect the entries for a channel; `list_url` is the page with the list of changes."""
-
     notices: Sequence[Notice]
-    list_url: str
+    list_url: str  # page with all changes
     daily: bool = False
 
     @property
@@ -36,17 +28,16 @@ class Message:
 
     @property
     def subject(self) -> str:
-        """Return the subject as one line, so that host names cannot inject email headers."""
         if self.daily:
             return f"Ciphermark: {_count(self.notices)} in the last day"
         first = self.notices[0]
         more = f" and {len(self.notices) - 1} more" if len(self.notices) > 1 else ""
         line = f"Ciphermark: {first.title}{more}"
+        # A subject of one line, so that host names cannot inject email headers.
         return "".join(character if character.isprintable() else " " for character in line)
 
 
 def as_text(message: Message, longest: int = LONGEST_TEXT) -> str:
-    """Format the message as plain text of limited length, with a paragraph for each entry."""
     rest = f"All changes: {message.list_url}\n"
     parts: list[str] = []
     room = min(longest, LONGEST_TEXT) - len(rest) - LONGEST_REST

@@ -1,5 +1,3 @@
-"""Build the text of a notification from the entry at the time of sending."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -22,7 +20,7 @@ def site_url(path: str) -> str:
 
 
 def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
-    """Return notices by row key, omitting deleted and closed entries."""
+    """Return notices by primary key of `rows`. Deleted and closed entries have no notice."""
     changes = FleetChange.objects.listed().with_members(MOST_MEMBERS)
     entries = changes.in_bulk([row.change_key for row in rows if row.change_key])
     runs = Run.objects.in_bulk([row.run_id for row in rows if row.run_id], field_name="run_id")

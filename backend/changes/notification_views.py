@@ -1,5 +1,3 @@
-"""Create, test, pause and delete notification channels, and show their deliveries."""
-
 from typing import Any
 
 from django import forms
@@ -34,8 +32,6 @@ SEVERITIES = [
 
 
 class TagsField(forms.CharField):
-    """Parse tags given as KEY:VALUE, separated by commas."""
-
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
 
@@ -97,23 +93,22 @@ class _ChannelForm(EditorFormMixin, ModelFormMixin):
 
 
 class NotificationPage(_ChannelForm, CreateView):
-    """Show channels and deliveries; a POST creates a channel."""
-
     form_class = ChannelForm
     template_name = "changes/notifications.html"
     action = "channel.create"
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         log = page_of(Notification.objects.select_related("channel"), self.request.GET)
-        return super().get_context_data(channels=_channels(), log=log, page_obj=log, **context)
+        return super().get_context_data(
+            channels=_channels_with_last_message(), log=log, page_obj=log, **context
+        )
 
     def form_valid(self, form: forms.ModelForm) -> HttpResponse:
         form.instance.made_by = actor_of(self.request).name[:200]
         return super().form_valid(form)
 
 
-def _channels() -> QuerySet[NotificationChannel]:
-    """Return channels with their latest messages."""
+def _channels_with_last_message() -> QuerySet[NotificationChannel]:
     latest = Notification.objects.filter(channel=OuterRef("pk")).order_by("-pk")
     return NotificationChannel.objects.annotate(
         last_state=Subquery(latest.values("state")[:1]),
@@ -136,7 +131,7 @@ def _subject(channel: NotificationChannel) -> Subject:
 
 
 class TestChannel(EditorMixin, View):
-    """Queue a test message, even for a paused channel."""
+    """Queue a test message, even if the channel is paused."""
 
     permission_required = EDIT
 

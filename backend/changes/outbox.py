@@ -1,7 +1,4 @@
-"""Store notifications for matching channels in the transaction of the event.
-
-`sending` delivers them.
-"""
+"""Queue notifications in the transaction of the event. `changes.sending` sends them later."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, time, timedelta
@@ -19,19 +16,18 @@ from changes.models.notification import REJECTED, TOPIC_WORDS, severity_of
 from cipherspeed.naming import tags_by_key
 from runs.models import Run
 
+# Maximum age of a detected change for a notification. Older changes are only listed.
 NEWS = timedelta(days=14)
-"""Maximum age of a change when it is detected. Older changes are listed but not sent."""
 
-DIGEST_AT = time(6)
-"""Time of the daily message in UTC."""
+DIGEST_AT = time(6)  # time of daily messages in UTC
 
+# Delay of messages about silent hosts. An agent that was offline uploads old runs one by one, and
+# the host appears silent until the last run has arrived.
 SILENCE_WAITS = timedelta(hours=1)
-"""Delay before messages about silent hosts. An agent that was offline uploads its old runs one by
-one, and the host appears silent until the last one has arrived."""
 
+# Minimum interval between messages about a change that more and more hosts join (such as an
+# upgrade of the fleet), or about the rejected runs of a host (such as a host with a wrong clock).
 REPEATED = timedelta(days=1)
-"""Minimum interval between messages about an entry that hosts keep joining (fleet upgrade), or
-about a host's rejected runs (wrong clock)."""
 
 LONGEST_TITLE = 300
 
@@ -41,7 +37,6 @@ def is_news(at: datetime) -> bool:
 
 
 def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
-    """Queue notifications of confirmed changes."""
     parts = {member.change_id: member for member in members}
     channels = _channels() if parts else []
     for member in parts.values() if channels else ():
@@ -52,7 +47,6 @@ def notify_of_parts(members: Iterable[FleetChangeMember]) -> None:
 
 
 def notify_of_rejection(run: Run, **_: Any) -> None:
-    """Queue notifications of a rejected run, with the name and tags in its document."""
     channels = _channels()
     if not channels:
         return
@@ -75,32 +69,32 @@ def _write(
     tags: Mapping[str, str],
     channels: Iterable[NotificationChannel],
 ) -> None:
-    """Store a `Notification` with the fields `event` for each channel whose rule matches."""
     is_silence = event["topic"] == FleetChange.Direction.SILENT
     due = timezone.now() + (SILENCE_WAITS if is_silence else timedelta())
-    again = _again_at(event["change_key"]) if "change_key" in event else {}
+    again = _earliest_repeat_by_channel(event["change_key"]) if "change_key" in event else {}
     rows = [
         Notification(
             channel=channel, due_at=_due(channel, max(due, again.get(channel.pk, due))), **event
         )
         for channel in channels
-        if _concerns(channel, event["topic"], kind, tags)
+        if _rule_matches(channel, event["topic"], kind, tags)
     ]
     Notification.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _again_at(change_key: int) -> dict[int, datetime]:
-    """Return the earliest time of the next message about the entry, by channel."""
+def _earliest_repeat_by_channel(change_key: int) -> dict[int, datetime]:
     rows = Notification.objects.filter(change_key=change_key).order_by("id")
     return {key: at + REPEATED for key, at in rows.values_list("channel_id", "created_at")}
 
 
-def _concerns(channel: NotificationChannel, topic: str, kind: str, tags: Mapping[str, str]) -> bool:
-    """Return whether the channel's rule matches. Of tags with the same key, any may match."""
+def _rule_matches(
+    channel: NotificationChannel, topic: str, kind: str, tags: Mapping[str, str]
+) -> bool:
     if channel.severity > severity_of(topic):
         return False
     if channel.kinds and kind not in channel.kinds:
         return False
+    # If a rule has several tags with the same key, one of the tags must match.
     wanted = tags_by_key(channel.tags)
     return all(tags.get(key) in values for key, values in wanted.items())
 

@@ -1,7 +1,7 @@
-"""Send due notifications, one message per channel, and retry failed ones.
+"""Send due notifications, one message per channel, and retry failed messages.
 
-An attempt is counted before it begins, so that an attempt that kills its worker counts as failed. A
-message may be sent twice if a worker dies after the receiver's response.
+An attempt is counted before the delivery, so a crash of the worker counts as a failed attempt.
+If a worker crashes after the receiver has accepted a message, the message is sent twice.
 """
 
 import logging
@@ -22,18 +22,15 @@ from changes.services import deliver
 
 logger = logging.getLogger(__name__)
 
-MOST = 50
-"""Maximum number of entries in a message."""
+MOST = 50  # maximum number of notifications in a message
 
-DEADLINE = 20
-"""Time limit of a delivery in seconds."""
+DEADLINE = 20  # seconds for a delivery
 NO_END = f"No response within {DEADLINE} seconds."
 
-PAUSE = timedelta(minutes=1)
-"""Minimum interval between messages of a channel."""
+PAUSE = timedelta(minutes=1)  # minimum interval between two messages to a channel
 
+# The wait before a retry begins with FIRST_RETRY and doubles with each failure.
 FIRST_RETRY, LONGEST_RETRY = timedelta(minutes=1), timedelta(hours=6)
-"""Wait before the first retry, and maximum wait; the wait doubles with each failure."""
 
 GIVE_UP = timedelta(days=3)
 KEPT = timedelta(days=90)
@@ -49,24 +46,24 @@ def due_channels() -> list[int]:
 
 
 def send_due(channel_pk: int) -> None:
-    """Send the due messages of a channel unless another worker is sending them."""
-    tests = _begin_tests(channel_pk)
+    """Send the due messages of a channel unless another worker is sending to the channel."""
+    tests = _claim_tests(channel_pk)
     if tests:
         _send_test(tests)
         return
-    channel = _begin(channel_pk)
+    channel = _claim_channel(channel_pk)
     if channel is not None:
         _send_entries(channel)
 
 
 @transaction.atomic
-def _begin_tests(channel_pk: int) -> list[Notification]:
-    """Claim test messages. Each is sent only once because a user waits for the result."""
+def _claim_tests(channel_pk: int) -> list[Notification]:
     now = timezone.now()
     due = Notification.objects.due(now).filter(channel=channel_pk, topic=TEST)
     notifications = list(
         due.select_related("channel").select_for_update(skip_locked=True, of=("self",))
     )
+    # A user waits for the result of a test message, so a failed attempt is not repeated.
     _end(
         [notification for notification in notifications if notification.attempts],
         State.FAILED,
@@ -84,12 +81,12 @@ def _send_test(tests: Sequence[Notification]) -> None:
 
 
 @transaction.atomic
-def _begin(channel_pk: int) -> NotificationChannel | None:
-    """Claim the channel until its next attempt. A successful delivery shortens the wait."""
+def _claim_channel(channel_pk: int) -> NotificationChannel | None:
     now = timezone.now()
     ready = NotificationChannel.objects.open(now).select_for_update(skip_locked=True)
     channel = ready.filter(pk=channel_pk).first()
     if channel is not None:
+        # The wait applies if this attempt fails. A successful delivery shortens the wait.
         wait = min(FIRST_RETRY * 2 ** min(channel.failures, 20), LONGEST_RETRY)
         channel.failures, channel.next_at = channel.failures + 1, now + wait
         channel.save(update_fields=["failures", "next_at"])
@@ -118,16 +115,14 @@ def _send_entries(channel: NotificationChannel) -> None:
 
 
 def _try(channel: NotificationChannel, notices: Mapping[int, Notice]) -> str:
-    """Attempt a delivery; return the error, or an empty string."""
     message = Message(tuple(notices.values()), site_url(reverse("change-pages")), channel.daily)
     began = time.monotonic()
     try:
         error = deliver(channel.address, message)
     except Exception as failed:  # noqa: BLE001 - whatever a service's code raises is a failed attempt
         error = f"The message was not sent ({type(failed).__name__})."
-    if (
-        error and time.monotonic() - began > DEADLINE - 2
-    ):  # Apprise reports the timeout as a failure
+    # Apprise reports the timeout as a failure.
+    if error and time.monotonic() - began > DEADLINE - 2:
         error = NO_END
     if error:
         logger.warning("cannot send a message to channel %s: %s", channel.pk, error)

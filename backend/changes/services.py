@@ -1,8 +1,3 @@
-"""Deliver messages by email, chat, webhook and many more services with Apprise.
-
-Apprise requires 40 MB of memory and is therefore imported only when it is used.
-"""
-
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -12,6 +7,7 @@ from django.conf import settings
 from changes.messages import Message, as_text
 from changes.models import NotificationChannel
 
+# Apprise needs 40 MB of memory, so only the functions that use Apprise import it.
 if TYPE_CHECKING:
     from apprise import Apprise
 
@@ -20,11 +16,11 @@ NOT_SENT = "The message was not sent."
 
 
 class AddressRefused(ValueError):
-    """Raised for an invalid channel URL; the message is one sentence."""
+    pass
 
 
 def check_address(address: str) -> None:
-    """Raise `AddressRefused` unless the URL is complete for its service."""
+    """Raise `AddressRefused` unless Apprise accepts the URL of a channel."""
     from apprise import Apprise
     from apprise.exception import AppriseException
 
@@ -39,7 +35,7 @@ def check_address(address: str) -> None:
 
 
 def deliver(address: str, message: Message) -> str:
-    """Send a message; return the error without secrets, or an empty string."""
+    """Send a message. Return the error without secrets, or an empty string after success."""
     from apprise import NotifyFormat
 
     service = _service(address)
@@ -71,7 +67,7 @@ def _service(address: str) -> "Apprise":
 
 
 def _without_secrets(text: str, address: str) -> str:
-    """Remove all parts of the URL from a text, because some are secret."""
+    # Which parts of a URL are secret depends on the service, so all parts are replaced.
     parts = {*re.split(r"[/:@?&=,]+", address), *re.split(r"[/:@?&=,]+", unquote(address))}
     for part in sorted(parts, key=len, reverse=True):
         if len(part) > 3:

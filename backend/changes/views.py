@@ -1,5 +1,3 @@
-"""Render the pages of changes: the list, an entry, and its status and note."""
-
 from typing import Any
 
 from django.forms import BaseModelForm
@@ -51,8 +49,6 @@ class ChangePage(ReaderMixin, DetailView):
 
 
 class DecideChange(EditorFormMixin, UpdateView):
-    """Set the status and note of an entry, and return to the page with the form."""
-
     permission_required = "changes.change_fleetchange"
     http_method_names = ("post",)
     queryset = ChangePage.queryset

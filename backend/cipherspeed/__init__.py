@@ -1,1 +1,1 @@
-"""Compute statistics, normalisation and verdicts from run documents, without Django."""
+"""Compute statistics from run documents. This package does not depend on Django."""

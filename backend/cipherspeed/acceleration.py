@@ -1,4 +1,4 @@
-"""Determine whether hardware AES is used, with evidence (docs/method.md, section 4)."""
+"""Determine whether a run used AES hardware (docs/method.md, section 4)."""
 
 import json
 import re
@@ -32,7 +32,7 @@ from cipherspeed.types import Series
 Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 
 CLEAR_EFFECT = 1.5
-"""Minimum speed relative to masked or software AES that proves the use of AES hardware."""
+"""AES hardware is proved if AES is this many times as fast as without AES hardware."""
 
 HYPERVISORS = frozenset(
     (
@@ -40,13 +40,13 @@ HYPERVISORS = frozenset(
         *("parallels", "bhyve", "powervm", "zvm", "qnx", "acrn", "apple", "sre", "google"),
     )
 )
-"""Hypervisors reported by systemd-detect-virt and the agent, without containers."""
+"""Hypervisors as named by systemd-detect-virt and the agent. Containers are not included."""
 
 NO_EFFECT = 1.1
-"""Speed factor below which a mask is considered ineffective."""
+"""A mask that slows AES by less than this factor is considered ineffective."""
 
 MASK_WITHOUT_EFFECT = "mask had no effect"
-"""The agent's reason for skipping masked series."""
+"""Text in the reason that the agent gives for skipping a masked series."""
 
 TELLING_CIPHERS = {
     "openssl": ("aes-128-cbc", "aes-128-gcm"),
@@ -56,10 +56,10 @@ TELLING_CIPHERS = {
 
 @dataclass(frozen=True)
 class AccelerationVerdict:
-    """Represent a verdict, with evidence and advice as text.
+    """State whether AES hardware is used.
 
-    `factor`: speed of AES relative to the masked series, or to software AES on the reference host
-    if there is no such series; None if unknown.
+    `factor`: AES throughput divided by throughput without AES hardware, or None if unknown. The
+    divisor is the masked series, or software AES on the reference host.
     """
 
     verdict: Verdict
@@ -70,7 +70,7 @@ class AccelerationVerdict:
 
 @dataclass(frozen=True)
 class _Effect:
-    """Compare the speed of a cipher with and without AES hardware, in bytes per second."""
+    """Compare a cipher with and without AES hardware, in bytes per second."""
 
     cipher: str
     block_size: int
@@ -91,7 +91,7 @@ class _Effect:
 
 @dataclass(frozen=True)
 class _Speed:
-    """Compare AES-128-CBC with software AES scaled by the speed index, in bytes per second."""
+    """Compare AES-128-CBC with software AES on the reference host, in bytes per second."""
 
     cipher: str
     measured: float
@@ -100,7 +100,6 @@ class _Speed:
 
     @property
     def factor(self) -> float:
-        """Return normalised AES speed relative to software AES on the reference host."""
         return self.measured / self.speed.index / self.reference.software
 
     @property
@@ -118,7 +117,7 @@ class _Speed:
 
 @dataclass(frozen=True)
 class SoftwareAes:
-    """Represent the speed of software AES-128-CBC and baselines on a host, in bytes per second."""
+    """Store the throughput of software AES and of the baselines on a host, in bytes per second."""
 
     tool: str
     cipher: str
@@ -129,13 +128,12 @@ class SoftwareAes:
 
 @cache
 def software_aes() -> tuple[SoftwareAes, ...]:
-    """Return the reference rates in data/software_aes.json, openssl first."""
     return tuple(SoftwareAes(**reference) for reference in _data("software_aes.json")["references"])
 
 
 @cache
 def first_openssl_with_aes() -> Mapping[str, str]:
-    """Return the first OpenSSL release that uses AES hardware, by architecture."""
+    """Return the first OpenSSL release that uses AES hardware, by architecture (`uname -m`)."""
     releases: Mapping[str, str] = _data("aes_in_openssl.json")["first_releases"]
     return releases
 
@@ -151,11 +149,7 @@ def acceleration_verdict(
 ) -> AccelerationVerdict:
     """Return the verdict on a run, or on several runs in one environment.
 
-    `environment` and `skipped` are as in the run document. AES that is clearly faster than
-    masked or software AES proves `hardware`. Otherwise the CPU flags decide. If they include
-    AES, but masking has no effect and AES runs at software speed, the verdict is `unused`. If
-    they lack AES on a CPU model that has it, the verdict is `hidden`; on other models it is
-    `software`. All other cases are `unknown`.
+    `environment` and `skipped` are parts of the run document.
     """
     series, facts = list(measured), environment or {}
     effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")
@@ -167,14 +161,14 @@ def acceleration_verdict(
     flags = aes_flags(facts.get("cpu") or {})
     if flags.reported is False:
         return _without_flags(facts, speed)
-    idle = _mask_was_idle(series, skipped)
+    idle = _openssl_mask_had_no_effect(series, skipped)
     if flags.reported and idle and speed:
         return _unused(flags, facts, speed)
     return AccelerationVerdict("unknown", _why_unknown(flags, effect, idle, speed))
 
 
 def _times(factor: float) -> str:
-    """Format a factor; near the limit, use enough decimals to show which side it is on."""
+    # Near the limit, one decimal would hide whether the factor reaches the limit.
     return f"{factor:.3f}" if abs(factor - CLEAR_EFFECT) < 0.06 else f"{factor:.1f}"
 
 
@@ -183,10 +177,6 @@ def _mb(rate: float) -> str:
 
 
 def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect]:
-    """Return the test ciphers with and without the mask, encrypting the largest common block.
-
-    At small block sizes, the cost of a call hides the cost of the cipher.
-    """
     medians = {result.series: result.median for result in measured if result.series.tool == tool}
     effects: dict[str, _Effect] = {}
     for series, masked in medians.items():
@@ -197,6 +187,7 @@ def _mask_effects(measured: Iterable[MeasuredSeries], tool: str) -> list[_Effect
             continue
         effect = _Effect(series.cipher, series.block_size or 0, plain, masked)
         known = effects.setdefault(series.cipher, effect)
+        # At small block sizes, the cost of a call hides the cost of the cipher.
         if effect.block_size > known.block_size:
             effects[series.cipher] = effect
     return list(effects.values())
@@ -210,17 +201,14 @@ def _is_telling(series: Series) -> bool:
     )
 
 
-def _mask_was_idle(
+def _openssl_mask_had_no_effect(
     measured: Sequence[MeasuredSeries], skipped: Iterable[Mapping[str, Any]]
 ) -> bool:
-    """Return whether masking had no effect on an openssl test cipher.
-
-    ssh is ignored, because the MAC and copying hide the cost of the cipher. A skipped masked
-    series is included if the unmasked series was measured.
-    """
+    # ssh is ignored, because the MAC and copying hide the cost of the cipher.
     effects = _mask_effects(measured, "openssl")
     if effects:
         return all(1 / NO_EFFECT < effect.factor < NO_EFFECT for effect in effects)
+    # The agent skips a masked series if the mask has no effect.
     plain = {result.series.cipher for result in measured if _is_plain_openssl(result.series)}
     return any(
         entry.get("tool") == "openssl"
@@ -238,7 +226,6 @@ def _is_plain_openssl(series: Series) -> bool:
 
 
 def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
-    """Compare AES-128-CBC with software AES; return None without a baseline."""
     for reference in software_aes():
         rate = rate_beside_baselines(reference.tool, reference.cipher, measured)
         speed = speed_index(baseline_levels(reference.tool, measured), reference.levels)
@@ -248,7 +235,6 @@ def _speed(measured: Sequence[MeasuredSeries]) -> _Speed | None:
 
 
 def _without_flags(facts: Mapping[str, Any], speed: _Speed | None) -> AccelerationVerdict:
-    """Return `hidden` if the CPU model is known to have AES hardware, otherwise `software`."""
     cpu = facts["cpu"]
     measured = f" {speed.words}" if speed else ""
     factor = speed.factor if speed else None
@@ -290,11 +276,10 @@ def _unused(flags: AesFlags, facts: Mapping[str, Any], speed: _Speed) -> Acceler
         f"The CPU reports {', '.join(flags.seen)}, but disabling AES hardware has no effect."
         f" {speed.words}"
     )
-    return AccelerationVerdict("unused", evidence, _how_to_use(facts), speed.factor)
+    return AccelerationVerdict("unused", evidence, _how_to_use_aes(facts), speed.factor)
 
 
-def _how_to_use(facts: Mapping[str, Any]) -> str:
-    """Return advice for an OpenSSL that is too old, or built without support for AES hardware."""
+def _how_to_use_aes(facts: Mapping[str, Any]) -> str:
     text = (facts.get("openssl") or {}).get("version_text")
     release = openssl_release(text)
     if release is None:
@@ -311,7 +296,6 @@ def _how_to_use(facts: Mapping[str, Any]) -> str:
 
 
 def _why_unknown(flags: AesFlags, effect: _Effect | None, idle: bool, speed: _Speed | None) -> str:
-    """Return the evidence, and the measurements missing for a verdict."""
     seen = [f"CPU flags reported: {', '.join(flags.seen)}." if flags.reported else ""]
     if effect:
         seen.append(

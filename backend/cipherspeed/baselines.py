@@ -1,4 +1,4 @@
-"""Compute the speed of a run from baseline ciphers, which no common CPU accelerates."""
+"""Compare hosts by ciphers that no common CPU accelerates (docs/method.md, section 2)."""
 
 import math
 from collections import defaultdict
@@ -13,17 +13,16 @@ from cipherspeed.types import Series
 FAMILIES = ("arcfour", "blowfish", "3des")
 
 NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des": "3DES"}
-"""Display names by baseline family."""
 
 
 def only(families: Iterable[str]) -> str:
-    """Return "3DES only" or "3DES or arcfour only", or an empty string for no family."""
+    """Return "3DES only" or "3DES or arcfour only". Return an empty string without families."""
     names = " or ".join(NAMES[family] for family in families)
     return f"{names} only" if names else ""
 
 
 SMALLEST_BLOCK = 8192
-"""Smallest openssl block of the profile's levels, in bytes."""
+"""Smallest openssl block, in bytes, to which the levels of the reference profile apply."""
 
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "ssh": {
@@ -40,7 +39,6 @@ MEMBERS: Mapping[str, Mapping[str, str]] = {
         "des-ede3": "3des",
     },
 }
-"""Family by tool and cipher (docs/method.md, section 2)."""
 
 
 class MeasuredSeries(NamedTuple):
@@ -49,7 +47,6 @@ class MeasuredSeries(NamedTuple):
 
 
 def is_plain(series: Series) -> bool:
-    """Return whether a series is unmasked and local, and for openssl encrypts with one thread."""
     if series.acceleration != "default":
         return False
     if series.tool == "ssh":
@@ -58,14 +55,10 @@ def is_plain(series: Series) -> bool:
 
 
 def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
-    """Select a tool's candidates that can be combined into a level.
-
-    ssh: the pipeline method if it was measured, because published results use it and the
-    methods' rates differ; unpinned series if possible. openssl: the largest block size.
-    """
     if not candidates:
         return []
     if candidates[0].series.tool == "ssh":
+        # Rates of the two methods are not comparable. Published results use the pipeline method.
         methods = {candidate.series.method for candidate in candidates}
         method = "pipeline" if "pipeline" in methods else "steady"
         of_method = [result for result in candidates if result.series.method == method]
@@ -79,8 +72,7 @@ def _comparable(candidates: list[MeasuredSeries]) -> list[MeasuredSeries]:
     return [candidate for candidate in candidates if candidate.series.block_size == largest]
 
 
-def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredSeries]:
-    """Return the series of a run that determine a tool's levels."""
+def _baseline_series(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredSeries]:
     return _comparable(
         [
             result
@@ -95,12 +87,9 @@ def _yardsticks(tool: str, measured: Iterable[MeasuredSeries]) -> list[MeasuredS
 def rate_beside_baselines(
     tool: str, cipher: str, measured: Iterable[MeasuredSeries]
 ) -> float | None:
-    """Return a cipher's median, measured like the run's baselines, in bytes per second.
-
-    ssh: with the same method. openssl: at the largest block size. Return None if not measured.
-    """
+    """Return the median of a cipher, measured like the baselines, in bytes per second."""
     series = list(measured)
-    methods = {yardstick.series.method for yardstick in _yardsticks(tool, series)}
+    methods = {baseline.series.method for baseline in _baseline_series(tool, series)}
     candidates = [
         candidate
         for candidate in series
@@ -114,23 +103,22 @@ def rate_beside_baselines(
 
 
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
-    """Return the level b(f) of each baseline family in a run, in bytes per second.
+    """Return the level b(f) of each family measured in a run, in bytes per second.
 
-    The level is the geometric mean of the medians of the family's members. Families without
-    results are absent.
+    b(f) is the geometric mean of the medians of the family's ciphers.
     """
     medians: defaultdict[str, list[float]] = defaultdict(list)
-    for yardstick in _yardsticks(tool, measured):
-        medians[MEMBERS[tool][yardstick.series.cipher]].append(yardstick.median)
+    for baseline in _baseline_series(tool, measured):
+        medians[MEMBERS[tool][baseline.series.cipher]].append(baseline.median)
     return {family: geometric_mean(medians[family]) for family in FAMILIES if family in medians}
 
 
 @dataclass(frozen=True)
 class SpeedIndex:
-    """Compare the speed of a host without acceleration with the reference host.
+    """Compare a host with the reference host.
 
-    A throughput divided by `index` (S) is the throughput on the reference host. `families` are the
-    measured baseline families; `logs` are their logarithmic ratios.
+    `index`: speed index S. Throughput divided by S is the throughput on the reference host.
+    `logs`: ln(b(f) / a(f)) of each family.
     """
 
     index: float
@@ -139,10 +127,7 @@ class SpeedIndex:
 
     @property
     def uncertainty(self) -> float | None:
-        """Return the uncertainty u, a factor of at least 1, or None for one family.
-
-        It is computed on demand, because that takes several times as long as the index.
-        """
+        """Return the uncertainty u, a factor of at least 1, or None for one family."""
         if len(self.logs) < 2:
             return None
         return math.exp(stdev(self.logs) / math.sqrt(len(self.logs)))
@@ -151,18 +136,18 @@ class SpeedIndex:
 def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | None:
     series = list(measured)
     if any(
-        (yardstick.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK
-        for yardstick in _yardsticks(tool, series)
+        (baseline.series.block_size or SMALLEST_BLOCK) < SMALLEST_BLOCK
+        for baseline in _baseline_series(tool, series)
     ):
         return None
     return speed_index(baseline_levels(tool, series), PROFILE.levels[tool])
 
 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:
-    """Return the speed index of a run from levels and reference levels, in bytes per second.
+    """Return the speed index, or None if `levels` and `reference` share no family.
 
-    S = geometric mean of b(f) / a(f) over the families that run and reference share, u =
-    exp(stdev(ln(b/a)) / sqrt(number of families)). Return None if they share no family.
+    S = geometric mean of b(f) / a(f), u = exp(stdev(ln(b(f) / a(f))) / sqrt(number of families)),
+    with b(f) in `levels` and a(f) in `reference`, both in bytes per second.
     """
     families = tuple(family for family in levels if family in reference)
     if not families:

@@ -12,26 +12,26 @@ from cipherspeed.summary import relative_spread
 K = TypeVar("K", bound=Hashable)
 
 WINDOW = 10
-"""Maximum number of runs per level, before a step and after it."""
+"""Maximum number of runs that determine the level before a step, and the level after a step."""
 
 SMALLEST_CHANGE = 0.05
 SPREADS = 4
-"""Number of spreads that a step must exceed; it must also exceed 5 %."""
+"""A step exceeds this multiple of the spread, and `SMALLEST_CHANGE` (a fraction)."""
 
 LASTS = 2
-"""Minimum number of runs per level, before a step and after it."""
+"""Minimum number of runs before a step, and from the step onwards."""
 
 TELLING_WINDOW = 3
-"""Minimum number of runs to estimate the variation; with fewer, the spread of the tries is used."""
+"""Minimum number of runs from which the variation between runs is estimated."""
 
 START_UP_SECONDS = 0.1
-"""Duration of a stream's slow start in seconds, about the same on every host."""
+"""Duration of the slow start of an ssh stream, about equal on every host."""
 
 
 class Observation(NamedTuple):
-    """Describe a series in one run by its median and the spread of its tries (a fraction).
+    """Summarise the tries of a series in a run. `spread` is a fraction.
 
-    `seconds`: duration of a try, if the rate depends on it.
+    `seconds`: duration of a try, if the rate depends on the duration.
     """
 
     median: float
@@ -40,15 +40,14 @@ class Observation(NamedTuple):
 
 
 RunOf = Mapping[K, Observation]
-"""Observations of a run, by series. Each configuration is a series of its own."""
 
 
 @dataclass(frozen=True)
 class Step(Generic[K]):
-    """Describe a change at the run `index` (0 is the oldest), for series with runs on both sides.
+    """Describe a lasting change that begins at run `index` (0 is the oldest run).
 
-    `before` and `after`: median of each series. `threshold`: relative difference that the step
-    exceeds. `window`: number of previous runs it is compared with.
+    `threshold`: relative difference that the step exceeds. `window`: number of earlier runs that
+    determine the old level. `before`, `after`: median of each series.
     """
 
     index: int
@@ -63,24 +62,20 @@ class Step(Generic[K]):
 
     @property
     def ratio(self) -> float:
-        """Return the median ratio after / before of the series."""
         return median(self.ratios.values())
 
     @property
     def confidence(self) -> str:
-        """Return `high` at twice the threshold or more, `low` if there are few runs."""
         if self.window < TELLING_WINDOW:
             return "low"
         return "high" if abs(self.ratio - 1) >= 2 * self.threshold else "medium"
 
 
 def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
-    """Return the steps of one or more series, oldest first.
+    """Return the steps in a history that begins with the oldest run.
 
-    A step begins when two consecutive runs differ in the same direction from the previous runs (up
-    to 10, since the last step) by more than max(5 %, 4 spreads). For several series, the median is
-    used. The step is dated to the first run that, like all later runs, is closer to the new level.
-    It is discarded if the median of the next 10 runs is within 5 % of the old level.
+    At a step, two consecutive runs differ in the same direction from up to 10 earlier runs by more
+    than max(5 %, 4 spreads). A step is discarded if the new level does not last.
     """
     steps: list[Step[K]] = []
     start, at = 0, LASTS
@@ -97,15 +92,17 @@ def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
 def _step_at(history: Sequence[RunOf[K]], start: int, at: int) -> Step[K] | None:
     window, shown = history[max(start, at - WINDOW) : at], history[at : at + LASTS]
     before = _medians(window, shown[0].keys())
-    new = list(_levels(shown, before))
-    levels = list(_levels(window, before))
+    new = list(_relative_levels(shown, before))
+    levels = list(_relative_levels(window, before))
     if min(len(new), len(levels)) < LASTS or not _beyond(new, SMALLEST_CHANGE):
         return None
     spread = relative_spread(levels)
     if len(levels) < TELLING_WINDOW:
         tries = median(run[key].spread for run in window for key in before if key in run)
         spread = max(tries, spread, relative_spread(new))
-    threshold = max(SMALLEST_CHANGE, SPREADS * spread) + _allowance(window, shown[0], before)
+    threshold = max(SMALLEST_CHANGE, SPREADS * spread) + _start_up_allowance(
+        window, shown[0], before
+    )
     if not _beyond(new, threshold):
         return None
     first, middle = at, median(new)
@@ -119,8 +116,7 @@ def _medians(runs: Sequence[RunOf[K]], keys: Iterable[K]) -> dict[K, float]:
     return {key: median(of_key) for key, of_key in values.items() if of_key}
 
 
-def _levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[float]:
-    """Yield the ratio to the previous level for each run with a common series."""
+def _relative_levels(runs: Iterable[RunOf[K]], before: Mapping[K, float]) -> Iterator[float]:
     for run in runs:
         ratios = [run[key].median / middle for key, middle in before.items() if key in run]
         if ratios:
@@ -132,11 +128,12 @@ def _beyond(levels: Sequence[float], threshold: float) -> bool:
 
 
 def _nearer(run: RunOf[K], before: Mapping[K, float], new: float) -> bool:
-    return any(abs(level - new) < abs(level - 1) for level in _levels([run], before))
+    return any(abs(level - new) < abs(level - 1) for level in _relative_levels([run], before))
 
 
-def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]) -> float:
-    """Return the change in rates that a different duration of tries causes."""
+def _start_up_allowance(
+    window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, float]
+) -> float:
     differences = []
     for key in before:
         lengths = [run[key].seconds for run in window if key in run and run[key].seconds]
@@ -146,7 +143,7 @@ def _allowance(window: Sequence[RunOf[K]], run: RunOf[K], before: Mapping[K, flo
 
 
 def start_up_difference(seconds: float | None, others: float | None) -> float:
-    """Return the difference in rate between tries of these durations, as a fraction.
+    """Return the relative difference in rate due to slow starts: |0.1 / seconds - 0.1 / others|.
 
     Return 0 if a duration is unknown.
     """
@@ -170,7 +167,7 @@ def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[
 
 
 def taken_back(ratios: Sequence[float]) -> list[int | None]:
-    """Return, for each step, the later step that restored the level within 5 %, if any."""
+    """Return, for each step, the index of a later step that restores the level within 5 %."""
     return [
         next(
             (
@@ -185,7 +182,7 @@ def taken_back(ratios: Sequence[float]) -> list[int | None]:
 
 
 def verdict_changes(verdicts: Sequence[str]) -> list[int]:
-    """Return the positions where the verdict changes, if the next verdict confirms the change."""
+    """Return the positions of changed verdicts that the next verdict confirms."""
     positions = []
     level = verdicts[0] if verdicts else ""
     for at, (verdict, confirming) in enumerate(pairwise(verdicts)):

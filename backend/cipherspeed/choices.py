@@ -1,5 +1,3 @@
-"""Define the names and explanations of groupings and metrics."""
-
 from dataclasses import dataclass
 
 from cipherspeed.groups import Comparison
@@ -7,7 +5,6 @@ from cipherspeed.groups import Comparison
 TOOL_NAMES = {"ssh": "SSH", "openssl": "OpenSSL"}
 
 TAG_PREFIX = "tag:"
-"""Prefix of a grouping by tag."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ METHODS = (Choice("pipeline", "Pipeline"), Choice("steady", "Steady"))
 
 
 def choice(choices: tuple[Choice, ...], key: str) -> Choice:
-    """Return the choice with this key. An unknown key, such as a tag, is its own label."""
+    """Return the choice with this key. A key without a choice, such as a tag, becomes the label."""
     return next((known for known in choices if known.key == key), Choice(key, key))
 
 
@@ -87,13 +84,12 @@ def grouping(name: str) -> str:
 
 
 def in_sentence(label: str) -> str:
-    """Return a label with a small first letter, unless a name or an abbreviation begins it."""
     kept = label.startswith(("CPU", "OS ", "Open", "AES", "Tag"))
     return label if kept else label[0].lower() + label[1:]
 
 
 def heading(comparison: Comparison) -> str:
-    """Return the title of a comparison, such as "SSH throughput by CPU"."""
+    """Return a title such as "SSH throughput by CPU"."""
     tool = TOOL_NAMES[comparison.tool]
     metric = in_sentence(choice(METRICS, comparison.metric).label)
     by = map(grouping, filter(None, (comparison.group_by, comparison.split_by)))

@@ -1,5 +1,3 @@
-"""Load ciphers and recommendation policies from data/ciphers.json."""
-
 import json
 import re
 from collections.abc import Mapping
@@ -15,20 +13,19 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 """Security statuses, safest first."""
 
 Version = tuple[int, ...]
-"""OpenSSH release without its portable number, such as (9, 2) for 9.2p1."""
+"""OpenSSH release, such as (9, 2) for 9.2p1."""
 
 _OPENSSH = re.compile(r"OpenSSH[ _](?:for_Windows_)?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})")
 _BARE = re.compile(r"(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:p\d{1,2})?")
 
 
 def openssh_version(text: str | None) -> Version | None:
-    """Parse the release in the output of `ssh -V`; return None for other or empty text."""
+    """Parse the output of `ssh -V`, or a version such as `9.2p1`. Return None for other text."""
     match = _OPENSSH.search(text or "") or _BARE.fullmatch(text or "")
     return _parsed(match["version"]) if match else None
 
 
 def openssh_release(text: str | None) -> str:
-    """Format a release, as in "OpenSSH 9.2"."""
     version = openssh_version(text)
     return f"OpenSSH {'.'.join(map(str, version))}" if version else "unknown OpenSSH version"
 
@@ -39,7 +36,7 @@ def _parsed(text: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """Select releases from `since` up to but excluding `until`; None means unbounded."""
+    """Represent releases from `since` up to, but not including, `until`. None means no limit."""
 
     since: str | None
     until: str | None
@@ -51,8 +48,6 @@ class VersionRange:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Rate the security of a cipher, with a reason and a reference."""
-
     status: Status
     reason: str
     reference: str | None
@@ -60,10 +55,10 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Advisory:
-    """Describe a weakness of some releases, and the cipher's status in these releases.
+    """Describe a vulnerability of OpenSSH, and the status of a cipher with affected releases.
 
-    It applies if `either` end or the `server` is affected. `fixed_in_packages`: prefix of a
-    package version, and the lowest number after it that has the fix.
+    `ends`: which end of a connection must run an affected release. `fixed_in_packages`: for example
+    ("9.2p1 Debian-2+deb12u", 2) for 9.2p1 Debian-2+deb12u2 and later.
     """
 
     name: str
@@ -74,7 +69,7 @@ class Advisory:
     fixed_in_packages: tuple[tuple[str, int], ...]
 
     def affected_ends(self, client: str | None, server: str | None) -> dict[str, str | None]:
-        """Return the vulnerable ends of a connection with their version texts."""
+        """Return the version text of each vulnerable end ("client" or "server")."""
         ends = {"client": client, "server": server}
         if self.ends == "server":
             del ends["client"]
@@ -93,8 +88,6 @@ class Advisory:
 
 @dataclass(frozen=True)
 class OpenSshSupport:
-    """List the OpenSSH releases that support the cipher, and those that use it by default."""
-
     present: VersionRange
     client_default: VersionRange | None
     server_default: VersionRange | None
@@ -102,11 +95,7 @@ class OpenSshSupport:
 
 @dataclass(frozen=True)
 class Cipher:
-    """Describe a cipher of ssh or openssl.
-
-    `block_bits` is None for stream ciphers; `openssh` is None for openssl ciphers. `aead`:
-    whether it is authenticated encryption.
-    """
+    """Describe a cipher. `block_bits` is None for stream ciphers, `openssh` for openssl ciphers."""
 
     name: str
     tool: Tool
@@ -120,7 +109,7 @@ class Cipher:
     openssh: OpenSshSupport | None
 
     def assess(self, client: str | None, server: str | None) -> Assessment:
-        """Return the security status for a connection between two versions from `ssh -V`."""
+        """Return the worst assessment for a connection between two versions from `ssh -V`."""
         known = [
             advisory.assessment
             for advisory in self.advisories
@@ -130,7 +119,7 @@ class Cipher:
 
     @property
     def strength(self) -> tuple[int, int, int]:
-        """Return the sort key within a status: AEAD, then larger blocks, then longer keys."""
+        """Return a sort key. The strongest cipher has the smallest key."""
         return (-self.aead, -(self.block_bits or 128), -self.key_bits)
 
 
@@ -143,7 +132,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """List all ciphers, and all policies, strictest first."""
+    """Store the ciphers, and the policies with the strictest policy first."""
 
     rules_version: str
     scope: str
@@ -200,7 +189,7 @@ def _cipher(
 
 @lru_cache(2000)
 def cipher_family(tool: Tool, name: str) -> str:
-    """Return family and mode ("aes-gcm", "arcfour"); an unknown cipher is its own family."""
+    """Return family and mode ("aes-gcm", "arcfour"). Return the name of an unknown cipher."""
     cipher = cipher_catalogue().find(tool, name)
     if cipher is None:
         return name

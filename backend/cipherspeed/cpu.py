@@ -1,9 +1,3 @@
-"""Identify CPUs: normalised name, microarchitecture and AES hardware.
-
-Unknown values are None. Placeholders of kernels ("ARMv7 Processor rev 4") and hypervisors ("Common
-KVM processor") are not CPU names.
-"""
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,10 +41,10 @@ _NOISE = (
 )
 
 _PLACEHOLDERS = r"ARMv\d+(?:-compatible)?\s+Processor|AArch64\s+Processor|unknown|-"
-"""Kernel placeholders for unknown models."""
+"""Text that kernels report for unknown models, such as "ARMv7 Processor rev 4"."""
 
 _VIRTUAL = r"\bQEMU\b|\bKVM\b|\bVirtualApple\b|\bClass (?:Core|Opteron)\b"
-"""Generic models of hypervisors, which can hide any CPU."""
+"""Models that hypervisors report for any CPU, such as "Common KVM processor"."""
 
 _VENDORS = {
     "genuineintel": "Intel",
@@ -75,7 +69,6 @@ _MAKERS = {
         *("SpacemiT", "SiFive"),
     )
 }
-"""Vendor by the first words of a cleaned name."""
 
 _ARCHSPEC_FAMILIES = {
     "x86_64": "x86_64",
@@ -85,13 +78,13 @@ _ARCHSPEC_FAMILIES = {
 }
 
 _POWER_WITH_AES = 8
-"""First POWER generation with vcipher (Power ISA 2.07)."""
+"""First POWER generation with AES instructions (`vcipher`, Power ISA 2.07)."""
 
 
 def clean_cpu_model(model: str | None) -> str | None:
     """Shorten "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz" to "Intel Core i7-3770".
 
-    Kernel placeholders become None.
+    Return None for a placeholder of the kernel.
     """
     if not model or re.match(rf"(?:{_PLACEHOLDERS})(?:\s|$)", model.strip(), re.IGNORECASE):
         return None
@@ -103,12 +96,9 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's name from its model text or its model numbers, or None if unknown.
-
-    `cpu` is as in a run document. ARM and IBM identify CPUs by numbers.
-    """
+    """Return the name of a CPU, or None if unknown. `cpu` is part of a run document."""
     name = clean_cpu_model(cpu.get("model"))
-    if name is None:
+    if name is None:  # ARM CPUs can report only numbers
         core = arm_core(cpu.get("vendor"), cpu.get("model_id"))
         return f"{cpu['vendor']} {core}" if core else None
     machine = re.search(r"\b(\d{4})\b", name) if _architecture(cpu) == "s390x" else None
@@ -118,38 +108,31 @@ def cpu_name(cpu: Mapping[str, Any]) -> str | None:
 
 
 def cpu_vendor(vendor: str | None, model: str | None) -> str | None:
-    """Return the vendor's display name from the vendor string or model name."""
     if vendor:
         return _VENDORS.get(vendor.strip().lower(), vendor.strip())
     return _MAKERS.get((model or "").split(" ", 1)[0].lower())
 
 
 def is_virtual_model(model: str | None) -> bool:
-    """Return whether the model is a hypervisor's generic name."""
     return bool(re.search(_VIRTUAL, model or "", re.IGNORECASE))
 
 
 def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
-    """Return the CPU's microarchitecture, with archspec's name if it has one, or None if unknown.
-
-    Use the CPU's numbers, its name, or the vendor's most specific microarchitecture that
-    matches the flags, in this order. The flags are used last, because a hypervisor that hides
-    instructions makes a CPU look older. Generic levels (x86_64_v3) are ignored.
-    """
+    """Return a name such as `skylake`, from archspec if possible, or None if unknown."""
     if is_virtual_model(cpu.get("model")):
         return None
     entry = x86_entry(cpu)
     if entry is not None:
         return entry.microarchitecture
     name = cpu_name(cpu) or ""
+    # Try the flags last, because a hypervisor that hides flags makes a CPU look older.
     return microarchitecture_of_name(name) or _of_arm(cpu) or _of_power(cpu) or _by_flags(cpu)
 
 
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return whether this CPU model has AES hardware, regardless of its flags.
+    """Return whether the CPU model has AES hardware, even if the flags do not show AES.
 
-    Return None for unknown and generic models, and for models sold with and without AES (Pentiums
-    up to Broadwell, ARM cores with optional AES).
+    Return None if unknown, or if the model is sold with and without AES hardware.
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -181,7 +164,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _arm_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return True if archspec lists AES as mandatory for the core, otherwise None."""
+    """Return True if archspec lists AES for the core, otherwise None."""
     microarchitecture = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
     if microarchitecture is None or microarchitecture in cpu_tables().arm_aes_optional:
         return None
@@ -204,7 +187,6 @@ def _of_power(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _by_flags(cpu: Mapping[str, Any]) -> str | None:
-    """Return the vendor's most specific microarchitecture that matches the flags, or None."""
     family = _ARCHSPEC_FAMILIES.get(_architecture(cpu))
     flags = frozenset(cpu.get("flags") or ())
     if family is None or not flags:
@@ -229,7 +211,7 @@ def _fits(target: Microarchitecture, vendor: str, flags: frozenset[str], family:
 
 @dataclass(frozen=True)
 class AesFlags:
-    """Represent whether flags report AES (None: unknown); `seen` lists the flags that do."""
+    """List the AES flags of a CPU. `reported` is None if an incomplete list lacks AES."""
 
     reported: bool | None
     seen: tuple[str, ...]
@@ -237,7 +219,7 @@ class AesFlags:
 
 @dataclass(frozen=True)
 class _Naming:
-    """List an architecture's AES flags, and the flags that identify a complete list."""
+    """Store patterns of flags. A match of `full_list` shows that a list of flags is complete."""
 
     architectures: str
     aes: str
@@ -262,17 +244,12 @@ _POWER8 = re.compile(r"IBM POWER(?:[89]|\d\d)")
 
 
 def _words(flags: Iterable[str]) -> set[str]:
-    """Return the flags in lower case, including the extensions in RISC-V's ISA string."""
+    # The ISA string of RISC-V contains the extensions, such as rv64imafdc_zkn.
     words = {flag.lower() for flag in flags}
     return words.union(*(word.split("_") for word in words if word.startswith("rv")))
 
 
 def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
-    """Return whether the flags in a run document's `cpu` report AES.
-
-    An excerpt of the flags proves only the presence of the flags it contains. POWER has no
-    flags; the kernel's CPU level replaces them.
-    """
     flags = _words(cpu.get("flags") or ())
     architecture = (cpu.get("architecture") or "").lower()
     namings = [naming for naming in _NAMINGS if re.fullmatch(naming.architectures, architecture)]
@@ -280,7 +257,8 @@ def aes_flags(cpu: Mapping[str, Any]) -> AesFlags:
     level = _POWER8.match(cpu_name(cpu) or "")
     if seen:
         return AesFlags(True, tuple(sorted(seen)))
-    if level:
+    if level:  # POWER reports a CPU level instead of flags
         return AesFlags(True, (level[0],))
+    # Only a complete list of flags proves that the CPU does not report AES.
     full = any(re.fullmatch(naming.full_list, flag) for naming in namings for flag in flags)
     return AesFlags(False if full else None, ())

@@ -1,5 +1,3 @@
-"""Look up CPUs by model numbers and names in data/cpu_models.json."""
-
 import json
 import re
 from collections.abc import Mapping
@@ -13,10 +11,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class X86Entry:
-    """Match CPUs of a vendor and family within inclusive ranges of models and steppings.
+    """Match CPUs by vendor, family, and inclusive ranges of models and steppings.
 
-    `aes`: whether they have AES hardware. None means yes for brands that match
-    `aes_brands`, and unknown for others.
+    `aes`: None if unknown. `aes_brands`: pattern of the names of CPUs that have AES hardware, if
+    the entry also contains CPUs without AES hardware.
     """
 
     vendor: str
@@ -28,7 +26,7 @@ class X86Entry:
     aes_brands: str | None
 
     def fits(self, vendor: str | None, family: int | None, model: int, stepping: int) -> bool:
-        """Return whether the CPU matches; an unknown `stepping` (-1) matches no range."""
+        """Return whether a CPU matches. An unknown `stepping` (-1) matches no range."""
         if (vendor, family) != (self.vendor, self.family):
             return False
         if self.steppings and not self.steppings[0] <= stepping <= self.steppings[1]:
@@ -36,7 +34,6 @@ class X86Entry:
         return any(first <= model <= last for first, last in self.models)
 
     def has_aes(self, name: str | None) -> bool | None:
-        """Return whether a CPU with this name has AES hardware, or None if unknown."""
         if self.aes_brands is None:
             return self.aes
         return True if re.search(self.aes_brands, name or "") else None
@@ -44,7 +41,7 @@ class X86Entry:
 
 @dataclass(frozen=True)
 class CpuTables:
-    """Store tables of CPU models. `arm_parts`: core names by vendor and part number."""
+    """Store the tables in data/cpu_models.json. `arm_parts`: core by vendor and part number."""
 
     x86: tuple[X86Entry, ...]
     names: tuple[tuple[str, str], ...]
@@ -68,7 +65,6 @@ def _entry(raw: Mapping[str, Any]) -> X86Entry:
 
 @cache
 def cpu_tables() -> CpuTables:
-    """Read the tables once and return them."""
     text = resources.files(__package__).joinpath("data/cpu_models.json").read_text("utf-8")
     raw = json.loads(text)
     return CpuTables(
@@ -84,7 +80,6 @@ def cpu_tables() -> CpuTables:
 
 
 def x86_entry(cpu: Mapping[str, Any]) -> X86Entry | None:
-    """Return the entry for a CPU's vendor, family, model and stepping, or None."""
     model = cpu.get("model_id")
     if model is None:
         return None

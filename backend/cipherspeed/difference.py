@@ -16,9 +16,10 @@ Verdict = Literal["faster", "slower", "same", "untold"]
 
 @dataclass(frozen=True)
 class Figure:
-    """Represent a series: median in bytes per second, spread (a fraction), and number of tries.
+    """Summarise a series: median in bytes per second, spread as a fraction, number of tries.
 
-    `try_seconds`: duration of a pipeline's try; None if unknown or irrelevant.
+    `try_seconds`: duration of a try. None if unknown, or if the rate does not depend on the
+    duration.
     """
 
     median: float
@@ -29,10 +30,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Represent the ratio second / first, and the relative difference that noise can explain.
+    """Store the ratio second / first, and the relative difference that noise can explain.
 
-    `verdict`: faster or slower if the ratio exceeds the noise; same if it does not; untold if
-    it exceeds 5 % but a side has fewer than three tries, too few to estimate their variation.
+    The verdict is `untold` if the ratio exceeds the noise, but a result has fewer than three tries.
     """
 
     ratio: float
@@ -41,17 +41,15 @@ class Ratio:
 
     @property
     def percent(self) -> float:
-        """Return the relative difference of the second result in per cent; negative if slower."""
         return (self.ratio - 1) * 100
 
 
 def ratio_of(first: Figure, second: Figure) -> Ratio:
-    """Compare the second result with the first.
+    """Divide the second result by the first.
 
-    noise = max(5 %, 2 x 1.2533 x sqrt(s1^2/n1 + s2^2/n2)). This is twice the standard error of
-    the difference of two medians, and at least the usual difference between runs of a host.
-    Pipelines with tries of different durations get an allowance. The larger of ratio and
-    1/ratio is used, so that the verdict is symmetric.
+    noise = max(5 %, 2 * 1.2533 * sqrt(s1^2 / n1 + s2^2 / n2)) is twice the standard error of the
+    difference of two medians, but at least the usual difference between runs of one host. The
+    effect of different durations of tries is added.
     """
     ratio = second.median / first.median
     known = min(first.n, second.n) >= NOISY_MINIMUM_TRIES
@@ -66,6 +64,7 @@ def _margin(first: Figure, second: Figure) -> float:
 
 
 def _verdict(ratio: float, noise: float, known: bool) -> Verdict:
+    # With the larger of ratio and 1 / ratio, swapped results have opposite verdicts.
     if max(ratio, 1 / ratio) - 1 <= noise:
         return "same"
     if not known:
@@ -74,6 +73,5 @@ def _verdict(ratio: float, noise: float, known: bool) -> Verdict:
 
 
 def mean_ratio(ratios: Iterable[float]) -> float | None:
-    """Return the geometric mean of positive ratios, or None if there are none."""
     values = list(ratios)
     return geometric_mean(values) if values else None

@@ -1,5 +1,3 @@
-"""Compute the dimensions and fingerprint of an environment."""
-
 import hashlib
 import json
 import re
@@ -28,7 +26,6 @@ class Dimensions:
 
 
 def dimensions(environment: Mapping[str, Any]) -> Dimensions:
-    """Return the dimensions of a run document's `environment`; missing values become unknown."""
     cpu, system = environment["cpu"], environment["os"]
     version_text = environment["openssl"].get("version_text")
     model = cpu_name(cpu)
@@ -48,15 +45,15 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
 
 @dataclass(frozen=True)
 class SshLibrary:
-    """Represent ssh's library, as values of the dimensions `openssl` and `openssl_series`."""
+    """Store the release of the crypto library that ssh uses."""
 
     openssl: Label
     openssl_series: Label
 
 
 def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
-    """Return ssh's library, or None if missing or equal to the openssl program's release."""
-    text = _other_library(environment)
+    """Return the library that ssh uses. None if unknown, or equal to the openssl program."""
+    text = _differing_ssh_library(environment)
     if text is None:
         return None
     return SshLibrary(
@@ -65,23 +62,16 @@ def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
     )
 
 
-def _other_library(environment: Mapping[str, Any]) -> str | None:
-    """Return the library that `ssh -V` reports, if it differs from the openssl program."""
+def _differing_ssh_library(environment: Mapping[str, Any]) -> str | None:
     stated = environment["openssh"].get("library")
     own = environment["openssl"].get("version_text")
     return None if openssl_release(stated) in (None, openssl_release(own)) else stated
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of the stable, normalised values of an environment.
-
-    Runs with equal fingerprints have the same environment. `FINGERPRINT_VERSION` is included,
-    so that a changed algorithm is not mistaken for a changed host. ssh's library is included
-    only if it differs from openssl's, so that documents of older agents, which lack it, have
-    the same fingerprint.
-    """
+    """Return a SHA-256 in hex. Runs with equal fingerprints have the same environment."""
     openssl = environment["openssl"]
-    library = _other_library(environment)
+    library = _differing_ssh_library(environment)
     facts: dict[str, Any] = {
         "fingerprint": FINGERPRINT_VERSION,
         **_shared_facts(environment),
@@ -90,6 +80,7 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
             for name in ("version_text", "built_on", "platform", "compiler", "cpu_settings")
         },
     }
+    # Documents of older agents lack ssh's library, but must have the same fingerprint.
     if library is not None:
         facts["openssh"]["library"] = library
     return _digest(facts).hex()
@@ -98,10 +89,9 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 def ssh_environment(environment: Mapping[str, Any]) -> int:
     """Return a 63-bit hash of the environment without the openssl program.
 
-    Runs with different `--openssl` programs have different environments, but their ssh results
-    share one.
+    Runs with different `--openssl` programs differ in fingerprint, but not in this hash.
     """
-    library = _other_library(environment) or environment["openssl"].get("version_text")
+    library = _differing_ssh_library(environment) or environment["openssl"].get("version_text")
     facts = _shared_facts(environment)
     facts["openssh"]["library"] = openssl_release(library)
     return int.from_bytes(_digest(facts)[:8], "big") >> 1
@@ -134,13 +124,12 @@ _SPELLING = {name.lower(): name for name in ("OpenSSL", "LibreSSL", "BoringSSL",
 _LIBRARY = re.compile(rf"(?P<name>{'|'.join(_SPELLING)})\s+v?(?P<version>\d[\w.+-]*)", re.I)
 _WITHOUT = re.compile(r"without OpenSSL\b", re.I)
 WITHOUT = "Without OpenSSL"
-"""Label for an ssh built without OpenSSL."""
 
 _OPENSSH = re.compile(r"OpenSSH_(?:for_Windows_)?(?P<version>\d+(?:\.\d+)+(?:p\d+)?)")
 
 
 def openssl_release(version_text: str | None) -> str | None:
-    """Shorten "OpenSSL 3.0.19 27 Jan 2026 (Library: ...)" to "OpenSSL 3.0.19"; keep other text."""
+    """Shorten "OpenSSL 3.0.19 27 Jan 2026" to "OpenSSL 3.0.19". Return unknown text unchanged."""
     if not version_text:
         return None
     match = _LIBRARY.search(version_text)
@@ -150,10 +139,7 @@ def openssl_release(version_text: str | None) -> str | None:
 
 
 def openssl_series(version_text: str | None) -> str | None:
-    """Return the release series with a stable ABI, such as 3.0, 1.1.1, 0.9.8 or LibreSSL 3.8.
-
-    OpenSSL series have two numbers since 3.0 and three before.
-    """
+    """Return the release series, such as "3.0", "1.1.1", "0.9.8" or "LibreSSL 3.8"."""
     match = _LIBRARY.search(version_text or "")
     if match is None:
         return WITHOUT if _WITHOUT.match(version_text or "") else None
@@ -194,7 +180,6 @@ _OS_NAMES = {
     )
     for spelling in (name, *others)
 }
-"""Display name for each spelling of an operating system."""
 
 
 def _one_name(text: str) -> str:
@@ -202,13 +187,12 @@ def _one_name(text: str) -> str:
 
 
 def os_name(facts: Mapping[str, Any]) -> str | None:
-    """Return the operating system without its version."""
     stated = facts.get("name") or facts.get("id")
     return _one_name(stated) if stated else None
 
 
 def os_version(facts: Mapping[str, Any]) -> str | None:
-    """Return the operating system with its version, if known."""
+    """Return name and version, such as "Debian GNU/Linux 12"."""
     name = os_name(facts)
     return " ".join(part for part in (name, facts.get("version")) if part) if name else None
 
@@ -220,10 +204,7 @@ _SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
 
 
 def os_facts(text: str) -> dict[str, str | None]:
-    """Parse a user's text into the `os` of a run document.
-
-    "Debian 12" becomes "Debian GNU/Linux" with version "12".
-    """
+    """Parse "Debian 12" to `os` of a run document: name "Debian GNU/Linux", version "12"."""
     match = _OS_TEXT.fullmatch(text.strip())
     name = match["name"] if match else text.strip()
     version = match["version"] + _SUPPORT_OR_CODENAME.sub("", match["rest"]) if match else None

@@ -1,5 +1,3 @@
-"""Describe the differences between environments."""
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,20 +10,17 @@ Facts = Mapping[str, Any]
 Part = Literal["openssl", "openssh", "os", "cpu", "virtualization"]
 
 FLAGS_NAMED = 12
-"""Maximum number of flags listed in a sentence. Only the number of further flags is shown."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Describe a property that differs; `before` and `after` are as reported."""
-
     what: str
     before: str | None
     after: str | None
 
     @property
     def words(self) -> str:
-        """Return "OpenSSL 1.1.1w → 3.0.11"; a name that the values repeat is given once."""
+        """Return text such as "OpenSSL 1.1.1w → 3.0.11" or "cores: 4 → 8"."""
         before, after = (value or "unknown" for value in (self.before, self.after))
         if before.startswith(f"{self.what} "):
             return f"{before} → {after.removeprefix(f'{self.what} ')}"
@@ -46,9 +41,7 @@ class FlagsChanged(Difference):
         return ", ".join(f"{verb} {flags}" for verb, flags in parts if flags)
 
 
-def _of(section: str, name: str) -> Callable[[Facts], str | None]:
-    """Return a function that reads a member of a section as text."""
-
+def _reader(section: str, name: str) -> Callable[[Facts], str | None]:
     def read(environment: Facts) -> str | None:
         value = (environment.get(section) or {}).get(name)
         return None if value is None else str(value)
@@ -61,7 +54,6 @@ def _openssl(environment: Facts) -> str | None:
 
 
 def _ssh_library(environment: Facts) -> str | None:
-    """Return ssh's library, or the openssl program's if it is unknown."""
     stated = (environment.get("openssh") or {}).get("library")
     return openssl_release(stated) or _openssl(environment)
 
@@ -78,33 +70,32 @@ def _virtualization(environment: Facts) -> str | None:
 Reading = tuple[str, Part, Callable[[Facts], str | None]]
 
 _BUILD: tuple[Reading, ...] = (
-    ("OpenSSL build", "openssl", _of("openssl", "built_on")),
-    ("OpenSSL platform", "openssl", _of("openssl", "platform")),
-    ("OpenSSL compiler", "openssl", _of("openssl", "compiler")),
-    ("OpenSSL CPU settings", "openssl", _of("openssl", "cpu_settings")),
+    ("OpenSSL build", "openssl", _reader("openssl", "built_on")),
+    ("OpenSSL platform", "openssl", _reader("openssl", "platform")),
+    ("OpenSSL compiler", "openssl", _reader("openssl", "compiler")),
+    ("OpenSSL CPU settings", "openssl", _reader("openssl", "cpu_settings")),
 )
 _READINGS: tuple[Reading, ...] = (
     ("OpenSSH client", "openssh", _openssh("client")),
     ("OpenSSH server", "openssh", _openssh("server")),
-    ("default cipher", "openssh", _of("openssh", "default_cipher")),
+    ("default cipher", "openssh", _reader("openssh", "default_cipher")),
     ("OS", "os", lambda environment: os_version(environment.get("os") or {})),
-    ("kernel", "os", _of("os", "kernel")),
+    ("kernel", "os", _reader("os", "kernel")),
     ("CPU", "cpu", lambda environment: cpu_name(environment.get("cpu") or {})),
-    ("microcode", "cpu", _of("cpu", "microcode")),
-    ("cores", "cpu", _of("cpu", "cores")),
-    ("threads", "cpu", _of("cpu", "threads")),
-    ("frequency governor", "cpu", _of("cpu", "governor")),
+    ("microcode", "cpu", _reader("cpu", "microcode")),
+    ("cores", "cpu", _reader("cpu", "cores")),
+    ("threads", "cpu", _reader("cpu", "threads")),
+    ("frequency governor", "cpu", _reader("cpu", "governor")),
     ("virtualisation", "virtualization", _virtualization),
 )
-"""Properties to compare in addition to the libraries, by section."""
 
+# The most likely causes of a difference in speed come first.
 _BETWEEN_RUNS: tuple[Part, ...] = ("openssl", "openssh", "os", "cpu", "virtualization")
 _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "openssh")
-"""Sections, most likely to affect speed between hosts first."""
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return the tool's library, or those of both tools; include ssh's only if it differs."""
+    """Return readings of the library of a tool, or of both tools if `tool` is None."""
     alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
@@ -119,10 +110,10 @@ def environment_difference(
     *,
     tool: str | None = None,
 ) -> tuple[Difference, ...]:
-    """Return the differences between two environments, most likely causes first.
+    """Return the differences between two environments, most likely causes of a change first.
 
-    With `tool`, include only that tool's library. Ignore readings (load, memory) and properties
-    that only one side has.
+    A property that is unknown in one environment is ignored. `tool`: include only the library of
+    this tool.
     """
     differences = [
         (part, Difference(what, old, new))
@@ -140,10 +131,9 @@ def environment_difference(
 def differing_facts(
     environments: Sequence[Facts], *, hosts: bool = False
 ) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-    """Return the properties that differ between environments, with the value of each.
+    """Return each property that differs, with the value in each environment (None if unknown).
 
-    They are in the order of `environment_difference`; missing values are None. For CPU flags,
-    the value is the difference from the first environment, or empty.
+    The value of "CPU flags" is the difference from the first environment.
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     facts = [
@@ -160,7 +150,6 @@ def differing_facts(
 
 
 def _flags(before: Facts, after: Facts) -> FlagsChanged | None:
-    """Return the flags gained and lost, or None if one side has no flags."""
     old, new = (set((facts.get("cpu") or {}).get("flags") or ()) for facts in (before, after))
     if not old or not new or old == new:
         return None

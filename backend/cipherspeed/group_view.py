@@ -1,5 +1,3 @@
-"""Select and sort the groups of a comparison for pages and exports."""
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,26 +12,25 @@ from cipherspeed.naming import UNKNOWN_KEY
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
 CIPHER_SORT = "cipher:"
-"""Prefix of a sort order by cipher, fastest first."""
+"""Prefix of a sort order by the results of a cipher, such as "cipher:aes128-ctr"."""
 
 OneGroup = TypeVar("OneGroup")
-"""A group, or its key."""
 
 LOWER_IS_BETTER = frozenset(metric.key for metric in METRICS if metric.lower_is_better)
 
 MOST_GROUPS = 200
-"""Maximum number of groups per page that a browser draws without delay."""
+"""Maximum number of groups per page that a browser draws without noticeable delay."""
 
 MOST_BARS = 600
-"""Maximum number of bars. A taller canvas exceeds the limits of phones."""
+"""Maximum number of bars. The canvas of a taller chart exceeds the limits of phones."""
 
 
 @dataclass(frozen=True)
 class GroupView:
-    """Select the groups of a comparison to display.
+    """Store the options that select and sort the groups on a page.
 
-    `search`: text in the names of groups. `top`: groups per page. `page` starts at 1. `pinned`:
-    keys of hosts that come first on each page.
+    `top`: groups per page. `page`: starts at 1. `pinned`: keys of hosts that come first on each
+    page.
     """
 
     sort: str = SORT_NAME
@@ -72,11 +69,10 @@ class GroupView:
 
     @property
     def cipher(self) -> str:
-        """Return the cipher by which groups are sorted, or an empty string for none or several."""
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison) -> dict[str, str]:
-        """Return the rank of each group by ID, for sorted groups with a result for the cipher."""
+        """Return ranks by group ID. `comparison` must be sorted by one cipher."""
         return ranks(
             (group.id, group.values.get(self.cipher))
             for group in comparison.groups
@@ -84,21 +80,20 @@ class GroupView:
         )
 
     def place(self, best: float | None, metric: str) -> float:
-        """Return the sort key of a group with this best result; None comes last."""
         if best is None:
             return math.inf
         return best if metric in LOWER_IS_BETTER else -best
 
     def on_page(self, groups: Sequence[OneGroup]) -> tuple[OneGroup, ...]:
-        """Return the groups on the page; if it is beyond the end, return the last page."""
+        """Return the groups on the page, or on the last page if `page` is too large."""
         start = (min(self.page, page_count(len(groups), self.top)) - 1) * self.top
         return tuple(groups[start : start + self.top])
 
 
 def ranks(summaries: Iterable[tuple[str, GroupSummary | None]]) -> dict[str, str]:
-    """Return ranks by key; `summaries` are sorted, and those that are None have no rank.
+    """Return ranks by key. `summaries` begin with the best; None has no rank.
 
-    Groups share a rank if their quartiles overlap or their medians hardly differ.
+    Groups share a rank if their quartile ranges overlap or their medians differ by less than 5 %.
     """
     ranks: dict[str, str] = {}
     leader: GroupSummary | None = None
@@ -113,7 +108,6 @@ def ranks(summaries: Iterable[tuple[str, GroupSummary | None]]) -> dict[str, str
 
 
 def _ties(first: GroupSummary, second: GroupSummary) -> bool:
-    """Return whether two medians cannot be distinguished."""
     overlap = first.q1 <= second.q3 and second.q1 <= first.q3
     return overlap or abs(first.median - second.median) < SMALLEST_CHANGE * max(
         first.median, second.median
@@ -126,11 +120,10 @@ def page_count(groups: int, size: int) -> int:
 
 @dataclass(frozen=True)
 class InView:
-    """Represent the `groups` of a comparison that are on the page.
+    """Store the `groups` on the page.
 
-    `comparison` has all groups. If the groups are hosts, it has only those on the page, because
-    there may be ten thousand. `total` counts all groups, `matches` those that match the search.
-    `ranks` is by group ID, over all pages.
+    `comparison` contains all groups. A comparison of hosts contains only the hosts on the page.
+    `matches`: number of groups that match the search. `ranks`: by group ID, over all pages.
     """
 
     comparison: Comparison
@@ -141,7 +134,6 @@ class InView:
 
     @property
     def part(self) -> Comparison:
-        """Return the comparison of the groups on the page."""
         return replace(self.comparison, groups=self.groups)
 
 

@@ -12,14 +12,14 @@ from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.reference_profile import PROFILE
 
 FEW_VOTES = 5
-"""Largest group, in results, for which low-confidence results are counted."""
+"""Low-confidence results are counted in groups of up to this number of results."""
 
 
 class GroupSummary(NamedTuple):
-    """Summarise a cipher in a group, in the metric's unit; `n` is the number of results.
+    """Summarise `n` results of a cipher in a group, in the unit of the metric.
 
-    The median lies between `low` and `high` with a probability of at least 95 %; both are None
-    for fewer than six results.
+    `low`, `high`: interval that contains the median with a probability of at least 95 %. None for
+    fewer than six results.
     """
 
     median: float
@@ -33,20 +33,19 @@ class GroupSummary(NamedTuple):
 
 
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
-    """Interpolate a percentile of n results linearly between the two nearest ranks.
+    """Interpolate linearly between two neighbouring results, like PostgreSQL's percentile_cont.
 
-    The result equals PostgreSQL's `percentile_cont`; `fraction` is between 0 and 1.
+    `n`: number of all results. `fraction`: for example 0.25 for the first quartile.
     """
     rank = fraction * (n - 1)
     return below + (above - below) * (rank - int(rank))
 
 
 class Ratio(NamedTuple):
-    """Compare a group with the reference, over `n` hosts.
+    """Divide the results of a group by the reference, over `n` hosts.
 
-    The ratio lies between `low` and `high` with a probability of at least 95 %; both are None for
-    too few hosts. `tool_changed`: the tool changed between the two, so the ratio reflects the tool,
-    not the cipher.
+    `low`, `high`: interval that contains the ratio with a probability of at least 95 %, or None.
+    `tool_changed`: a change to the tool, not to the cipher, can explain the ratio.
     """
 
     ratio: float
@@ -57,24 +56,22 @@ class Ratio(NamedTuple):
 
     @property
     def beyond_noise(self) -> bool | None:
-        """Return whether the interval excludes 1, or None if unknown."""
         if self.low is None or self.high is None or self.tool_changed:
             return None
         return self.low > 1 or self.high < 1
 
 
 def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
-    """Return the ratio of two medians of different hosts, or None unless both are positive.
+    """Return the ratio of medians of different hosts, or None unless all results are positive.
 
-    `exact`: the reference is a single host without margin. The intervals of the medians are
-    combined on a logarithmic scale: MOVER, Zou and Donner, Statistics in Medicine 27 (2008),
-    1693-1702.
+    MOVER combines the intervals on a logarithmic scale (Zou and Donner, Statistics in Medicine 27,
+    2008, 1693-1702). `exact`: the reference is one host, whose median has no margin.
     """
     if min(group.minimum, reference.minimum) <= 0:
         return None
     ratio = group.median / reference.median
-    own = _margins(group)
-    other = (0.0, 0.0) if exact else _margins(reference)
+    own = _log_margins(group)
+    other = (0.0, 0.0) if exact else _log_margins(reference)
     if own is None or other is None:
         return Ratio(ratio, None, None, group.n)
     low = ratio * math.exp(-math.hypot(own[0], other[1]))
@@ -82,15 +79,14 @@ def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: boo
     return Ratio(ratio, low, high, group.n)
 
 
-def _margins(summary: GroupSummary) -> tuple[float, float] | None:
-    """Return the margins below and above the median on a logarithmic scale."""
+def _log_margins(summary: GroupSummary) -> tuple[float, float] | None:
     if summary.low is None or summary.high is None:
         return None
     return math.log(summary.median / summary.low), math.log(summary.high / summary.median)
 
 
 def ratio_of_hosts(summary: GroupSummary) -> Ratio:
-    """Convert a summary of the hosts' own ratios to a ratio."""
+    """Convert a summary of ratios (one ratio for each host) to a `Ratio`."""
     return Ratio(summary.median, summary.low, summary.high, summary.n)
 
 
@@ -102,7 +98,6 @@ UNITS: Mapping[str, str] = {
     "vs_3des": "ratio",
     "cpu_seconds_per_gb": "s/GB",
 }
-"""Unit by metric."""
 
 NEEDS_PROFILE = frozenset({"normalised"})
 NEEDS_BASELINE = NEEDS_PROFILE | {"vs_arcfour", "vs_blowfish", "vs_3des"}
@@ -114,13 +109,11 @@ def group_title(label: str, split_label: str) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Represent a group of hosts with its results.
+    """Store the results of a group. All mappings are by cipher.
 
-    `hosts` is the number of hosts; `n` of a result is the number that measured the cipher. The
-    mappings are by cipher: `uncertainty`: median uncertainty factor of normalised results.
-    `families`: baselines that are the only one of some hosts. `doubtful`: number of
-    low-confidence results, if any, for at most `FEW_VOTES` results. `ratios`: ratio to the
-    reference; empty for the reference itself.
+    `uncertainty`: median factor of the hosts. `families`: baselines that are the only baseline of
+    some hosts. `doubtful`: number of low-confidence results (see `FEW_VOTES`). `ratios`: empty for
+    the reference.
     """
 
     key: str
@@ -146,7 +139,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Reference:
-    """Identify the reference of ratios, a group or host; `label` is None if it has no result."""
+    """Identify the group or host whose result is the divisor. No result: `label` is None."""
 
     key: str
     label: str | None
@@ -155,9 +148,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Represent the result of `GET /api/v1/comparison/` (docs/api.md).
+    """Store the response of `GET /api/v1/comparison/` (docs/api.md).
 
-    `hosts` counts hosts with a result; a host can be in several groups.
+    `hosts`: number of hosts with a result. A host in several groups counts once.
     """
 
     tool: str
@@ -183,22 +176,19 @@ class Comparison:
 _natural_key = natsort_keygen(alg=ns.IGNORECASE)
 
 
+# Every response sorts the same labels.
 @lru_cache(maxsize=20_000)
 def natural_key(text: str) -> Any:
-    """Return a natural sort key, which puts `OpenSSL 1.0.2` before `OpenSSL 1.0.10`.
-
-    The key is cached, because every response sorts the same labels.
-    """
+    """Return a sort key that puts `OpenSSL 1.0.2` before `OpenSSL 1.0.10`."""
     return _natural_key(text)
 
 
 def group_order(key: str, label: str) -> tuple[bool, object, str]:
-    """Return the sort key of a group: natural order of labels, unknown last."""
     return (key == UNKNOWN_KEY, natural_key(label), key)
 
 
 GroupKey = tuple[str, str]
-"""Key of a group and key of its split; the latter is empty without a split."""
+"""Key of a group, and key of the part of a split group (empty without a split)."""
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
@@ -206,7 +196,7 @@ def reference_among(groups: Iterable[Group], key: str) -> Reference:
 
 
 def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
-    """Add the ratios to the reference within the same split."""
+    """Add to each group the ratios to the reference in the same split."""
     groups = list(groups)
     bases = {group.split_key: group.values for group in groups if group.key == reference.key}
     return [
@@ -218,7 +208,6 @@ def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
 
 
 def against(group: Group, base: Mapping[str, GroupSummary], *, exact: bool) -> Group:
-    """Add the ratios of the group's medians to `base`; `exact` is as in `ratio_of_medians`."""
     ratios = {
         cipher: ratio
         for cipher, summary in group.values.items()
@@ -268,10 +257,7 @@ def comparison_of(
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
-    """Return the comparison as JSON for the API and charts.
-
-    `compare.serializers` describes it for the OpenAPI document.
-    """
+    """Return the JSON for the API and charts, which `compare.serializers` describes."""
     document: dict[str, Any] = {
         "tool": comparison.tool,
         "group_by": comparison.group_by,

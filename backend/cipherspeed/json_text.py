@@ -1,4 +1,4 @@
-"""Parse JSON strictly: reject JSON that Python's `json` accepts but PostgreSQL does not."""
+"""Parse JSON; reject JSON that Python's `json` accepts but PostgreSQL cannot store."""
 
 import json
 import math
@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_DEPTH = 64
-"""Maximum nesting depth; a run document has seven levels."""
+"""Maximum nesting depth. A run document has seven levels."""
 
 
 class JsonError(ValueError):
-    """Raised for invalid or unsupported JSON; `place` is the dotted path of the error."""
+    """Report invalid or unsupported JSON. `place`: dotted path of the error."""
 
     def __init__(self, message: str, place: str = "", at: str = "") -> None:
         where = f" at {at or place}" if at or place else ""
@@ -21,17 +21,17 @@ class JsonError(ValueError):
 
 
 class _Refused:
-    """Mark an unacceptable value until its path is known."""
+    """Replace a rejected value until the path of the value is known."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse `body` (UTF-8).
+    """Parse JSON in UTF-8.
 
-    Raises `JsonError` for text that is not UTF-8 or not JSON, for NaN, numbers outside the range of
-    a double, duplicate members, NUL characters, lone surrogates and excessive nesting.
+    Raise `JsonError` for text that is not UTF-8 or not JSON, NaN, numbers that exceed a double,
+    duplicate members, NUL characters, lone surrogates, and more than `MAX_DEPTH` levels.
     """
     try:
         value = json.loads(
@@ -55,7 +55,6 @@ def parse_json(body: bytes) -> Any:
 
 
 def canonical_json(value: Any) -> bytes:
-    """Serialise to a canonical form: sorted members, no whitespace, UTF-8."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -81,7 +80,6 @@ def _members(pairs: list[tuple[str, Any]]) -> Any:
 
 
 def _faults(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """Yield values that PostgreSQL cannot store, outermost first."""
     if isinstance(value, _Refused):
         yield place, value.reason
     elif isinstance(value, str):

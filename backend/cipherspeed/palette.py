@@ -1,7 +1,6 @@
-"""Define the family, colour and short name of ciphers.
+"""Assign a colour to each cipher. A cipher has the same colour in every chart.
 
-A cipher's colour depends only on its name, so it is the same in every view. The colours are in
-`frontend/src/palette.css`; exports use `COLOURS`.
+`COLOURS` contains the colours on white in `frontend/src/palette.css`, for exports.
 """
 
 import re
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Group ciphers that share a hue; `key` is the name of the hue in the style sheet."""
+    """Group ciphers that share a hue. `key`: name of the hue in the style sheet."""
 
     key: str
     label: str
@@ -43,19 +42,18 @@ def family(cipher: str) -> Family:
 
 
 def colour_slot(cipher: str) -> str:
-    """Return the colour slot of a cipher, such as "aes-gcm-3" (256 bit)."""
+    """Return the name of the colour in the style sheet, such as "aes-gcm-3" (256 bits)."""
     size = _KEY_SIZE.search(cipher)
     return f"{family(cipher).key}-{_STEPS[size[1]] if size else 2}"
 
 
 def cipher_order(cipher: str) -> tuple[int, int, str]:
-    """Return the sort key of a cipher: family, key size, name."""
     slot = colour_slot(cipher)
     return (FAMILIES.index(family(cipher)), int(slot[-1]), cipher)
 
 
 def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
-    """Return names without "@openssh.com", unless two would become equal."""
+    """Map ciphers to names without "@openssh.com", unless two short names would be equal."""
     names = {cipher: cipher.partition("@")[0] or cipher for cipher in ciphers}
     seen = Counter(names.values())
     return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}
@@ -80,9 +78,7 @@ COLOURS = {
     for key, colours in _OF_FAMILIES.items()
     for step, colour in enumerate(colours, start=1)
 }
-"""Colours on white by slot, as in the style sheet."""
 
 
 def colour(cipher: str) -> str:
-    """Return the cipher's colour for exports, such as "#4260b3"."""
     return COLOURS[colour_slot(cipher)]

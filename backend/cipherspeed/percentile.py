@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Standing:
-    """Rank a host: the percentile is the share of other hosts that are slower, plus half the ties.
+    """Compare a host with `others`, the number of other hosts.
 
-    percentile = 100 (beaten + tied / 2) / others. `rank` 1 is the best; tied hosts share the
-    better rank.
+    percentile = 100 * (beaten + tied / 2) / others. `beaten`: number of slower hosts. `rank`: 1 is
+    the best; tied hosts share the better rank.
     """
 
     percentile: float
@@ -24,10 +24,6 @@ class Standing:
 
 
 def standing(beaten: int, tied: int, others: int) -> Standing | None:
-    """Return the percentile from the numbers of slower, tied and compared hosts.
-
-    Return None if there is no other host.
-    """
     if not others:
         return None
     return Standing(

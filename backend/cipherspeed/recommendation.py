@@ -1,8 +1,7 @@
-"""Recommend ssh ciphers for connections, and compute the gain (docs/method.md, section 7).
+"""Recommend ssh ciphers for connections (docs/method.md, section 7).
 
-A single host is a connection to an identical host, a pair is a connection from client to server,
-and a group is one connection for each of its hosts. The results are the hosts' own; the catalogue
-rates security.
+A pair of hosts is one connection, from client to server. A single host is a connection to an
+identical host. A group is one such connection for each host.
 """
 
 import math
@@ -27,51 +26,50 @@ from cipherspeed.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES, NOISY_SPREA
 from cipherspeed.types import Method
 
 SMALLEST_NOISE = 0.01
-"""Usual difference between two series of an unchanged host, as a fraction."""
+"""Minimum noise of a series, as a fraction: the usual difference between two series."""
 
 LARGEST_NOISE = 0.9
-"""Maximum noise of a series, as a fraction."""
 
 LARGEST_MARGIN = NOISY_SPREAD
-"""Maximum margin of a noisy series in the test for ties, as a fraction."""
+"""Maximum noise in the test for ties. A tied cipher is thus at most a tenth slower."""
 
 LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "25 GbE": 25e9}
 """Bits per second by name."""
 
 PAYLOAD_OF_FRAME = 1448 / 1538
-"""Share of an Ethernet link that carries TCP payload.
+"""Share of an Ethernet frame that is TCP payload (IEEE 802.3, RFC 7323).
 
-MTU 1500 less 52 bytes of IPv4 and TCP headers with time stamps. A frame takes 1538 bytes on the
-wire: 14 header, 4 checksum, 8 preamble, 12 gap (IEEE 802.3, RFC 7323).
+Payload: MTU of 1500 bytes less 52 bytes of IPv4 and TCP headers with timestamps. Frame: 1500
+bytes plus 14 for the header, 4 checksum, 8 preamble and 12 gap.
 """
 
 NAMED_AT_MOST = 3
 NOT_MEASURED = "not measured"
-"""Beginning of the reason for a cipher that could be ranked if it were measured."""
+"""Beginning of the reason for excluding a cipher that could be ranked if it were measured."""
 
 
 def link_payload(bits_per_second: float) -> float:
-    """Return the payload in bytes per second of an Ethernet link with this bit rate."""
+    """Return the TCP payload of an Ethernet link in bytes per second."""
     return bits_per_second / 8 * PAYLOAD_OF_FRAME
 
 
 class Speed(NamedTuple):
-    """Represent a median speed with its tie bounds and full noise bounds, in bytes per second."""
+    """Store a median, bounds for ties and bounds due to noise, in bytes per second."""
 
     median: float
-    low: float
+    low: float  # for ties
     high: float
-    least: float
+    least: float  # due to noise
     most: float
 
 
 def slowest(speeds: Iterable[Speed], payload: float = math.inf) -> Speed:
-    """Return the speed of a connection, limited by its slowest part and its link's `payload`."""
+    """Return the smallest of the speeds and the payload, for the median and for each bound."""
     return Speed(*(min(*column, payload) for column in zip(*speeds, strict=True)))
 
 
 def mean_speed(speeds: Sequence[Speed]) -> Speed:
-    """Return the geometric mean; the squares of the bounds add, as errors are independent."""
+    """Return the geometric mean. Errors are independent, so the squares of relative errors add."""
     if len(speeds) == 1:
         return speeds[0]
     median = geometric_mean([speed.median for speed in speeds])
@@ -85,9 +83,9 @@ def mean_speed(speeds: Sequence[Speed]) -> Speed:
 
 @dataclass(frozen=True)
 class Rate:
-    """Represent the rate of an ssh cipher in a run, on a host that is both client and server.
+    """Store the result of a cipher in a run, on a host that is both client and server.
 
-    `median`: bytes per second; `spread`: a fraction; `cpu_seconds_per_gb`: of both ends;
+    `median`: bytes per second. `spread`: a fraction. `cpu_seconds_per_gb`: of client and server.
     `conditions`: disturbances of the run, as text.
     """
 
@@ -103,10 +101,9 @@ class Rate:
 
     @property
     def noise(self) -> float:
-        """Return the relative uncertainty of the median, from 1 % to 90 %.
+        """Return twice the standard error of the median: 2 * 1.2533 * s / sqrt(n), a fraction.
 
-        It is twice the standard error of a median, 1.2533 · s / √n. For fewer than three
-        tries it is 5 %, because their spread is unknown.
+        Limits: 1 % and 90 %. For fewer than three tries, whose spread is unknown, return 5 %.
         """
         if self.n < NOISY_MINIMUM_TRIES:
             return LARGEST_MARGIN
@@ -115,12 +112,10 @@ class Rate:
 
     @property
     def noisy(self) -> bool:
-        """Return whether the tries vary by more than 5 %."""
         return self.n >= NOISY_MINIMUM_TRIES and self.spread > NOISY_SPREAD
 
     @property
     def doubtful(self) -> bool:
-        """Return whether the tries vary too much, or the run was disturbed."""
         return self.noisy or bool(self.conditions)
 
     @cached_property
@@ -133,10 +128,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class MeasuredHost:
-    """Represent the results of a host and its OpenSSH in one environment.
+    """Store the results of a host and its OpenSSH in one environment.
 
-    `client`, `server`: version texts as printed by `ssh -V`. `not_offered`: ciphers that a run
-    reports as missing. `acceleration`, `advice`: the AES verdict of the latest run.
+    `client`, `server`: output of `ssh -V`. `not_offered`: ciphers that a run reports as missing.
+    `acceleration`, `advice`: AES verdict of the latest run.
     """
 
     id: int
@@ -158,13 +153,13 @@ class MeasuredHost:
         }
 
     def by(self, method: Method | None) -> dict[str, Rate]:
-        """Return the rates by cipher for one method; different methods are not comparable."""
+        """Return the rates by cipher. Rates of different methods are not comparable."""
         return self._by_method[method] if method else {}
 
     def has(self, cipher: Cipher, release: str | None) -> bool:
-        """Return whether the ssh or sshd release supports the cipher.
+        """Return whether a release of ssh or sshd supports the cipher.
 
-        A measured cipher is supported. For an unknown release, only measured ciphers are.
+        A measured cipher is supported. An unknown release supports only measured ciphers.
         """
         if any(cipher.name in rates for rates in self._by_method.values()):
             return True
@@ -175,16 +170,15 @@ class MeasuredHost:
 
 
 Connection = tuple[MeasuredHost, MeasuredHost]
-"""Client and server, which may be one host."""
+"""Client and server. A host can be both."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Compare a cipher with another one (`over`; None: each host's default) by the ratio of rates.
+    """Divide the speed of a cipher by the speed of `over` (None: the default of each host).
 
-    `lowest` and `highest` are the bounds due to noise. For a group, the gain is the geometric
-    mean over the `hosts` that measured their default; `slower_on` names the hosts that lose
-    more than the noise.
+    `lowest`, `highest`: bounds due to noise. `hosts`: number of hosts with both speeds.
+    `slower_on`: names of the hosts that lose more than the noise.
     """
 
     over: str | None
@@ -201,12 +195,10 @@ class Gain:
 
     @property
     def percent(self) -> float:
-        """Return the gain in per cent; negative if slower."""
         return (self.ratio - 1) * 100
 
     @property
     def beyond_noise(self) -> bool:
-        """Return whether the difference exceeds the noise."""
         return self.lowest > 1 or self.highest < 1
 
 
@@ -233,50 +225,34 @@ def compared(
 
 @dataclass(frozen=True)
 class RankedCipher:
-    """Describe a ranked cipher.
-
-    `speed`: expected speed of a connection, or geometric mean for a group. `share`: for a
-    group, the speed as a fraction of that of each host's best cipher. `gain`: over the default,
-    None if no host measured it. `slower_than_default`: why it is preferred although it is
-    slower. `ahead_of`: the fastest cipher that is faster but ranked lower because it is less
-    secure. For a group, `rates` and saturated links are empty.
-    """
-
     cipher: str
     assessment: Assessment
     speed: Speed
-    share: float | None
-    gain: Gain | None
-    slower_than_default: str | None
-    ahead_of: str | None
+    share: float | None  # of the speed of each host's best cipher; only for a group
+    gain: Gain | None  # over the default; None if no host measured the default
+    slower_than_default: str | None  # why the cipher precedes a faster default
+    ahead_of: str | None  # the fastest of the faster ciphers with a lower rank
     reason: str
-    rates: tuple[Rate, ...] = ()
-    limited_by: str | None = None
-    fills: tuple[str, ...] = ()
+    rates: tuple[Rate, ...] = ()  # of client and server; empty for a group
+    limited_by: str | None = None  # "client", "server" or "link"
+    fills: tuple[str, ...] = ()  # saturated links, such as "1 GbE"; empty for a group
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """Explain why a cipher is not ranked; store its rate and gain over the first, if measured."""
-
     cipher: str
     reason: str
-    rate: float | None
-    over_first: Gain | None
+    rate: float | None  # bytes per second, if measured
+    over_first: Gain | None  # over the recommended cipher, if measured
 
     @property
     def is_faster(self) -> bool:
-        """Return whether the cipher is faster than the recommended one, even within the noise."""
         return self.over_first is not None and self.over_first.ratio > 1
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Compare a host's own best cipher with the group's; rates in bytes per second.
-
-    `loss`: fraction of the rate of the host's best cipher; negative if that cipher is slower but
-    more secure.
-    """
+    """Compare a host's best cipher with the cipher of the group, in bytes per second."""
 
     host: MeasuredHost
     own_best: str
@@ -285,26 +261,20 @@ class Loss:
 
     @property
     def loss(self) -> float:
-        """Return the relative loss, such as 0.25 if the host becomes a quarter slower."""
+        """Return a fraction, negative if the host's best cipher is slower but more secure."""
         return 1 - self.common_rate / self.own_best_rate
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Represent the ranked and the excluded ciphers.
-
-    `default`: default of the clients, if they share one. `losses`: only for a group.
-    """
-
     method: Method | None = None
     order: tuple[RankedCipher, ...] = ()
     excluded: tuple[Excluded, ...] = ()
-    default: str | None = None
-    losses: tuple[Loss, ...] = ()
+    default: str | None = None  # of the clients; None if their defaults differ
+    losses: tuple[Loss, ...] = ()  # only for a group
 
     @property
     def gain(self) -> Gain | None:
-        """Return the gain of the recommended cipher over the default."""
         return self.order[0].gain if self.order else None
 
     @property
@@ -317,13 +287,11 @@ class Recommendation:
 
     @property
     def faster(self) -> list[Excluded]:
-        """Return the excluded ciphers that are faster than the recommended one, fastest first."""
         faster = [entry for entry in self.excluded if entry.is_faster]
         return sorted(faster, key=lambda entry: (-(entry.rate or 0), entry.cipher))
 
     @property
     def unmeasured(self) -> list[str]:
-        """Return the ciphers that could be ranked if they were measured."""
         measurable = (entry for entry in self.excluded if entry.reason.startswith(NOT_MEASURED))
         return [entry.cipher for entry in measurable] if self.order else []
 
@@ -331,10 +299,9 @@ class Recommendation:
 def recommend(
     connections: Sequence[Connection], policy: Policy, link: float | None = None
 ) -> Recommendation:
-    """Return the ranking for these connections; `link`: bits per second between two hosts.
+    """Rank the ciphers that the policy allows and that every host supports and has measured.
 
-    Includes ciphers that the policy allows and that every host supports and has measured, all
-    with the method that ranks more ciphers. The slowest part determines the speed of a connection.
+    The method that ranks more ciphers is used. `link`: bits per second between client and server.
     """
     if not connections:
         return Recommendation()
@@ -345,31 +312,23 @@ def recommend(
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Describe a cipher measured on every connection; `unlimited` is its rate without the link."""
-
     cipher: Cipher
     assessment: Assessment
     speed: Speed
-    unlimited: float
+    unlimited: float  # bytes per second, regardless of the link
 
     @property
     def preference(self) -> tuple[tuple[int, int, int], float, float, str]:
-        """Return the sort key of tied ciphers."""
         return self.cipher.strength, -self.speed.median, -self.unlimited, self.cipher.name
 
 
 def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Return the candidates in ranked order, regardless of their given order.
-
-    Within a status, the next cipher is the most secure of those tied with the fastest, which means
-    that their upper bound reaches the highest lower bound. A measurably slower cipher is never
-    preferred.
-    """
     ordered: list[_Candidate] = []
     left = list(candidates)
     while left:
         safest = min(STATUSES.index(candidate.assessment.status) for candidate in left)
         rivals = [rival for rival in left if rival.assessment.status == STATUSES[safest]]
+        # A cipher is tied with the fastest if its upper bound reaches the highest lower bound.
         certain = max(rival.speed.low for rival in rivals)
         tied = [rival for rival in rivals if rival.speed.high >= certain]
         ordered.append(min(tied, key=lambda candidate: candidate.preference))
@@ -379,12 +338,10 @@ def _in_order(candidates: Iterable[_Candidate]) -> list[_Candidate]:
 
 @dataclass(frozen=True)
 class _Ranking:
-    """Rank the ciphers of connections by one method; `payload`: bytes per second of the link."""
-
     connections: Sequence[Connection]
     policy: Policy
     method: Method
-    payload: float = math.inf
+    payload: float = math.inf  # of the link, in bytes per second
 
     def recommendation(self) -> Recommendation:
         first = self.order[0].cipher.name if self.order else ""
@@ -396,14 +353,14 @@ class _Ranking:
             losses=tuple(
                 Loss(client, own.cipher.name, own.speed.median, by_cipher[first].median)
                 for (client, _), own, by_cipher in zip(
-                    self.connections, self._own_best, self._speeds, strict=False
+                    self.connections, self._best_of_each_host, self._speeds, strict=False
                 )
             ),
         )
 
     @cached_property
     def _speeds(self) -> list[dict[str, Speed]]:
-        """Return the speed of each cipher that both ends measured, by connection."""
+        """Return, for each connection, the speed of each cipher that both ends measured."""
         return [
             {
                 name: slowest((rate.speed, theirs[name].speed), self.payload)
@@ -419,7 +376,7 @@ class _Ranking:
         return {
             cipher.name: _Candidate(
                 cipher,
-                self._worst(cipher)[0],
+                self._worst_assessment(cipher)[0],
                 mean_speed([by_cipher[cipher.name] for by_cipher in self._speeds]),
                 min(end.by(self.method)[cipher.name].median for end in self.connections[0]),
             )
@@ -433,8 +390,7 @@ class _Ranking:
         return _in_order(candidate for name, candidate in candidates if name not in self.reasons)
 
     @cached_property
-    def _own_best(self) -> list[_Candidate]:
-        """Return the best cipher for each host of a group, independent of the other hosts."""
+    def _best_of_each_host(self) -> list[_Candidate]:
         if len(self.connections) == 1 or not self.order:
             return []
         return [
@@ -447,15 +403,14 @@ class _Ranking:
         defaults = {client.default_cipher for client, _ in self.connections}
         return defaults.pop() if len(defaults) == 1 else None
 
-    def _worst(self, cipher: Cipher) -> tuple[Assessment, Connection]:
-        """Return the cipher's worst assessment on any connection, and that connection."""
+    def _worst_assessment(self, cipher: Cipher) -> tuple[Assessment, Connection]:
         by_releases = {(each[0].client, each[1].server): each for each in self.connections}
         assessed = ((cipher.assess(*ends), each) for ends, each in by_releases.items())
         return max(assessed, key=lambda pair: STATUSES.index(pair[0].status))
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """Return why ciphers are not ranked, by cipher; omit ciphers that no host supports."""
+        """Return the reason for each cipher without a rank. Omit ciphers that no host supports."""
         known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
         reasons = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}
@@ -474,14 +429,14 @@ class _Ranking:
             return ""
         if lacking:
             return f"not supported by OpenSSH on {_names(lacking)}"
-        if self._worst(cipher)[0].status not in self.policy.statuses:
+        if self._worst_assessment(cipher)[0].status not in self.policy.statuses:
             return f"the {self.policy.name} policy excludes it{self._because(cipher)}"
         missing = [host.name for host, _ in ends if cipher.name not in host.by(self.method)]
         return f"{NOT_MEASURED} on {_names(missing)}" if missing else ""
 
     def _because(self, cipher: Cipher) -> str:
-        """Format the reason of the status, as in " because of Terrapin (OpenSSH 9.2 on nas)"."""
-        assessment, (client, server) = self._worst(cipher)
+        """Return text such as " because of Terrapin (OpenSSH 9.2 on nas)"."""
+        assessment, (client, server) = self._worst_assessment(cipher)
         for advisory in cipher.advisories:
             affected = advisory.affected_ends(client.client, server.server)
             if affected and advisory.assessment == assessment:
@@ -499,20 +454,20 @@ class _Ranking:
     def _place(self, number: int) -> RankedCipher:
         candidate, later = self.order[number], self.order[number + 1 :]
         name = candidate.cipher.name
-        gain = self._gain(name)
+        gain = self._gain_over_default(name)
         faster = [other for other in later if other.speed.median > candidate.speed.median]
         rival = max(faster, key=lambda other: other.speed.median, default=None)
-        costs = self._costs(gain, later)
-        own = [best.speed.median for best in self._own_best]
+        why_slower = self._why_before_default(gain, later)
+        own = [best.speed.median for best in self._best_of_each_host]
         place = RankedCipher(
             cipher=name,
             assessment=candidate.assessment,
             speed=candidate.speed,
             share=candidate.speed.median / geometric_mean(own) if own else None,
             gain=gain,
-            slower_than_default=costs,
+            slower_than_default=why_slower,
             ahead_of=rival.cipher.name if rival else None,
-            reason=self._reason(candidate, gain, costs, rival),
+            reason=self._reason(candidate, gain, why_slower, rival),
         )
         if len(self.connections) > 1:
             return place
@@ -523,8 +478,7 @@ class _Ranking:
         slowest_part = min(parts, key=lambda part: parts[part]) if len(rates) == 2 else None
         return replace(place, rates=tuple(rates), limited_by=slowest_part, fills=tuple(fills))
 
-    def _gain(self, name: str) -> Gain | None:
-        """Return the gain over the defaults, or None if no default was measured."""
+    def _gain_over_default(self, name: str) -> Gain | None:
         pairs = [
             (client.name, by_cipher[name], by_cipher[client.default_cipher])
             for (client, _), by_cipher in zip(self.connections, self._speeds, strict=True)
@@ -540,8 +494,7 @@ class _Ranking:
         saved = None if today is None or then is None else today - then
         return compared(self._default, pairs, saved)
 
-    def _costs(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
-        """Return why a cipher precedes a faster default, or None if it does not."""
+    def _why_before_default(self, gain: Gain | None, later: Sequence[_Candidate]) -> str | None:
         default = self._candidates.get(self._default or "")
         if gain is None or gain.highest >= 1 or default is None:
             return None
@@ -553,20 +506,23 @@ class _Ranking:
         return f"{self._against_default(gain)}, which {why}"
 
     def _reason(
-        self, candidate: _Candidate, gain: Gain | None, costs: str | None, rival: _Candidate | None
+        self,
+        candidate: _Candidate,
+        gain: Gain | None,
+        why_slower: str | None,
+        rival: _Candidate | None,
     ) -> str:
-        """Describe the gain over the default, and why the cipher precedes a faster one."""
         parts = []
         if gain and gain.over == candidate.cipher.name:
             parts.append(f"the {self._default_of()}")
         elif gain:
-            parts.append(costs or self._against_default(gain))
+            parts.append(why_slower or self._against_default(gain))
             saved = gain.cpu_seconds_saved_per_gb
             if saved:
                 less = "fewer" if saved > 0 else "more"
                 cost = f"{abs(saved):.2f} {less} CPU seconds per GB"
                 parts.append(f"It uses {cost} than the default")
-        if rival and not costs:
+        if rival and not why_slower:
             times, status = rival.speed.median / candidate.speed.median, rival.assessment.status
             why = "less secure and not measurably faster"
             if status != candidate.assessment.status:
@@ -576,7 +532,7 @@ class _Ranking:
         return ". ".join(parts)
 
     def _against_default(self, gain: Gain) -> str:
-        """Return "2.00 times as fast as their default ciphers (range 1.96–2.04)"."""
+        """Return text such as "2.00 times as fast as their default ciphers (range 1.96–2.04)"."""
         today = "their default ciphers"
         if gain.over:
             # Omit the domain of a private extension.
@@ -613,7 +569,7 @@ class _Ranking:
 
 
 def _names(hosts: Iterable[str]) -> str:
-    """Shorten a list of names, as in "nas and 2 other hosts"."""
+    """Return text such as "nas and 2 other hosts"."""
     first, *more = dict.fromkeys(hosts)
     hosts = "host" if len(more) == 1 else "hosts"
     return f"{first} and {len(more)} other {hosts}" if more else first

@@ -1,5 +1,3 @@
-"""Load the reference profile of normalisation."""
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +6,10 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class ReferenceProfile:
-    """Represent levels a(tool, family) in bytes per second, and their source by tool."""
+    """Store the level a(f) of the reference host in bytes per second, by tool and family.
+
+    `made_from`: source of the levels, by tool.
+    """
 
     name: str
     levels: Mapping[str, Mapping[str, float]]

@@ -1,5 +1,3 @@
-"""Convert a run document's JSON to its typed form."""
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -17,15 +15,14 @@ from cipherspeed.types import (
 SCHEMA = "ciphermark/run/1"
 
 TIMES_OF_IMPORT = "import"
-"""Value of `times_of` in documents of undated texts, which contain the time of the import."""
+"""Value of `times_of` if the document contains the time of the import, not of the run."""
 
 
 class DocumentRejected(ValueError):
-    """Raised for a document that matches the schema but is inconsistent; users see the message."""
+    """Reject a document that matches the schema but is inconsistent. Users see the message."""
 
 
 def _time(text: str | None, field: str) -> datetime | None:
-    """Parse a time in UTC; return None if it is missing in an import or published result."""
     if text is None:
         return None
     try:
@@ -87,10 +84,10 @@ def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
 
 
 def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
-    """Convert a document that matches the schema to its typed form.
+    """Convert a document that matches the schema.
 
-    Raises `DocumentRejected` if it ends before it starts, contains a series twice, or measured
-    a cipher other than the requested one.
+    Raise `DocumentRejected` if the run ends before the start, repeats a series, or measured another
+    cipher than requested.
     """
     dated = raw.get("times_of") != TIMES_OF_IMPORT
     started_at = _time(raw["started_at"] if dated else None, "started_at")

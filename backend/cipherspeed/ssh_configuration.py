@@ -1,10 +1,3 @@
-"""Format a recommendation as lines for ssh_config and sshd_config.
-
-Comments contain names of hosts and runs, which must not become settings. Unprintable characters
-therefore become spaces. Lines are short, because old OpenSSH reads files in chunks of 1024 bytes
-and parses the rest of a longer comment as a setting.
-"""
-
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -13,13 +6,15 @@ from cipherspeed.recommendation import RankedCipher
 
 WIDTH = 78
 LONGEST = 900
-"""Maximum length of a comment in bytes."""
+"""Maximum length of a comment in bytes.
+
+Old OpenSSH reads 1024 bytes at a time and parses the rest of a longer comment as a setting.
+"""
 
 MOST_NAMES = 4
-"""Maximum number of names in a Host line; names have up to 200 characters."""
+"""Maximum number of names in a Host line. A name has up to 200 characters."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
-"""Pattern of names without special characters of ssh_config."""
 
 CLIENT_DECIDES = (
     "ssh uses the first cipher in the client's list that the server supports (RFC 4253, "
@@ -30,7 +25,7 @@ CLIENT_DECIDES = (
 def ssh_config(
     order: Sequence[RankedCipher], header: Iterable[str], server: Sequence[str] | None = None
 ) -> str:
-    """Return the lines for ~/.ssh/config, limited to the names in `server`."""
+    """Return lines for ~/.ssh/config. `server`: names of the server; None for every server."""
     patterns = ["*"] if server is None else _patterns(server)
     scope = "This applies only to these names. Add any other name or address that you use with ssh."
     if patterns == ["*"]:
@@ -46,7 +41,6 @@ def ssh_config(
 
 
 def sshd_config(order: Sequence[RankedCipher], header: Iterable[str]) -> str:
-    """Return the lines for sshd_config, where Ciphers applies to all clients."""
     notes = [
         "Put this before the first Match block. This applies to every client. sshd rejects clients "
         "without these ciphers. Keep a session open until a new one works.",
@@ -57,7 +51,7 @@ def sshd_config(order: Sequence[RankedCipher], header: Iterable[str]) -> str:
 
 
 def _patterns(names: Iterable[str]) -> list[str]:
-    """Return a server's names as `Host` patterns, which ssh matches against the typed name."""
+    # ssh compares the pattern with the name that the user types.
     plain = [name for name in names if PLAIN_NAME.fullmatch(name)]
     return list(dict.fromkeys(each for name in plain for each in (name, name.lower())))[
         :MOST_NAMES
@@ -80,7 +74,7 @@ def _text(
 
 
 def _comment(text: str) -> list[str]:
-    """Return short, printable comment lines; only URLs may be long."""
+    # Names of hosts and runs must not become settings. A line break would end the comment.
     printable = "".join(each if each.isprintable() else " " for each in text)
     return textwrap.wrap(
         printable.encode()[:LONGEST].decode(errors="ignore"),

@@ -1,7 +1,4 @@
-"""Compute the median and spread of a series (docs/method.md, section 1).
-
-Implausible rates are stored and marked, but excluded from statistics.
-"""
+"""Compute the median and spread of a series (docs/method.md, section 1)."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,20 +8,17 @@ from typing import NamedTuple
 from cipherspeed.types import Sample
 
 MAD_TO_SIGMA = 1.4826
-"""Factor from the median absolute deviation to the standard deviation of a normal distribution."""
+"""Standard deviation of a normal distribution divided by the median absolute deviation."""
 
 MEDIAN_TO_MEAN = 1.2533
-"""Standard error of the median relative to that of the mean, sqrt(pi / 2) for normal values."""
+"""Standard error of a median / standard error of a mean, of normal values: sqrt(pi / 2)."""
 
 NOISY_SPREAD = 0.05
 NOISY_MINIMUM_TRIES = 3
 
 
 class SeriesSummary(NamedTuple):
-    """Summarise the tries of a series; rates in bytes per second, `spread` as a fraction.
-
-    `maximum` is closest to the undisturbed rate, because other load only makes tries slower.
-    """
+    """Summarise the tries of a series: rates in bytes per second, `spread` as a fraction."""
 
     median: float
     minimum: float
@@ -35,10 +29,7 @@ class SeriesSummary(NamedTuple):
 
 
 def median_of_sorted(values: Sequence[float]) -> float:
-    """Return the median of at least one value in ascending order.
-
-    This is faster than `statistics.median` for the hundreds of short lists in a run.
-    """
+    # Faster than statistics.median for the many short lists of a run.
     half = len(values) // 2
     return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
 
@@ -48,12 +39,12 @@ def _spread_about(middle: float, values: Iterable[float]) -> float:
 
 
 def relative_spread(values: Sequence[float]) -> float:
-    """Return s = 1.4826 * median(|x - median|) / median; the median must be above 0."""
+    """Return 1.4826 * median(|x - median|) / median. The median must be positive."""
     return _spread_about(median_of_sorted(sorted(values)), values)
 
 
 def throughput(sample: Sample) -> float:
-    """Return the bytes per second of one try."""
+    """Return the throughput of one try in bytes per second."""
     if sample.bytes is not None and sample.seconds:
         return sample.bytes / sample.seconds
     if sample.bytes_per_second is None:
@@ -62,10 +53,9 @@ def throughput(sample: Sample) -> float:
 
 
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
-    """Return the median, range and spread s = 1.4826 * median(|x - median|) / median.
+    """Summarise the rates of a series in bytes per second.
 
-    `throughputs` are one or more positive rates in bytes per second; otherwise raises
-    `ValueError`. A series is noisy if its spread exceeds 5 % with three or more tries.
+    Raise `ValueError` if there is no rate, or if a rate is not positive.
     """
     ordered = sorted(throughputs)
     if not ordered or ordered[0] <= 0:
@@ -79,13 +69,14 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
 BYTES_PER_GB = 1e9
 
 MEASURABLE_SECONDS = 1e-6
-"""Minimum CPU time that operating systems can account for; smaller values are ignored."""
+"""Shortest CPU time that operating systems report. Shorter times are ignored."""
 
 
 def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
-    """Return the median CPU seconds of both ends for 10^9 bytes, and its spread (a fraction).
+    """Return the median CPU seconds of client and server for 10^9 bytes, and the spread.
 
-    Return None if no try measured both ends; the spread is None for fewer than three tries.
+    Return None if no try measured both ends. The spread (a fraction) is None for fewer than three
+    tries.
     """
     costs = []
     for sample in samples:
@@ -101,11 +92,13 @@ def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] 
 
 
 BEYOND_MEMORY = 100e9
-"""Limit in bytes per second and thread, above memory bandwidth (2026: 20e9 per core)."""
+"""Limit in bytes per second and thread, above the memory bandwidth of a core (20e9 in 2026)."""
 
 BEYOND_A_CHAIN = 10e9
-"""Limit for ciphers that process blocks sequentially or that CPUs do not accelerate.
-AES-128-CBC takes 10 rounds of 3 cycles per 16 bytes: 3.2e9 bytes per second at 6 GHz."""
+"""Limit in bytes per second and thread for ciphers that are sequential or not accelerated.
+
+Example: AES-128-CBC takes 10 rounds of 3 cycles for 16 bytes, or 3.2e9 bytes per second at 6 GHz.
+"""
 
 _CHAINED = re.compile(
     r"-(?:cbc|cfb\d*|ofb\d*)\b|^(?:rc4|arcfour|3des|des|bf|blowfish|cast|idea|rc2)"
@@ -114,9 +107,7 @@ _CHAINED = re.compile(
 
 @lru_cache(maxsize=4096)
 def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = False) -> float:
-    """Return the highest plausible rate of `threads` threads in bytes per second.
-
-    CBC decrypts in parallel, so only its encryption is sequential.
-    """
+    """Return the highest plausible rate in bytes per second."""
+    # CBC encrypts in sequence, but decrypts in parallel.
     chained = not decrypt and _CHAINED.search(cipher) is not None
     return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads

@@ -1,4 +1,4 @@
-"""List known changes to the tools themselves, with sources (docs/method.md, section 3)."""
+"""List changes to `openssl speed` that affect the reported rates (docs/method.md, section 3)."""
 
 import json
 import re
@@ -14,8 +14,6 @@ from cipherspeed.environment import openssl_release, openssl_series
 
 @dataclass(frozen=True)
 class Source:
-    """Cite the source of a change: URL, release and quotation."""
-
     release: str
     url: str
     says: str
@@ -23,10 +21,10 @@ class Source:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """Describe a change in the rate that a tool reports.
+    """Describe a change to the rates that `openssl speed` reports.
 
-    `since`: first release with the change by release series, such as "3.0.16" by "3.0"; later
-    series include it from the start. `modes`: affected cipher modes.
+    `since`: first release with the change by release series, such as {"3.0": "3.0.16"}. All newer
+    release series include the change. `modes`: affected cipher modes.
     """
 
     id: str
@@ -40,7 +38,7 @@ class ToolChange:
         return not self.modes.isdisjoint(cipher.lower().split("-"))
 
     def in_release(self, version_text: str) -> bool | None:
-        """Return whether a release has the change, or None for unknown programs and releases."""
+        """Return whether a release has the change. None if unknown, for example for LibreSSL."""
         release = openssl_release(version_text) or ""
         series = openssl_series(version_text)
         match = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)
@@ -68,28 +66,26 @@ def tool_changes() -> tuple[ToolChange, ...]:
 
 
 ToolState = tuple[bool | None, ...]
-"""Whether a release has each change of `openssl speed` for a cipher; None if unknown."""
+"""Whether a release has each change that can affect a cipher. None if unknown."""
 
 
 @lru_cache(4096)
 def tool_state(version_text: str, cipher: str) -> ToolState:
-    """Return which changes affect this cipher in a release, or an empty tuple if none can."""
     return tuple(
         change.in_release(version_text) for change in tool_changes() if change.touches(cipher)
     )
 
 
 def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
-    """Return whether the two sides are known to be measured differently."""
+    """Return whether the tool measured the two sides differently. Ignore unknown states."""
     known, other = ({state for state in side if None not in state} for side in (first, second))
     return bool(known and other) and known != other
 
 
 def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolChange, ...]:
-    """Return the changes of `openssl speed` for this cipher between two releases.
+    """Return the changes that exactly one of the two releases has.
 
-    Versions are as printed ("OpenSSL 3.0.15 3 Sep 2024") or shortened, in either order. Unknown
-    releases (LibreSSL, BoringSSL) have no known changes.
+    Versions are texts such as "OpenSSL 3.0.15 3 Sep 2024" or "OpenSSL 3.0.15", in either order.
     """
     return tuple(
         change
@@ -101,7 +97,7 @@ def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolCha
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """Locate a change between the releases `before` and `after`; `index` is the first run after."""
+    """Locate a change of the tool. `index`: first run with release `after`."""
 
     index: int
     before: str
@@ -117,10 +113,7 @@ class ToolBreak:
 
 
 def find_breaks(releases: Sequence[str], cipher: str) -> Iterator[ToolBreak]:
-    """Yield the changes of the tool between runs of `openssl speed`, oldest first.
-
-    Unknown releases (LibreSSL) are skipped.
-    """
+    """Yield the changes between runs, oldest run first. Skip unknown releases (LibreSSL)."""
     before: str | None = None
     for index, after in enumerate(releases):
         if not tool_state(after, cipher) or None in tool_state(after, cipher):

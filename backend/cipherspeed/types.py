@@ -1,8 +1,3 @@
-"""Define the typed form of a run document.
-
-Frequent parts are named tuples, which are several times as fast as frozen dataclasses.
-"""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,12 +11,12 @@ TargetKind = Literal["loopback", "remote"]
 Acceleration = Literal["default", "masked"]
 
 
+# Frequent objects are named tuples, which are several times as fast as frozen dataclasses.
 class Sample(NamedTuple):
     """Represent one try.
 
-    An agent's try has `bytes` and `seconds`. Imported and published results that were printed
-    as rates have only `bytes_per_second`. CPU seconds are those for exactly these bytes, None
-    if not measured.
+    A try of the agent has `bytes` and `seconds`. Imported and published rates have only
+    `bytes_per_second`. CPU seconds cover only `bytes`, without connection setup.
     """
 
     bytes: int | None = None
@@ -30,14 +25,11 @@ class Sample(NamedTuple):
     client_cpu_seconds: float | None = None
     server_cpu_seconds: float | None = None
     implausible: str | None = None
-    """Reason why an imported result is implausible."""
+    """Reason why the rate is implausible."""
 
 
 class Series(NamedTuple):
-    """Identify a configuration within a run; measurements of the same series are comparable.
-
-    Fields of the other tool have their defaults.
-    """
+    """Identify a configuration. Fields that do not apply to the tool have the default value."""
 
     tool: Tool
     cipher: str
@@ -54,8 +46,6 @@ class Series(NamedTuple):
 
 
 class Negotiated(NamedTuple):
-    """Represent the negotiated algorithms from the ssh client's log; None if missing."""
-
     cipher: str | None = None
     mac: str | None = None
     kex: str | None = None
@@ -69,7 +59,7 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """Identify the host in the document; `machine_id` is a SHA-256 or None."""
+    """Identify a host. `machine_id` is a SHA-256."""
 
     name: str
     machine_id: str | None = None
@@ -77,10 +67,7 @@ class HostIdentity:
 
 @dataclass(frozen=True)
 class RunDocument:
-    """Represent one execution of the agent on one host in one environment.
-
-    Imported and published results may lack times.
-    """
+    """Represent one execution of the agent. Imported and published results may lack times."""
 
     run_id: UUID
     agent_name: str

@@ -1,9 +1,3 @@
-"""Validate uploaded run documents against the published JSON Schema.
-
-A compiled validator accepts a valid document in one call. In an invalid document, errors are
-searched level by level up to a limit, because a small document can contain millions.
-"""
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,10 +12,8 @@ import jsonschema_rs
 from cipherspeed.json_text import JsonError, parse_json
 
 MAX_FAULTS = 50
-"""Maximum number of errors in a response."""
 
 MAX_QUOTED = 100
-"""Maximum length of a quoted value."""
 
 TYPES = {
     "string": "a string",
@@ -42,7 +34,6 @@ REQUIREMENTS = {
     "maximum": "Must be at most {limit:,} (got {value}).",
     "exclusiveMinimum": "Must be greater than {limit:,} (got {value}).",
 }
-"""Messages by schema keyword."""
 
 DESCENDING = ("properties", "items", "additionalProperties")
 """Schema keywords that contain schemas of nested values."""
@@ -51,7 +42,7 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 """Earliest accepted date. Earlier dates come from clocks that were never set."""
 
 CLOCK_TOLERANCE = timedelta(days=1)
-"""Tolerated clock difference. A run further in the future would always be the latest."""
+"""Tolerated clock error. A run in the distant future would remain a host's latest run."""
 
 Schema = dict[str, Any]
 Path = tuple[str, ...]
@@ -59,8 +50,6 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """Describe an error in a document: dotted path, rule and message."""
-
     path: str
     code: str
     detail: str
@@ -73,7 +62,7 @@ class InvalidDocument(ValueError):
 
 
 def checked_document(body: bytes, now: datetime) -> dict[str, Any]:
-    """Parse a run document; raise `InvalidDocument` if its JSON, fields or dates are invalid."""
+    """Parse a run document. Raise `InvalidDocument` if the JSON, a field or a date is invalid."""
     try:
         document: dict[str, Any] = parse_json(body)
     except JsonError as error:
@@ -86,7 +75,6 @@ def checked_document(body: bytes, now: datetime) -> dict[str, Any]:
 
 @cache
 def run_schema() -> Schema:
-    """Return the JSON Schema of `ciphermark/run/1`, as served at /api/v1/schema/run."""
     text = resources.files(__package__).joinpath("schema/run-1.json").read_text("utf-8")
     schema: Schema = json.loads(text)
     return schema
@@ -94,7 +82,7 @@ def run_schema() -> Schema:
 
 @cache
 def _compiled(rules: str) -> jsonschema_rs.Draft202012Validator:
-    """Compile a part of the schema, given as JSON text."""
+    # `rules` is JSON text, because arguments of a cached function must be hashable.
     part = {**json.loads(rules), "$defs": run_schema()["$defs"]}
     return jsonschema_rs.Draft202012Validator(part, validate_formats=True)
 
@@ -143,8 +131,7 @@ def _resolved(rules: Schema) -> Schema:
     return named
 
 
-def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]]:
-    """Yield the name, value and schema of each member or item of `value`."""
+def _members_and_items(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]]:
     if isinstance(value, dict):
         named, others = rules.get("properties", {}), rules.get("additionalProperties")
         for name, inner in value.items():
@@ -156,8 +143,7 @@ def _inner_places(rules: Schema, value: Any) -> Iterator[tuple[str, Any, Schema]
             yield str(position), inner, rules["items"]
 
 
-def _without_inner_places(value: Any) -> Any:
-    """Return the value with empty members and items."""
+def _with_empty_members(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _emptied(inner) for name, inner in value.items()}
     return [_emptied(inner) for inner in value] if isinstance(value, list) else value
@@ -168,16 +154,15 @@ def _emptied(value: Any) -> Any:
 
 
 def _faults(rules: Schema, value: Any, place: Path = ()) -> Iterator[Fault]:
-    """Yield the errors of a value, then those of nested values."""
     rules = _resolved(rules)
     if _validator(rules).is_valid(value):
         return
     own = {name: rule for name, rule in rules.items() if name not in DESCENDING}
-    errors = islice(_validator(own).iter_errors(_without_inner_places(value)), MAX_FAULTS)
+    errors = islice(_validator(own).iter_errors(_with_empty_members(value)), MAX_FAULTS)
     own_faults = [_fault(error, place, rules) for error in errors]
     # A time violates both pattern and format, with the same message.
     yield from {(fault.path, fault.detail): fault for fault in own_faults}.values()
-    for name, inner, schema in _inner_places(rules, value):
+    for name, inner, schema in _members_and_items(rules, value):
         yield from _faults(schema, inner, (*place, name))
 
 
@@ -187,14 +172,13 @@ def _whole() -> jsonschema_rs.Draft202012Validator:
 
 
 def validate_run_document(document: Any) -> list[Fault]:
-    """Return the first `MAX_FAULTS` errors of the document."""
     if _whole().is_valid(document):
         return []
+    # Stop early, because a small document can contain millions of errors.
     return list(islice(_faults(run_schema(), document), MAX_FAULTS))
 
 
 def date_faults(document: Mapping[str, Any], now: datetime) -> list[Fault]:
-    """Return the errors in a document's times: invalid, before 1990, or over a day ahead."""
     named = {name: document[name] for name in ("started_at", "finished_at") if document[name]}
     return [fault for name, text in named.items() for fault in _date_faults(name, text, now)]
 

@@ -1,1 +1,0 @@
-"""Compare hosts: query, results of hosts, pages, API and exports."""

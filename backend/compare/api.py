@@ -1,5 +1,3 @@
-"""Implement the API of comparisons: JSON, streamed CSV, and workbooks of limited size."""
-
 from collections.abc import Callable
 from tempfile import TemporaryFile
 from typing import Any, TypeVar
@@ -62,11 +60,10 @@ class FileView(ApiView):
     """Return a file of a fixed type, regardless of the Accept header."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Use the first renderer for errors, so that clients that accept only CSV receive them."""
+        """Choose the first renderer, so that clients that accept only CSV also receive errors."""
         return super().perform_content_negotiation(request, force=True)
 
     def handle_exception(self, exc: Exception) -> Any:
-        """Show errors as a page to browsers, and as JSON to other clients."""
         response = super().handle_exception(exc)
         if response.status_code != 400 or not self.by_browser:
             return response
@@ -151,14 +148,13 @@ class MeasurementsXlsx(FileView):
 
 
 def _parameters(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the parameters, the site's URL, and the URL of the corresponding page."""
+    """Return the parameters, the URL of the site, and the URL of the matching page."""
     params, site = request.query_params, request.build_absolute_uri(reverse("compare"))
     named = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
     return named, site, f"{site}{page}?{params.urlencode()}"
 
 
 def _workbook(contents: Contents, name: str) -> FileResponse:
-    """Build the complete workbook before the response begins."""
     if len(contents.keys) > MOST_ROWS:
         raise ValidationError(
             f"A workbook can hold {MOST_ROWS:,} measurements, but more match. Use CSV"

@@ -6,7 +6,6 @@ class CompareConfig(AppConfig):
     name = "compare"
 
     def ready(self) -> None:
-        """Update ClickHouse after every change, if it is configured."""
         from compare.tasks import follow_soon
         from runs.signals import runs_changed
 

@@ -1,8 +1,7 @@
-"""Query ClickHouse instead of the analytics copies, a few seconds behind PostgreSQL.
+"""Query ClickHouse, whose tables lag PostgreSQL by a few seconds, instead of the DuckDB copies.
 
-A task writes the changes since its last call. A row with a higher `version` replaces others with
-the same key; deleted rows are marked (ReplacingMergeTree, FINAL). Queries are written in DuckDB's
-SQL, which sqlglot translates.
+Statements are written in DuckDB's SQL and translated by sqlglot. Of rows with equal keys,
+ReplacingMergeTree returns the row with the highest `version`, unless the row is marked `gone`.
 """
 
 import logging
@@ -46,7 +45,8 @@ SETTINGS = {
     "max_ast_elements": 2**22,
     "max_expanded_ast_elements": 2**22,
 }
-"""Settings that make queries equivalent to DuckDB's, and permit tens of thousands of host keys."""
+"""Settings that make ClickHouse evaluate queries as DuckDB does. The last three raise size limits
+for queries with tens of thousands of host keys."""
 
 TYPES = {
     "INTEGER": "Int32",
@@ -57,7 +57,6 @@ TYPES = {
     "VARCHAR": "LowCardinality(String)",
     "MAP(VARCHAR, VARCHAR)": "Map(String, Nullable(String))",
 }
-"""ClickHouse types by DuckDB type."""
 
 NULLABLE = frozenset({"started", "negotiated", "cpu_seconds_per_gb", "uncertainty"})
 
@@ -69,7 +68,6 @@ KEYS = {
     "environment": "tool, id",
     "series_of_set": "series_set, series",
 }
-"""Sorting keys by table."""
 
 TABLES = (*OF_RUNS, *SHARED)
 # Prefix of table names: each version of the program has its own tables.
@@ -89,7 +87,10 @@ STATE_SECONDS = 3600  # rewrite the state after this time even without changes, 
 
 
 def follow(rebuild: bool = False) -> None:
-    """Write the changes since the last call, or everything for a rebuild."""
+    """Update ClickHouse with the runs that changed since the last call, or rebuild all tables.
+
+    Raise `AnalyticsUnavailable` while another process writes.
+    """
     with client() as writer, Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(3100), pg_current_xact_id()::text")
         is_alone, version = cursor.fetchone()
@@ -109,7 +110,10 @@ def follow(rebuild: bool = False) -> None:
 
 @dataclass
 class Step:
-    """Describe an update; `version` exceeds all previous ones, `prefix` begins its table names."""
+    """Write one update to the tables whose names begin with `prefix`.
+
+    `version` is the ID of the PostgreSQL transaction, which is higher in each later update.
+    """
 
     client: Client
     cursor: CursorWrapper
@@ -117,7 +121,6 @@ class Step:
     prefix: str = OF_PROGRAM
 
     def everything(self, now: Seen) -> None:
-        """Write everything to new tables, and replace the old ones."""
         self.prefix = f"new_{OF_PROGRAM}"
         for table in TABLES:
             self.client.command(f"DROP TABLE IF EXISTS {self.prefix}{table.name}")
@@ -136,12 +139,11 @@ class Step:
         self.client.insert(STATE, [row], ["version", "snapshot", "database"])
 
     def write(self, runs: list[int]) -> None:
-        """Replace all rows of these runs, and then the runs."""
         for first in range(0, len(runs), engine.RUNS_AT_ONCE):
             batch = runs[first : first + engine.RUNS_AT_ONCE]
             for table in OF_RUNS:
                 self._insert(table, batch)
-                self._end(table, batch)
+                self._delete_unreplaced(table, batch)
             for table in SHARED:
                 text = translated(table.missing, frozenset(), self.prefix)
                 if missing := [key for (key,) in self.client.query(text).result_rows]:
@@ -156,8 +158,7 @@ class Step:
         name = f"{self.prefix}{table.name}"
         self.client.raw_insert(name, list(columns), f"{{{block}}}", fmt="JSONColumns")
 
-    def _end(self, table: Table, runs: list[int]) -> None:
-        """Mark rows of these runs as deleted if they were not replaced."""
+    def _delete_unreplaced(self, table: Table, runs: list[int]) -> None:
         name = f"{self.prefix}{table.name}"
         left = f"SELECT * FROM {name} WHERE {table.key} IN {runs} AND version < {self.version}"  # noqa: S608 - numbers
         gone = f"{self.version} AS version, 1 AS gone"
@@ -186,7 +187,7 @@ _own = threading.local()
 
 @contextmanager
 def client() -> Iterator[Client]:
-    """Return the thread's connection; raise `AnalyticsUnavailable` on failure."""
+    """Yield the connection of this thread; raise `AnalyticsUnavailable` if ClickHouse fails."""
     url = settings.CIPHERMARK_ANALYTICS_URL
     try:
         if not hasattr(_own, "client"):
@@ -225,7 +226,7 @@ def analytics() -> Iterator[Session]:
 
 
 NUMBERS = "numbers"
-"""Type of a numeric parameter, which becomes part of the statement."""
+"""Type of a numeric parameter, whose value is inserted into the statement as a literal."""
 
 
 def _kind(value: Any) -> str:
@@ -235,9 +236,9 @@ def _kind(value: Any) -> str:
     return "Array(String)" if has_texts else NUMBERS
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=1_000)  # a translation takes 10 ms
 def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = OF_PROGRAM) -> str:
-    """Translate a statement for ClickHouse. Cache the result, because translation takes 10 ms."""
+    """Translate DuckDB's SQL. `kinds` has the name and the ClickHouse type of each parameter."""
     tree, kind_of = parse_one(statement, read="duckdb"), dict(kinds)
     if isinstance(tree, exp.Create):
         tree.set("replace", True)
@@ -256,7 +257,7 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
 
 
 def _unnest_in_step(select: exp.Select) -> None:
-    """Zip lists that are unnested together, as in DuckDB; `arrayJoin` builds their product."""
+    """Unnest several lists in parallel, as DuckDB does; `arrayJoin` would return all pairs."""
     lists = [node for column in select.expressions for node in column.find_all(exp.Explode)]
     if len(lists) < 2:
         return
@@ -267,8 +268,6 @@ def _unnest_in_step(select: exp.Select) -> None:
 
 
 class _Generator(ClickHouseGenerator):
-    """Generate the SQL that differs between DuckDB and ClickHouse."""
-
     TRANSFORMS: ClassVar = {
         **ClickHouseGenerator.TRANSFORMS,
         exp.ArraySort: lambda self, node: self.func("arraySort", node.this),
@@ -278,14 +277,12 @@ class _Generator(ClickHouseGenerator):
     }
 
     def bracket_sql(self, expression: exp.Bracket) -> str:
-        """Generate indexing that returns NULL past the end of a list; look up tags in a map."""
         if expression.this.name == "tags":
             return super().bracket_sql(expression)
         (place,) = self.bracket_offset_expressions(expression)
         return self.func("arrayElementOrNull", expression.this, place)
 
     def join_sql(self, expression: exp.Join, join_op: str | None = None) -> str:
-        """Write SEMI and ANTI joins as LEFT SEMI and LEFT ANTI."""
         if expression.kind in ("SEMI", "ANTI") and not expression.side:
             expression = expression.copy()
             expression.set("side", "LEFT")
@@ -293,6 +290,4 @@ class _Generator(ClickHouseGenerator):
 
 
 class _Translated(ClickHouse):
-    """Translate DuckDB statements to ClickHouse's dialect."""
-
     Generator = _Generator

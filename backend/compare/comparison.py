@@ -1,6 +1,6 @@
-"""Compute comparisons from the analytics copy, completely or for one page.
+"""Compute comparisons in the analytics copy.
 
-`tests/compare/comparison_reference.py` is a readable reference implementation.
+`tests/compare/comparison_reference.py` computes the same in plain Python.
 """
 
 from collections import defaultdict
@@ -41,13 +41,13 @@ from runs.models import DimensionValue, Host
 
 
 def compare(query: ComparisonQuery) -> Comparison:
-    """Compute a comparison; raise `Unanswerable` if the split has too many values."""
+    """Compare the groups; raise `Unanswerable` if `split_by` has more than `MOST_SPLITS` values."""
     with analytics() as db:
         return _compared(db, query)
 
 
 def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
-    """Compute a comparison, limited to `hosts` if given."""
+    """Compute a comparison. `hosts` restricts the groups, but not the totals of hosts."""
     check_splits(query)
     groups, reference = list(_groups(db, query, hosts)), None
     if query.relative_to is not None:
@@ -60,17 +60,16 @@ def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = Non
         split_by=query.split_by,
         relative_to=reference,
         matched=query.matched,
-        hosts=_hosts(db, query),
-        no_baseline=_without_baseline(db, query),
-        no_block_size=_without_block_size(db, query),
+        hosts=_hosts_with_result(db, query),
+        no_baseline=_hosts_without_baseline(db, query),
+        no_block_size=_hosts_without_block_size(db, query),
     )
 
 
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
-    """Return the part of a comparison that is in view.
+    """Compute one page of a comparison; the reference host and pinned hosts begin each page.
 
-    Only the hosts on the page are summarised, because there may be ten thousand. The
-    reference and pinned hosts come first on each page.
+    If each group is a host, summarise only the hosts on the page: there can be ten thousand hosts.
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
@@ -114,7 +113,7 @@ def _single(value: float | None) -> GroupSummary | None:
 
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
-    """Return, for each cipher, the number of hosts for which it is fastest."""
+    """Count, by cipher, the hosts on which the cipher is fastest; requires `group_by` host."""
     with analytics() as db:
         slots = counted(db, query).series.slots
         of_hosts = f"""
@@ -126,7 +125,6 @@ def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
 
 
 def check_splits(query: ComparisonQuery) -> None:
-    """Raise `Unanswerable` if the split has too many values."""
     if query.split_by is None:
         return
     with analytics() as db:
@@ -139,14 +137,12 @@ def check_splits(query: ComparisonQuery) -> None:
         )
 
 
-def _hosts(db: Session, query: ComparisonQuery) -> int:
-    """Count the hosts with a result. A host can be in several groups."""
+def _hosts_with_result(db: Session, query: ComparisonQuery) -> int:
     select = f"SELECT count(DISTINCT host) FROM {votes(db, query)} WHERE value IS NOT NULL"  # noqa: S608
     return int(db(select, {})[0][0])
 
 
-def _without_baseline(db: Session, query: ComparisonQuery) -> int:
-    """Count the hosts in a group that have no result in the metric."""
+def _hosts_without_baseline(db: Session, query: ComparisonQuery) -> int:
     if query.metric not in NEEDS_BASELINE:
         return 0
     every = votes(db, replace(query, matched=False))  # all rows of matched hosts have a result
@@ -154,8 +150,7 @@ def _without_baseline(db: Session, query: ComparisonQuery) -> int:
     return int(db(f"SELECT count(*) FROM ({by_host})", {})[0][0])  # noqa: S608
 
 
-def _without_block_size(db: Session, query: ComparisonQuery) -> int:
-    """Count the hosts that measured the ciphers only at other block sizes."""
+def _hosts_without_block_size(db: Session, query: ComparisonQuery) -> int:
     if query.tool != "openssl":
         return 0
     all_runs = counted(db, query)
@@ -188,9 +183,10 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""Summary of a cipher and size in a group: order statistics, which `cipherspeed.groups`
-interpolates. It includes the `rank`s from either end that bound the median with a probability of at
-least 95 % (none at 0 and n + 1).
+"""Order statistics by group, split and slot, from which `cipherspeed.groups` interpolates.
+
+The results at `rank` from either end bound the median with a probability of at least 95 %. Below
+six results, `rank` is 0: no result has this rank, and there is no interval.
 
 By the sign test, the number of results below the median is binomial with mean n / 2. See David and
 Nagaraja, Order Statistics (2003), section 7.1. The normal approximation is conservative for every
@@ -199,9 +195,9 @@ n.
 
 
 class _Figure(NamedTuple):
-    """Summarise a cipher and size in a group.
+    """Summarise the results of a cipher in a group.
 
-    `doubtful`: number of low-confidence results, None if there are too many results.
+    `doubtful` counts low-confidence results; it is None above `FEW_VOTES` results.
     """
 
     cipher: str
@@ -215,7 +211,7 @@ class _Figure(NamedTuple):
 def _figures(
     db: Session, source: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
-    """Return summaries by group and split."""
+    """Return summaries by (g, s). `valued` is SQL for FROM: a table, and conditions if needed."""
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
     for g, s, slot, n, *facts in db(_SUMMARIES.format(votes=valued), parameters):
         sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
@@ -230,7 +226,6 @@ def _figures(
 
 
 def _groups(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Iterator[Group]:
-    """Yield the groups with a result, limited to `hosts` if given."""
     all_runs = counted(db, query)
     valued = f"{votes(db, query)} WHERE value IS NOT NULL"
     among = "" if hosts is None else " AND list_contains($hosts::INTEGER[], g)"
@@ -258,8 +253,6 @@ def _groups(db: Session, query: ComparisonQuery, hosts: list[int] | None = None)
 
 
 class GroupName(NamedTuple):
-    """Identify a group and its split by key and label, which are empty without a split."""
-
     key: str
     label: str
     split_key: str = ""
@@ -319,7 +312,7 @@ def _related(
 def _to_host(
     db: Session, query: ComparisonQuery, groups: list[Group], host: str
 ) -> tuple[list[Group], Reference]:
-    """Add ratios to the host's latest results, ignoring other filters."""
+    """Add ratios to the results of `host`, which the filters of the query do not restrict."""
     alone = list(_groups(db, _alone(query, host)))
     base = alone[0].values if alone else {}
     related = [
@@ -336,7 +329,10 @@ def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
 
 
 def _own_ratios(db: Session, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
-    """Return ratios of hosts to their own results in the reference group, by group and cipher."""
+    """Divide each host's result by the result of the same host in the reference group.
+
+    Return summaries of these ratios by group and cipher.
+    """
     table = votes(db, query)
     ratios = f"""(
         SELECT v.g, v.s, v.slot, v.value / b.value AS value, NULL::DOUBLE AS uncertainty,
@@ -380,7 +376,6 @@ def _tool_states(
 
 
 def _with_tool_changes(db: Session, query: ComparisonQuery, groups: list[Group]) -> list[Group]:
-    """Mark ratios across a change of `openssl speed`."""
     states, host = _tool_states(db, query), query.reference_host
     of_host = next(iter(_tool_states(db, _alone(query, host)).values()), {}) if host else {}
 

@@ -1,10 +1,7 @@
-"""Define the tables of the analytics copy, and transfer their rows from PostgreSQL.
+"""Define the tables of the analytics copy, and the SQL that fills the tables from PostgreSQL.
 
-Rows are transferred as one JSON text per column, which is fast and preserves doubles exactly. Each
-result has low-confidence bits: one for a disturbed run, and one for each noisy metric.
-
-Thousands of runs measured the same series, so each set of series (`series_set`) is stored once. A
-query first finds the sets with the requested series, and then the runs by their set.
+Thousands of runs measure the same set of series, so `series_of_set` stores each set once. A query
+first finds the sets with the requested series, and then the runs by `series_set`.
 """
 
 from dataclasses import dataclass
@@ -21,22 +18,24 @@ DOUBTS = f"""(
             m.n >= {NOISY_MINIMUM_TRIES} AND m.cpu_seconds_per_gb_spread > {NOISY_SPREAD}, false
         )::int * {NOISY_CPU_COST}
     )::smallint"""
-"""SQL expression of the low-confidence bits of a measurement (m) in a run (r)."""
+"""SQL for the low-confidence bits of a measurement `m` in a run `r`: one bit for a disturbed run,
+and one for each noisy metric."""
 
 
 UNDATED = -(2**62)
-"""Start of an undated run in microseconds, earlier than any other."""
+"""Start of an undated run in microseconds of Unix time, earlier than any dated run."""
 
 RUNS_BEYOND = 2**32
-"""Number greater than any run's key. Start times this number, plus the key, orders runs."""
+"""Number greater than any primary key of a run. The start time multiplied by this number, plus the
+primary key, sorts runs by time and then by key."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Define a table of the copy, with its columns and their types in DuckDB.
+    """Define a table of the copy; `columns` has DuckDB types by name.
 
-    `source` selects its rows for an array of run keys. For rows that runs share, `missing`
-    selects the keys that the copy lacks.
+    `source` selects the rows for an array of keys. `missing`, for rows that several runs share,
+    selects the keys of the rows that the copy lacks.
     """
 
     name: str
@@ -52,13 +51,12 @@ class Table:
 
     @property
     def select(self) -> str:
-        """Return the statement that reads the rows of some keys, as a JSON text per column."""
+        """Return SQL that reads rows as one JSON array per column: fast, and exact for doubles."""
         columns = ", ".join(f"coalesce(json_agg({name}), '[]')::text" for name in self.columns)
         return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608 - constants
 
     @property
     def insert(self) -> str:
-        """Return the statement that stores those texts as rows."""
         rows = ", ".join(
             f"""unnest(from_json(?, '["{kind}"]'))""" for kind in self.columns.values()
         )
@@ -66,7 +64,6 @@ class Table:
 
     @property
     def delete(self) -> str:
-        """Return the statement that deletes the rows of some runs."""
         return f'DELETE FROM "{self.name}" WHERE "{self.key}" IN (SELECT unnest(?::INTEGER[]))'  # noqa: S608
 
 
@@ -99,10 +96,9 @@ RUN = Table(
     """,  # noqa: S608 - constants
     key="id",
 )
-"""Visible runs. `started`: microseconds of Unix time. `moment` orders them, latest last.
-
-Runs with plausible results for the same series share a `series_set`.
-"""
+"""Visible runs. `started` is in microseconds of Unix time; `moment` sorts the latest run last.
+`series_set` is equal for runs with plausible results of the same series with the same negotiated
+algorithms."""
 
 RESULT = Table(
     "result",
@@ -121,7 +117,8 @@ RESULT = Table(
     WHERE m.run_id = ANY(%s) AND m.median IS NOT NULL AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Plausible results."""
+"""Plausible results of visible runs; `median` in bytes per second, `flags` with the bits of
+`DOUBTS`."""
 
 LEVEL = Table(
     "level",
@@ -150,7 +147,6 @@ SPEED_INDEX = Table(
     WHERE i.run_id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Speed indices; `family` is the only baseline, empty for several."""
 
 _OF_TOOL = ", ".join(
     f"CASE tool WHEN 'ssh' THEN coalesce({OF_LIBRARIES[name]}_id, {name}_id) ELSE {name}_id END"
@@ -176,10 +172,8 @@ ENVIRONMENT = Table(
     SELECT DISTINCT environment FROM run WHERE environment NOT IN (SELECT id FROM environment)
     """,
 )
-"""Environments by tool; for ssh with the library that ssh uses.
-
-`seen_as` is equal for environments that do not differ for the tool.
-"""
+"""A row per environment and tool. For ssh, the OpenSSL columns describe the library that ssh uses.
+Environments that are equal from the tool's point of view share `seen_as`."""
 
 SERIES_OF_SET = Table(
     "series_of_set",
@@ -194,8 +188,9 @@ SERIES_OF_SET = Table(
     GROUP BY series_set
     """,
 )
-"""Series of each set, with negotiated algorithms, selected by the key of a run with that set."""
+"""Series and negotiated algorithms of each set. `source` reads a set from one of the runs with this
+set, so the keys are primary keys of runs."""
 
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX, RUN)
 SHARED = (ENVIRONMENT, SERIES_OF_SET)
-"""Tables with rows that runs share. The rows never change; unused rows are ignored."""
+"""Tables with rows that several runs share. Rows are never changed or deleted."""

@@ -1,16 +1,15 @@
-"""Maintain the analytics copy: an in-memory DuckDB in each web process.
+"""Maintain the analytics copy: all visible results, in an in-memory DuckDB per web process.
 
     with analytics() as db:
         rows = db("SELECT ... FROM result ...", {"tool": "ssh"})
 
-A process reads all visible results from PostgreSQL when it starts. Before each block of queries it
-rereads the runs that changed since. A block sees all changes committed before it began, and no
-others.
+A process copies all results when it starts. An `analytics()` block first rereads the runs that
+changed, and then sees exactly the changes that were committed before the block began.
 
-Triggers record each changed run with its transaction in `runs_change`. Transactions do not commit
-in the order of their numbers or times, so the highest number seen does not identify new changes.
-The copy therefore remembers the snapshot it was read in. Changes that this snapshot could not see
-(`pg_visible_in_snapshot`) are new.
+Triggers log each changed run and its transaction ID in `runs_change`. Transactions do not commit in
+the order of their IDs, so a search for IDs above the highest ID seen would miss changes. The copy
+therefore remembers the PostgreSQL snapshot that it was read in. A change is new if its transaction
+is not visible in this snapshot (`pg_visible_in_snapshot`).
 """
 
 import logging
@@ -38,25 +37,22 @@ from runs.models.run import COUNTED
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_SECONDS = 5.0
-"""Maximum time that a query waits for a copy that is being built."""
+PATIENCE_SECONDS = 5.0  # a query waits this long for a copy that is being built
 
 USABLE_SECONDS = 24 * 3600
-"""Maximum age of a copy. An older copy is rebuilt, because later changes may be deleted from the
-log."""
+"""Maximum time since the last update of a copy. An older copy is rebuilt, because later changes may
+have been deleted from the log."""
 
 MOST_CHANGES = 20_000
-"""Number of changed runs at which a complete rebuild is as fast as an update."""
+"""Number of changed runs above which the copy is rebuilt, because an update would be slower."""
 
-RUNS_AT_ONCE = 1_000
-"""Number of runs transferred in one statement, about 10 MB."""
+RUNS_AT_ONCE = 1_000  # about 10 MB
 
 PACK_AFTER = 5_000
-"""Number of reread runs after which the copy is compacted. Their old rows take up to 30 MB;
-compacting delays one query by 0.1 to 0.2 s."""
+"""Number of reread runs after which the copy is compacted. The deleted rows of these runs take up
+to 30 MB; compacting delays one query by 0.1 to 0.2 s."""
 
-THREADS = 2
-"""Number of threads per query. The other cores serve uploads."""
+THREADS = 2  # the remaining cores serve uploads
 
 Duck = duckdb.DuckDBPyConnection
 Rows = list[tuple[Any, ...]]
@@ -64,10 +60,7 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass
 class Session:
-    """Execute statements in DuckDB's SQL.
-
-    The queries of a block share the `kept` cache.
-    """
+    """Execute statements in DuckDB's SQL; `kept` caches results for the session."""
 
     execute: Callable[[str, Mapping[str, Any]], Rows]
     kept: dict[str, Any] = field(default_factory=dict)
@@ -88,23 +81,22 @@ SELECT pg_current_snapshot()::text, (
         AND pg_visible_in_snapshot(transaction_id, pg_current_snapshot())
 )
 """
-"""The database identity changes after a restore, which recreates the table, and after a failover,
-which begins a new timeline and reuses the numbers of lost transactions. The last condition excludes
-restored rows, whose transaction numbers belong to the previous database."""
+"""The database identity changes after a restore, which recreates `runs_change`, and after a
+failover, which begins a new WAL timeline and reuses the IDs of lost transactions. The last
+condition excludes restored rows, whose transaction IDs come from the database before the
+restore."""
 
 ALL_RUNS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Identify the database snapshot of a copy."""
-
     snapshot: str
     database: str
 
 
 def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[int] | None]:
-    """Return the current snapshot and the runs changed since, or None if all may have changed."""
+    """Return the current snapshot, and the changed runs (None: any run may have changed)."""
     cursor.execute(_CHANGES, {"seen": seen.snapshot if seen else None})
     snapshot, database, runs = cursor.fetchone()
     is_new = seen is None or seen.database != database
@@ -113,9 +105,9 @@ def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[
 
 @dataclass
 class Copy:
-    """Represent a copy, the snapshot it contains, and the time of its last update (Unix time).
+    """Hold a DuckDB and the PostgreSQL snapshot that the DuckDB contains.
 
-    `unpacked`: number of runs reread since the copy was last compacted.
+    `followed_at`: Unix time of the last update. `unpacked`: runs reread since the last compaction.
     """
 
     duck: Duck
@@ -124,12 +116,11 @@ class Copy:
     unpacked: int = 0
 
     def read_again(self, cursor: CursorWrapper, seen: Seen, runs: list[int]) -> None:
-        """Reread these runs, including deleted ones, in one transaction."""
         self.duck.begin()
         try:
             for table in OF_RUNS:
                 self.duck.execute(table.delete, [runs])
-            _read(self.duck, cursor, runs)
+            _add_runs(self.duck, cursor, runs)
             self.duck.commit()
         except BaseException:
             with suppress(duckdb.Error):
@@ -144,7 +135,7 @@ class Copy:
 
 def read_all() -> Copy:
     begun = time.monotonic()
-    duck = _empty()
+    duck = _empty_duck()
     seen = _fill(duck)
     # Cluster results by series, so that a query reads only its own series.
     duck.execute("CREATE TABLE sorted AS SELECT * FROM result ORDER BY series, run")
@@ -155,8 +146,7 @@ def read_all() -> Copy:
     return Copy(duck, seen)
 
 
-def _empty() -> Duck:
-    """Create an in-memory database without access to files and extensions."""
+def _empty_duck() -> Duck:
     # Data beyond the memory limit spills to disk, which slows queries.
     spilled = f"{tempfile.gettempdir()}/ciphermark-analytics-{uuid4().hex}"
     memory = settings.CIPHERMARK_ANALYTICS_MEMORY
@@ -165,24 +155,24 @@ def _empty() -> Duck:
     )
     for table in (*OF_RUNS, *SHARED):
         duck.execute(table.create)
+    # Queries must not read files or load extensions.
     duck.execute("SET enable_external_access = false")
     duck.execute("SET lock_configuration = true")
     return duck
 
 
-_scratch = cache(_empty)
+_scratch = cache(_empty_duck)
 
 
 def _fill(duck: Duck) -> Seen:
     with Run.objects.snapshot(), connection.cursor() as cursor:
         seen, _ = changes_since(cursor, None)
         cursor.execute(ALL_RUNS)
-        _read(duck, cursor, [run for (run,) in cursor.fetchall()])
+        _add_runs(duck, cursor, [run for (run,) in cursor.fetchall()])
     return seen
 
 
-def _read(duck: Duck, cursor: CursorWrapper, runs: list[int]) -> None:
-    """Add the rows of these runs, and new shared rows."""
+def _add_runs(duck: Duck, cursor: CursorWrapper, runs: list[int]) -> None:
     for first in range(0, len(runs), RUNS_AT_ONCE):
         for table in OF_RUNS:
             _insert(duck, cursor, table, runs[first : first + RUNS_AT_ONCE])
@@ -197,27 +187,23 @@ def _insert(duck: Duck, cursor: CursorWrapper, table: Table, keys: list[int]) ->
 
 
 class Engine:
-    """Manage this process's copy, built in the background so that requests can time out."""
-
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.reading: Future[Copy] | None = None
 
     def prepare(self) -> "Future[Copy]":
-        """Start building the copy unless it exists or is being built."""
         with self.lock:
             if self.reading is None or (self.reading.done() and self.reading.exception()):
                 self.reading = _in_background(read_all)
             return self.reading
 
     def forget(self) -> None:
-        """Discard the copy; the next query rebuilds it."""
         with self.lock:
             self.reading = None
 
     @contextmanager
     def analytics(self) -> Iterator[Session]:
-        """Open a block of queries; raise `AnalyticsUnavailable` during a build or on failure."""
+        """Open a session; raise `AnalyticsUnavailable` if the copy is not ready or DuckDB fails."""
         try:
             with closing(self._cursor()) as duck:
                 yield Session(lambda sql, given: duck.execute(sql, dict(given)).fetchall())
@@ -231,9 +217,8 @@ class Engine:
             raise AnalyticsUnavailable("The results are being prepared") from error
 
     def _cursor(self) -> Duck:
-        """Begin a transaction on the data that PostgreSQL has committed."""
-        if _has_written():  # uncommitted data must not reach the shared copy
-            own = _begun(_scratch())
+        if _has_uncommitted_changes():  # uncommitted data must not reach the shared copy
+            own = _cursor_in_transaction(_scratch())
             _fill(own)
             return own  # it is never committed
         while True:
@@ -244,10 +229,10 @@ class Engine:
                 raise AnalyticsUnavailable("The results are being prepared") from None
             with self.lock:
                 if reading is self.reading and self._follow(copy):
-                    return _begun(copy.duck)
+                    return _cursor_in_transaction(copy.duck)
 
     def _follow(self, copy: Copy) -> bool:
-        """Update the copy; discard it and return False if it must be rebuilt."""
+        """Update the copy, or discard the copy and return False if a rebuild is necessary."""
         now = time.time()
         is_old = now - copy.followed_at > USABLE_SECONDS
         with connection.cursor() as cursor:
@@ -267,16 +252,14 @@ class Engine:
         return True
 
 
-def _begun(duck: Duck) -> Duck:
-    """Return a cursor in a new transaction."""
+def _cursor_in_transaction(duck: Duck) -> Duck:
     cursor = duck.cursor()
     cursor.begin()
     cursor.execute("SELECT 1 FROM run LIMIT 0")  # the first statement begins the transaction
     return cursor
 
 
-def _has_written() -> bool:
-    """Return whether the caller's transaction has changes that others cannot see."""
+def _has_uncommitted_changes() -> bool:
     if not connection.in_atomic_block:
         return False
     with connection.cursor() as cursor:
@@ -285,7 +268,6 @@ def _has_written() -> bool:
 
 
 def _in_background(read: Callable[[], Copy]) -> "Future[Copy]":
-    """Call a function in a thread with its own database connections."""
     future: Future[Copy] = Future()
 
     def run() -> None:
@@ -304,7 +286,6 @@ ENGINE = Engine()
 
 
 def prepare() -> None:
-    """Start building the copy of this process."""
     if not settings.CIPHERMARK_ANALYTICS_URL:
         ENGINE.prepare()
 
@@ -314,7 +295,7 @@ _current: ContextVar[Session | None] = ContextVar("_current", default=None)
 
 @contextmanager
 def analytics() -> Iterator[Session]:
-    """Open a session of queries; a nested session is part of the outer one."""
+    """Open a session of queries, or join the session that is already open."""
     if outer := _current.get():
         yield outer
         return

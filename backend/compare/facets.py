@@ -1,5 +1,3 @@
-"""List the options of filters, ciphers and block sizes, with numbers of hosts."""
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,30 +31,25 @@ FACETS = {
     "source": "Source",
     "disturbed": "Run disturbed",
 }
-"""Titles by filter, without tags."""
 
 MOST_TAG_KEYS = 20
-"""Maximum number of tag keys offered as filters, most frequent first."""
 
 MOST_OPTIONS = 200
-"""Maximum number of values offered."""
 
 
 @dataclass(frozen=True)
 class FacetOption:
-    """Offer one value with the number of hosts that have it."""
-
     key: str
     label: str
-    count: int
+    count: int  # hosts
 
 
 @dataclass(frozen=True)
 class Facet:
-    """Describe a filter by parameter name, title and values in natural order.
+    """Describe a filter; `name` is the parameter, and `tag` the key of a tag filter.
 
-    `tag` is the key of a tag filter. Of `total` values, `options` has the selected ones and up
-    to `MOST_OPTIONS` that match `search`; `more` counts further matches.
+    `options` has up to `MOST_OPTIONS` values that are selected or match `search`. `more` counts
+    further matches, and `total` counts all values.
     """
 
     name: str
@@ -69,7 +62,6 @@ class Facet:
 
     @property
     def key(self) -> str:
-        """Return a unique key of this filter, because several have the name `tag`."""
         return f"{self.name}-{self.tag}" if self.tag else self.name
 
 
@@ -78,7 +70,6 @@ SELECT r.host, r.tags, {values}, {passes} FROM runs r JOIN environment e
 ON e.id = r.environment AND e.tool = $tool WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 GROUP BY ALL
 """
-"""Distinct runs with a matching result, and the filters that they pass."""
 
 _HOSTS = """
 SELECT slug, name, (counted.id IS NOT NULL)::integer, count(*) OVER ()
@@ -90,12 +81,10 @@ ORDER BY slug = ANY(%(chosen)s::text[]) DESC, name, h.id LIMIT %(most)s
 
 
 def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) -> tuple[Facet, ...]:
-    """Return every filter with its values, counted under the query's other filters.
+    """Return all filters; a filter counts the hosts that pass the other filters of the query.
 
-    `searches`: text to search in the values, by filter key.
-
-    Hosts are counted if they match the query's tool, method, threads etc., with any cipher and
-    block size. Selected values are included even without hosts.
+    Hosts count with any cipher and block size. Selected values are included even without hosts.
+    `searches` has the text to search for, by filter key.
     """
     searches = searches or {}
     rows = _counted_values(query)
@@ -113,19 +102,19 @@ def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) ->
             facets.append(_host_facet(counts[name], chosen, search))
         else:
             options = _options(name, counts[name], labels)
-            facets.append(_widest(Facet(name, label, options, search=search), chosen))
+            facets.append(_limited(Facet(name, label, options, search=search), chosen))
     tags = {name: values for name, values in counts.items() if name.startswith(TAG_PREFIX)}
     widest = sorted(tags, key=lambda name: (-sum(tags[name].values()), name))[:MOST_TAG_KEYS]
     for name in sorted(widest, key=natural_key):
         key = name.removeprefix(TAG_PREFIX)
         options = tuple(FacetOption(f"{key}:{value}", value, n) for value, n in tags[name].items())
         facet = Facet("tag", f"Tag {key}", options, search=searches.get(f"tag-{key}", ""), tag=key)
-        facets.append(_widest(facet, query.filters.get("tag", ())))
+        facets.append(_limited(facet, query.filters.get("tag", ())))
     return tuple(facets)
 
 
 def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
-    """Return filters, values and numbers of hosts. Dimension values and hosts are IDs as text."""
+    """Return (filter, value, number of hosts); dimension values and hosts are IDs as text."""
     with analytics() as db:
         statement = runs_statement(replace(query, filters={}, split_by=None))
         statement.parameters["sets"] = list(slots_of_sets(db, query)[1])
@@ -179,7 +168,7 @@ WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::
 def _dimension_labels(
     counts: defaultdict[str, dict[Any, int]], chosen: Mapping[str, tuple[str, ...]]
 ) -> Labels:
-    """Return labels by ID, and add selected values without hosts to the counts."""
+    """Return (key, label) by ID. Also add selected values without hosts to `counts`."""
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
     pairs = [(name, key) for name in FACETS if name in DIMENSIONS for key in chosen.get(name, ())]
     columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
@@ -200,7 +189,6 @@ def _options(name: str, counts: Mapping[str, int], labels: Labels) -> tuple[Face
 
 
 def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str) -> Facet:
-    """Return the selected hosts, then the first matching hosts by name."""
     given: dict[str, Any] = {
         "hosts": list(map(int, counts)),
         "chosen": list(chosen),
@@ -215,8 +203,7 @@ def _host_facet(counts: Mapping[str, int], chosen: Collection[str], search: str)
     return Facet("host", FACETS["host"], options, total, search, more=more)
 
 
-def _widest(facet: Facet, chosen: Collection[str]) -> Facet:
-    """Limit the values to the selected ones and the most frequent matches."""
+def _limited(facet: Facet, chosen: Collection[str]) -> Facet:
     text = facet.search.casefold()
     fitting = [
         option
@@ -237,14 +224,14 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Count hosts per measured cipher, most frequent first; list block sizes (none for ssh)."""
+    """Map each measured cipher to the number of hosts, most hosts first. ssh has no block sizes."""
 
     ciphers: Mapping[str, int]
     block_sizes: Sequence[int]
 
 
 def coverage(query: ComparisonQuery) -> Coverage:
-    """Count all series that match the query, with any cipher."""
+    """Return all measured ciphers and block sizes, not only the ones in the query."""
     with analytics() as db:
         all_runs = counted(db, query)
         select = f"""
@@ -280,7 +267,7 @@ GROUP BY a.g, b.g ORDER BY shared DESC, a.g, b.g LIMIT {most}
 
 @dataclass(frozen=True)
 class SharedHosts:
-    """Count the hosts in both of two groups (`shared`), and in either (`hosts`)."""
+    """Count the hosts of two groups: `shared` are in both groups, `hosts` in at least one."""
 
     first: GroupName
     second: GroupName
@@ -297,7 +284,10 @@ class SharedHosts:
 
 
 def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
-    """Return pairs of known groups, ignoring the split, most shared hosts first."""
+    """Return the pairs of groups that share the most hosts, up to `MOST_PAIRS`.
+
+    Ignore the split, and the group of unknown values.
+    """
     query = replace(query, split_by=None)
     unknown = member(query.group_by, UNKNOWN_KEY)
     with analytics() as db:

@@ -1,8 +1,6 @@
-"""Generate the SQL that selects a query's results in the analytics copy.
+"""Generate the SQL that selects the results of a query in the analytics copy.
 
-`series`: requested series; a host has one result per cipher and size. `runs`: runs that pass the
-filters, with group g and split s. User input is always a parameter; only names from fixed lists
-become SQL.
+User input is always a parameter of the SQL; only names from fixed lists become part of the SQL.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -21,11 +19,10 @@ OF_TOOL = {
     "ssh": ("method", "compression", "target_kind"),
     "openssl": ("operation", "threads"),
 }
-"""Fields of a tool's series that must match, except MAC and block size."""
 
 
 class Slot(NamedTuple):
-    """Identify what a result is for: a cipher and, for openssl, a block size."""
+    """Combine a cipher and a block size (ssh: None). A host has one result per group and slot."""
 
     cipher: str
     block_size: int | None
@@ -37,10 +34,10 @@ class Slot(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """List the stored series of a query, in order of precedence for each cipher and size.
+    """List the stored series that match a query; for each slot, preferred series come first.
 
-    Each has its ID, the index of its entry in `slots`, and whether its MAC is the requested
-    one.
+    Each row has the ID of the series, an index in `slots`, and whether the MAC is the requested
+    MAC.
     """
 
     rows: tuple[tuple[int, int, bool], ...]
@@ -52,7 +49,7 @@ class SeriesTable(NamedTuple):
 
 
 def class_series(query: ComparisonQuery) -> SeriesTable:
-    """Find all series that match the query, with any cipher and block size."""
+    """Return the series that match the query, with any cipher and block size."""
     fields = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
     if query.mac is None:
         fields["mac"] = ""
@@ -69,7 +66,8 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 PLACES = 2**20
-"""Number greater than the number of series in any query."""
+"""Number greater than the number of series of any query. A run's rank multiplied by this number,
+minus the place of a series, therefore sorts by run and then by series."""
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
 _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
@@ -86,7 +84,7 @@ class Statement:
 
 
 def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, dict[str, Any]]:
-    """Return the SQL of a run's group (run r, environment e), and its parameters."""
+    """Return SQL for the group of a run `r` in an environment `e`, and the SQL's parameters."""
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
         return f"coalesce(r.tags[${parameter}], '{UNKNOWN_KEY}')", {parameter: tag}
@@ -102,9 +100,9 @@ def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, 
 def filter_conditions(
     filters: Mapping[str, tuple[str, ...]],
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return SQL conditions on runs (r) and environments (e) by filter, and all parameters.
+    """Return SQL conditions on runs `r` and environments `e` by filter, and the parameters.
 
-    Each tag key is a filter "tag:KEY" with the parameter `tag_key_n`.
+    Each tag key is a separate filter `tag:KEY`; the parameter `tag_key_N` contains the Nth key.
     """
     conditions, parameters = {}, dict[str, Any]()
     for name, values in filters.items():
@@ -126,7 +124,7 @@ def filter_conditions(
 
 
 def runs_statement(query: ComparisonQuery) -> Statement:
-    """Select the `runs` that pass the query's filters, with group g and split s."""
+    """Return the CTE `runs`: the runs that pass the filters, with group g and split s."""
     group, parameters = group_expression(query.group_by)
     split = "0"
     if query.split_by:
@@ -149,7 +147,7 @@ def runs_statement(query: ComparisonQuery) -> Statement:
 
 
 def add_series(statement: Statement, series: SeriesTable) -> None:
-    """Add the CTE `series` (id, slot, chosen, place)."""
+    """Add the CTE `series`. The lowest `place` is preferred; `chosen` marks the requested MAC."""
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
             unnest($chosen::BOOLEAN[]) AS chosen, unnest($places::INTEGER[]) AS place
@@ -160,7 +158,10 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
 
 
 def agreed(query: ComparisonQuery, statement: Statement) -> str:
-    """Return the SQL condition that a result (x of series s) has the query's MAC."""
+    """Return the SQL condition that a result `x` of a series `s` used the MAC of the query.
+
+    Add the parameter of the condition to `statement`.
+    """
     if query.tool != "ssh" or query.mac is None:
         return "true"
     ids = Negotiated.objects.filter(mac=query.mac).values_list("pk", flat=True)
@@ -169,7 +170,7 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
 
 
 def is_text(group_by: str) -> bool:
-    """Return whether the copy stores groups as text instead of IDs."""
+    """Return whether the copy stores the groups as text instead of IDs."""
     return group_by == "acceleration" or group_by.startswith(TAG_PREFIX)
 
 
@@ -189,13 +190,12 @@ def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
 
 
 def member(group_by: str, key: str) -> str | None:
-    """Return the ID or label of a group, or None if there is no such group."""
+    """Return the text or ID of a group in the copy, or None if there is no such group."""
     group = _members(group_by, (key,)).get(key)
     return None if group is None else str(group)
 
 
 def members(query: ComparisonQuery, groups: Collection[Group]) -> list[tuple[Any, Any]]:
-    """Return the IDs or labels of groups and their splits."""
     own = _members(query.group_by, {group.key for group in groups})
     split: Mapping[str, Any] = {"": 0}
     if query.split_by is not None:

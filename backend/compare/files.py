@@ -1,5 +1,3 @@
-"""Generate the rows of comparisons, measurements and hosts for exports, and write CSV."""
-
 import csv
 import json
 import re
@@ -28,8 +26,7 @@ RUNS_AT_ONCE = 1000
 LINES_AT_ONCE = 200
 
 Part = TypeVar("Part")
-Key = tuple[int, int]
-"""Primary key of a measurement: run and series."""
+Key = tuple[int, int]  # run, series
 
 SERIES_FILTERS = (
     *("tool", "block_size", "operation", "threads", "compression", "method", "target_kind"),
@@ -38,10 +35,7 @@ SERIES_FILTERS = (
 
 
 def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[Measurement]]:
-    """Return the runs and measurements that the parameters select.
-
-    The parameters have no defaults here.
-    """
+    """Return runs and measurements. Absent parameters select everything, not the default."""
     counted = Run.objects.counted().order_by("-pk")
     query, given = form.query, form.given
     results = Measurement.objects.filter(
@@ -78,11 +72,11 @@ FIELDS = {
     "minimum_bytes_per_second": "minimum",
     "maximum_bytes_per_second": "maximum",
 }
-"""Model fields by column, if their names differ."""
 
 OF_INDEX = ("machine_speed_index", "single_baseline")
 ORIGIN = ("reference_profile", "machine_acceleration", "tags", "agent", "agent_version", "run_url")
 
+# Documented in docs/exports.md.
 MEASUREMENT_COLUMNS = (
     *OF_RUN,
     *OF_SERIES,
@@ -92,7 +86,6 @@ MEASUREMENT_COLUMNS = (
     *OF_INDEX,
     *ORIGIN,
 )
-"""Columns of a measurement's row, which docs/exports.md describes."""
 
 LABELLED = (*DIMENSIONS, *OF_LIBRARIES.values())
 
@@ -117,7 +110,7 @@ FACTS: dict[str, str | Coalesce] = {
     "openssl_index": "of_openssl__index",
     "openssl_families": "of_openssl__families",
 }
-"""Model fields by column of a run; for `LABELLED`, the value's primary key."""
+"""Lookups by fact of a run. Facts in `LABELLED` are primary keys of `DimensionValue`."""
 
 
 def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
@@ -134,8 +127,7 @@ def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
     return facts_of_runs
 
 
-def _of_tool(facts: dict[str, Any], tool: str, site: str) -> dict[str, Any]:
-    """Return the columns shared by the rows of a run and tool."""
+def _columns_of_run(facts: dict[str, Any], tool: str, site: str) -> dict[str, Any]:
     families = facts[f"{tool}_families"] or ()
     libraries = OF_LIBRARIES if tool == "ssh" else {}
     return {
@@ -156,10 +148,10 @@ def measurement_rows(
     part: Callable[[Iterable[Any]], Part],
     keys: Collection[Key] | None = None,
 ) -> Iterator[tuple[Part, ...]]:
-    """Yield batches of these runs' `MEASUREMENT_COLUMNS` values.
+    """Yield each measurement as parts that together have the `MEASUREMENT_COLUMNS`.
 
-    Shared columns of a run or series are read and formatted once. `keys` limits the
-    measurements.
+    `part` formats the values of a part; a part that many rows share is formatted only once. `keys`
+    restricts the measurements.
     """
     of_series, of_result = (
         [FIELDS.get(name, name) for name in names] for names in (OF_SERIES, OF_RESULT)
@@ -183,7 +175,7 @@ def measurement_rows(
                     continue
                 tool, configuration = series[of]
                 if (run, tool) not in of_tools:
-                    own = _of_tool(facts[run], tool, site)
+                    own = _columns_of_run(facts[run], tool, site)
                     of_tools[run, tool] = (
                         own["machine_speed_index"],
                         part([own[name] for name in OF_RUN]),
@@ -196,7 +188,7 @@ def measurement_rows(
 
 
 def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
-    """Return the hosts of these runs with the properties of their latest run."""
+    """Return a row per host, sorted by name, with the facts of the latest of these runs."""
     latest: dict[int, dict[str, Any]] = {}
     counted = dict[int, int]()
     for _, facts in sorted(run_facts(list(runs)).items()):
@@ -215,7 +207,7 @@ def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
 
 
 UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
-"""Suffixes of column names by unit; `cpu_seconds_per_gb` already contains its unit."""
+"""Suffixes of column names. `cpu_seconds_per_gb` already contains the unit."""
 
 RATIOS = {
     "ratio": ("ratio", "Ratio"),
@@ -225,7 +217,6 @@ RATIOS = {
     "beyond_noise": ("beyond_noise", "Beyond noise"),
     "tool_changed": ("tool_changed", "Tool changed"),
 }
-"""Attributes of `Ratio` and headings, by column."""
 
 
 def value_name(metric: str, unit: str) -> str:
@@ -234,7 +225,6 @@ def value_name(metric: str, unit: str) -> str:
 
 
 def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
-    """Return the columns that describe the query; they are the same in each row."""
     is_ssh, reference = query.tool == "ssh", comparison.relative_to
     return {
         "tool": query.tool,
@@ -255,7 +245,6 @@ def question(query: ComparisonQuery, comparison: Comparison) -> dict[str, Any]:
 
 
 def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Yield a row per group and cipher with all CSV columns."""
     value = value_name(comparison.metric, comparison.unit)
     parameters = question(query, comparison)
     for group in comparison.groups:
@@ -287,12 +276,11 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
 
 
 FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?="*[=+\-@])|^(?=[\t\r\n])')
-"""Positions where a spreadsheet could begin a formula, including after other separators, because
-the locale determines the separator."""
+"""Positions where a spreadsheet could begin a formula. All usual separators count, because the
+reader's locale determines the separator."""
 
 
 def csv_cell(value: Any) -> Any:
-    """Format a value for CSV, and escape it against formula injection."""
     if isinstance(value, str):
         return FORMULA.sub("'", value)
     if isinstance(value, bool):
@@ -307,7 +295,7 @@ def excel_cell(value: Any) -> Any:
 
 
 class CsvLines:
-    """Write CSV as defined by RFC 4180, or with a byte order mark and semicolons for Excel."""
+    """Format lines as in RFC 4180; for Excel, with semicolons and a byte order mark (`mark`)."""
 
     def __init__(self, *, excel: bool = False) -> None:
         self.mark, self.delimiter = ("\ufeff", ";") if excel else ("", ",")
@@ -347,7 +335,7 @@ def measurements_csv(
 
 
 def file_name(*words: str | None) -> str:
-    """Return a file name of the words and today's date, without extension."""
+    """Return a name without extension, such as "ciphermark-measurements-2026-11-28"."""
     named = slugify(re.sub("[_:]", " ", " ".join(filter(None, words))))[:80]
     return f"ciphermark-{named}-{timezone.now():%Y-%m-%d}"
 
@@ -357,7 +345,6 @@ def comparison_name(query: ComparisonQuery) -> str:
 
 
 def csv_response(lines: Generator[str], name: str) -> StreamingHttpResponse:
-    """Stream the lines as a download in larger chunks."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return StreamingHttpResponse(
         _pieces(lines), content_type="text/csv; charset=utf-8", headers=headers

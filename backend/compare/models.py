@@ -1,12 +1,10 @@
-"""Define the model of share links to comparisons."""
-
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
 
 class Share(models.Model):
-    """Open a comparison to anyone who has the link. Only a hash of its secret is stored."""
+    """Let anyone with the link open a comparison; `digest` is a hash of the link's secret."""
 
     name = models.CharField(max_length=100, help_text="Recipient or purpose.")
     query = models.CharField(max_length=4000, help_text="Query string of the comparison.")

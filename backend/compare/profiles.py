@@ -1,5 +1,3 @@
-"""Implement the API of the reference profile."""
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema

@@ -1,5 +1,3 @@
-"""Parse the parameters of a comparison for the API, page, exports and shares."""
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -29,23 +27,21 @@ TOOLS = ("ssh", "openssl")
 METRICS = tuple(UNITS)
 METHODS = ("pipeline", "steady")
 GROUPINGS = (*DIMENSIONS, "acceleration", "host")
-"""Every `group_by` except `tag:KEY`."""
+"""All values of `group_by`, except `tag:KEY`."""
 
 BLOCK_SIZE = 8192
-"""Default block size of openssl in bytes. Every release measures it."""
+"""Default block size of openssl in bytes, which every release measures."""
 
 MOST_SPLITS = 12
 HOST_PREFIX = "host:"
-"""Prefix of `relative_to` for a host."""
 
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """Describe the parameters of a comparison; names and defaults are those of the API.
+    """Hold the parameters of a comparison, with the names and defaults of the API.
 
-    `ciphers`: empty for all. `block_size`: None for any. `mac`: None for the client's default
-    MAC. `split_by`: second grouping. `relative_to`: key of a group, or "host:" and key of a
-    host. `matched`: only hosts with a result in every group.
+    Empty `ciphers` mean all ciphers. `block_size` None means any size, and `mac` None the default
+    MAC of the client. `relative_to` is the key of a group, or "host:" and the key of a host.
     """
 
     tool: str = "ssh"
@@ -81,12 +77,10 @@ class ComparisonQuery:
 
 NAMES = frozenset(field.name for field in fields(ComparisonQuery))
 RELATING = ("split_by", "relative_to", "matched")
-"""Parameters that relate groups. A page ignores an invalid one instead of returning 400."""
+"""Parameters that relate groups. Unlike the API, the compare page ignores invalid values."""
 
 
 class Grouping(Text):
-    """Parse a dimension, or tag:KEY."""
-
     def validate(self, value: str) -> None:
         super().validate(value)
         tag = value.removeprefix(TAG_PREFIX)
@@ -96,8 +90,6 @@ class Grouping(Text):
 
 
 class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """Validate the measurements, filters and grouping of a comparison."""
-
     tool = Choice(TOOLS, help_text="Default: ssh.")
     metric = Choice(METRICS, help_text="Default: throughput.")
     operation = Choice(("encrypt", "decrypt"), help_text="Only openssl. Default: encrypt.")
@@ -116,7 +108,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
     @property
     def query(self) -> ComparisonQuery:
-        """Return the query, ignoring invalid parameters."""
+        """Use the default of each invalid parameter."""
         given = self.given
         return ComparisonQuery(
             ciphers=given.get("cipher", ()),
@@ -147,8 +139,6 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
 
 class Sort(Text):
-    """Parse a named sort order, or `cipher:NAME`."""
-
     def validate(self, value: str) -> None:
         super().validate(value)
         if value not in ("", *SORTS) and not value.startswith(CIPHER_SORT):
@@ -156,8 +146,6 @@ class Sort(Text):
 
 
 class Top(Number):
-    """Parse a number of groups, or `all`."""
-
     def __init__(self, **more: Any) -> None:
         super().__init__(max_value=MOST_GROUPS, **more)
         self.schema = {"anyOf": [self.schema, {"type": "string", "enum": ["all"]}]}
@@ -171,8 +159,6 @@ class OrderedForm(ComparisonForm):
 
 
 class GroupsForm(OrderedForm):
-    """Add group search and paging to the comparison form."""
-
     q = Text(help_text="Text that the name of a group must contain.")
     top = Top(help_text="Groups per page: 1 to 200, or all.")
     page = Number(max_value=999_999, help_text="Page number.")
@@ -180,7 +166,7 @@ class GroupsForm(OrderedForm):
 
     @property
     def view(self) -> GroupView:
-        """Return the display options, with defaults for invalid parameters."""
+        """Use the default of each invalid parameter."""
         given = self.given
         return GroupView(
             search=given.get("q", ""),
@@ -190,17 +176,16 @@ class GroupsForm(OrderedForm):
 
 
 class PageForm(GroupsForm):
-    """Tolerate some invalid parameters on the compare page."""
+    """Ignore invalid display options and `RELATING` parameters, which the API rejects."""
 
     @property
     def refused(self) -> list[tuple[str, str]]:
-        """Return the errors that prevent a comparison."""
         besides = {*self.fields} - {*ComparisonForm.base_fields} | {*RELATING}
         faults: list[tuple[str, str]] = self.faults(besides)
         return faults
 
     def faultless(self, params: QueryDict) -> QueryDict:
-        """Return the parameters without invalid ones, which the API and exports would reject."""
+        """Omit invalid parameters, which the API and exports would reject."""
         kept = params.copy()
         for name in self.errors:
             kept.pop(name, None)
@@ -208,7 +193,7 @@ class PageForm(GroupsForm):
 
     @property
     def passed_over(self) -> list[str]:
-        """Return why parameters that relate groups were ignored."""
+        """Return a sentence for each ignored `RELATING` parameter."""
         return [sentence for name, sentence in self.faults() if name in RELATING]
 
 

@@ -1,4 +1,4 @@
-"""Describe a comparison for OpenAPI; `cipherspeed.groups.answer` builds its JSON."""
+"""Describe comparisons for OpenAPI only; `cipherspeed.groups.answer` builds the JSON."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Describe a comparison of groups, without empty members."""
+    """Describe a comparison of groups; optional members without a value are absent."""
 
     tool = serializers.CharField()
     group_by = serializers.CharField()

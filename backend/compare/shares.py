@@ -1,5 +1,3 @@
-"""Create share links to comparisons."""
-
 import secrets
 from datetime import timedelta
 from typing import Any
@@ -25,13 +23,12 @@ from core.parameters import misspelt
 from core.permissions import MayShare
 
 LONGEST_DAYS = 365
-"""Maximum lifetime of a link."""
 
 
 def check_view(query: str) -> None:
-    """Raise `ValidationError` if the query string is invalid.
+    """Raise `ValidationError` if the query string is not a valid comparison.
 
-    Other parameters of the compare page and of email campaigns are allowed.
+    Allow unknown parameters, such as `utm_source`, unless the name resembles a known parameter.
     """
     form = ComparisonForm(QueryDict(query.removeprefix("?")))
     meant = misspelt(form.data, form.fields)
@@ -49,7 +46,7 @@ def check_view(query: str) -> None:
 def make_share(
     name: str, query: str, expires_days: int, *, made_by: Any, by: Actor
 ) -> tuple[Share, str]:
-    """Store a share; return it and its secret, which cannot be retrieved later."""
+    """Return the share and its secret; the database stores only a hash of the secret."""
     secret = secrets.token_urlsafe(32)
     share = Share.objects.create(
         name=name,

@@ -1,4 +1,4 @@
-"""Compute percentiles of a host's latest results among comparable hosts."""
+"""Compute the percentiles of a host's latest results among the results of other hosts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,6 @@ from runs.models import DimensionValue, Measurement
 
 @dataclass(frozen=True)
 class SeriesStanding:
-    """Represent a result and its percentile, which is None if there is no other host."""
-
     result: Measurement
     standing: Standing | None
 
@@ -37,10 +35,10 @@ def latest_results(host_id: int) -> list[Measurement]:
 def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
     """Return the percentile of each comparable result among the latest results of other hosts.
 
-    openssl: at the cipher's largest block, and only among hosts on the same side of a change of
-    `openssl speed`.
+    For openssl, use the largest block size of each cipher, and only hosts whose `openssl speed`
+    measures the cipher in the same way.
     """
-    chosen = _chosen(results)
+    chosen = _one_per_cipher(results)
     known: dict[Measurement, Standing | None] = {}
     with analytics() as db:
         for of, members in _by_comparable(chosen).items():
@@ -48,8 +46,7 @@ def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStand
     return tuple(SeriesStanding(result, known[result]) for result in chosen)
 
 
-def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
-    """Select the unpinned series of each cipher, for openssl at the largest block."""
+def _one_per_cipher(results: Iterable[Measurement]) -> list[Measurement]:
     chosen: dict[tuple[str, str, str], Measurement] = {}
     for measurement in results:
         series = measurement.series
@@ -64,8 +61,6 @@ def _chosen(results: Iterable[Measurement]) -> list[Measurement]:
 
 
 class _Comparable(NamedTuple):
-    """Describe the properties that comparable results share; `releases` None means any."""
-
     tool: str
     method: str
     block_size: int | None
@@ -96,7 +91,6 @@ _RESULTS = f"""
         SELECT *, row_number() OVER (ORDER BY moment) * {PLACES} AS turn FROM runs
     ) r ON r.id = x.run
 """  # noqa: S608 - constants
-"""Results ranked by age per host, cipher and size; the newest has the highest rank."""
 
 _COUNTS = """
 SELECT mine.number, count(*) FILTER (WHERE other.value < mine.value),

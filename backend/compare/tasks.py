@@ -1,5 +1,3 @@
-"""Prune the log of changes and update ClickHouse in Celery tasks."""
-
 import logging
 from typing import Any
 
@@ -12,12 +10,12 @@ from core.outage import AnalyticsUnavailable
 logger = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 24 * 3600
-"""Time limit. The first update of ClickHouse may transfer millions of runs."""
+"""Time limit. The first update of ClickHouse can transfer millions of runs."""
 
 
 @shared_task
 def forget_old_changes() -> None:
-    """Delete old entries of the log. Copies that are older than a day are rebuilt."""
+    """Delete log entries that no copy needs; a copy without an update for a day is rebuilt."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM runs_change WHERE changed_at < now() - interval '2 days'")
 
@@ -25,12 +23,11 @@ def forget_old_changes() -> None:
 RETRIES = 5
 
 QUEUED = "follow-in-clickhouse"
-"""Cache key set while a task is queued. The task includes all changes committed before it
-begins."""
+"""Cache key set while a task is queued. No second task is necessary, because a task writes all
+changes that were committed before the task began."""
 
 
 def follow_soon(**_: Any) -> None:
-    """Queue an update of ClickHouse after the commit."""
     transaction.on_commit(_queue, robust=True)
 
 
@@ -43,7 +40,6 @@ def _queue() -> None:
     bind=True, max_retries=RETRIES, soft_time_limit=LONGEST_SECONDS, time_limit=LONGEST_SECONDS + 60
 )
 def follow_in_clickhouse(self: "Task[Any, Any]") -> None:
-    """Write the changes since the last update to ClickHouse."""
     from compare.clickhouse import follow  # imported only if configured
 
     cache.delete(QUEUED)

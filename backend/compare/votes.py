@@ -1,8 +1,8 @@
-"""Create temporary tables of hosts' results in the analytics copy, for one session.
+"""Create temporary tables with the results that represent each host in a comparison.
 
-In a group, a host is represented by the environment of its latest run that has a result for a
-requested cipher, and for each cipher by its latest result in it. Of undated runs, the one
-with more of these ciphers is considered later; dated runs are later than undated ones.
+In each group, one environment represents a host: the environment of the host's latest run with a
+result for a requested cipher. For each cipher, the latest result in this environment counts. Dated
+runs are later than undated runs. Of undated runs, the run with more requested ciphers is later.
 
 For example, a laptop in the group of its CPU has these results for GCM and CTR:
 
@@ -10,12 +10,12 @@ For example, a laptop in the group of its CPU has these results for GCM and CTR:
     2 May, Mac OS X           CTR 87
     3 May, Fedora             CTR 231
 
-It is represented by Fedora, the environment of its latest run: GCM 328 from the first run and
-CTR 231 from the third. In the statements below, `eligible` has all three runs, `environments`
+Fedora, the environment of the latest run, represents the laptop: with GCM 328 from the first run,
+and CTR 231 from the third. In the statements below, `eligible` has all three runs, `environments`
 has Fedora, `deciding` has the first and third run (the latest of each set of series), and `latest`
 has both results.
 
-`tests/compare/comparison_reference.py` is a readable reference implementation.
+`tests/compare/comparison_reference.py` does the same in plain Python.
 """
 
 from collections.abc import Collection, Mapping
@@ -43,10 +43,10 @@ from compare.question import ComparisonQuery
 
 @dataclass(frozen=True)
 class Counted:
-    """Store the names of tables that contain the filtered runs, for all ciphers and block sizes.
+    """Describe the runs that pass the filters, for all ciphers and block sizes.
 
-    `runs`: name of the runs' table (id, host, g, s, environment, moment, undated, source_bit,
-    series_set). `slots`: bits of the entries in `series`, by set of series.
+    `runs` is the name of a table with the columns of `_COUNTED`. `slots` maps each set of series to
+    a bit mask of the indices in `series.slots`.
     """
 
     runs: str
@@ -54,7 +54,7 @@ class Counted:
     slots: Mapping[int, int]
 
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
-        """Return the number of requested ciphers in each set of series."""
+        """Return the number of requested slots by set of series; omit sets without any."""
         wanted = sum(
             1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query)
         )
@@ -76,7 +76,7 @@ WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 
 
 def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
-    """Return matching series with any cipher, and the ciphers and sizes in each set of series."""
+    """Return the series with any cipher, and a bit mask of slots for each set of series."""
     series, statement = class_series(query), Statement()
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
@@ -85,20 +85,18 @@ def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dic
 
 
 def counted(db: Session, query: ComparisonQuery) -> Counted:
-    """Return runs with matching results, cached for the session."""
     runs_alone = replace(query.plain, split_by=query.split_by)
     key = f"counted {replace(runs_alone, ciphers=(), block_size=None, metric='')!r}"
     if key not in db.kept:
         series, slots = slots_of_sets(db, query)
         statement = runs_statement(query)
         statement.parameters["sets"] = list(slots)
-        db.kept[key] = Counted(_made(db, statement, _COUNTED), series, slots)
+        db.kept[key] = Counted(_create_temp_table(db, statement, _COUNTED), series, slots)
     kept: Counted = db.kept[key]
     return kept
 
 
-def _made(db: Session, statement: Statement, select: str) -> str:
-    """Create a temporary table from a SELECT and return its name."""
+def _create_temp_table(db: Session, statement: Statement, select: str) -> str:
     table = f"made_{len(db.kept)}"
     db(f"CREATE TEMP TABLE {table} AS {statement.sql(select)}", statement.parameters)
     return table
@@ -110,7 +108,6 @@ _ELIGIBLE = f"""
         SELECT unnest($sets::BIGINT[]) AS series_set, unnest($ciphers::BIGINT[]) AS ciphers
     ) a ON a.series_set = r.series_set
 """  # noqa: S608 - constants
-"""Runs with a requested result; the latest of a host has the highest `recency`."""
 
 _ENVIRONMENTS = """
     SELECT g, s, host, arg_max(environment, recency) AS environment FROM eligible GROUP BY ALL
@@ -122,8 +119,8 @@ _DECIDING = f"""
         GROUP BY g, s, host, series_set
     ) USING (recency)
 """  # noqa: S608 - constants
-"""The latest run of each set of series in the host's environment. Ranks are not consecutive,
-because a run can have two series for a cipher and size, which are ordered by series."""
+"""The latest run of each set of series in the environment that represents the host. Ranks are
+multiples of `PLACES`, because a run can have several series for a slot, which `_RESULTS` ranks."""
 
 _RESULTS = """
     SELECT x.*, s.slot, r.g, r.s, r.host, r.source_bit AS source, r.rank - s.place AS rank
@@ -148,15 +145,14 @@ _LEVELS = """
 
 
 def votes(db: Session, query: ComparisonQuery) -> str:
-    """Create the table of hosts' results, cached for the session.
+    """Create the table of results that represent the hosts, and return its name.
 
-    It has the run, series and result of each group (g), split (s), host, cipher and size. The
-    result is NULL if the run has none in the metric. Matched queries include only matched
-    hosts.
+    Each row has group (g), split (s), host, slot, run, series and value; the value is NULL if the
+    run lacks the metric. A matched query has only hosts with a value in every group.
     """
     key = f"votes {replace(query, relative_to=None)!r}"
     if key not in db.kept:
-        db.kept[key] = (_matched if query.matched else _all_votes)(db, query)
+        db.kept[key] = (_matched_votes if query.matched else _all_votes)(db, query)
     table: str = db.kept[key]
     return table
 
@@ -186,7 +182,9 @@ def _all_votes(db: Session, query: ComparisonQuery) -> str:
             "divisors": "LEFT JOIN divisors d ON d.run = v.run",
         }
     doubts = DISTURBED_RUN | (NOISY_CPU_COST if query.metric == "cpu_seconds_per_gb" else NOISY)
-    return _made(db, statement, _VOTES.format(value=value, **of_divisor, doubts=doubts))
+    return _create_temp_table(
+        db, statement, _VOTES.format(value=value, **of_divisor, doubts=doubts)
+    )
 
 
 _IN_EVERY_GROUP = """
@@ -197,19 +195,18 @@ FROM valued SEMI JOIN (
 """
 
 
-def _matched(db: Session, query: ComparisonQuery) -> str:
-    """Create a table with the results of hosts that have one in every known group."""
+def _matched_votes(db: Session, query: ComparisonQuery) -> str:
     every = votes(db, replace(query, matched=False))
     known = "value IS NOT NULL AND g::VARCHAR IS DISTINCT FROM $unknown"
     statement = Statement(
         {"valued": f"SELECT * FROM {every} WHERE {known}"},  # noqa: S608 - names of our own
         {"unknown": member(query.group_by, UNKNOWN_KEY)},
     )
-    return _made(db, statement, _IN_EVERY_GROUP)
+    return _create_temp_table(db, statement, _IN_EVERY_GROUP)
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
-    """Return the run and series of all results of hosts, or of those in these groups."""
+    """Return (run, series) of each result that represents a host in these groups (None: all)."""
     with analytics() as db:
         select, parameters = f"SELECT run, series FROM {votes(db, query)}", {}  # noqa: S608
         if groups is not None:

@@ -1,5 +1,3 @@
-"""Configure Django, URLs, Celery, WSGI and embedded services."""
-
 from config.celery import app as celery_app
 
 # Loaded with the settings, so that every process's tasks go to this application's broker.

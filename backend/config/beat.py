@@ -1,5 +1,3 @@
-"""Run Celery beat with its schedule in memory."""
-
 from typing import Any
 
 from celery.beat import Scheduler
@@ -8,9 +6,8 @@ from core.signs_of_life import BEAT, leave_sign
 
 
 class MemoryScheduler(Scheduler):
-    """Keep the schedule in memory; intervals begin when beat starts."""
+    """Keep the schedule in memory instead of a file. Intervals begin when beat starts."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Send due tasks and record a heartbeat."""
         leave_sign(BEAT)
         return float(super().tick(*args, **kwargs))

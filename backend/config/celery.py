@@ -1,5 +1,3 @@
-"""Define the Celery application: `celery -A config.celery worker`."""
-
 import os
 from logging.config import dictConfig
 from typing import Any
@@ -27,14 +25,13 @@ app.autodiscover_tasks(["accounts", "changes", "runs", "compare"])
 
 
 @setup_logging.connect
-def _log_as_the_site_does(**_: Any) -> None:
-    """Use the site's logging settings, which remove secrets."""
+def _configure_logging(**_: Any) -> None:
+    # The site's settings remove secrets from log lines.
     dictConfig(settings.LOGGING)
 
 
 @task_prerun.connect
-def _name_the_task(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
-    """Add the task to log lines while it runs."""
+def _add_task_to_log_lines(task_id: str, task: "Task[Any, Any]", **_: Any) -> None:
     start_context(task=task.name, task_id=task_id)
 
 
@@ -43,18 +40,16 @@ def _count_failure(**_: Any) -> None:
     count_failed_task()
 
 
+# Web processes get about three times the CPU share of processes with this niceness.
 NICENESS = 5
-"""Niceness that gives web processes three times the CPU share of background tasks."""
 
 
 @worker_init.connect
-def _give_way_to_pages(**_: Any) -> None:
-    """Lower the priority of the worker and its pool."""
+def _lower_priority(**_: Any) -> None:
     os.nice(NICENESS)
 
 
 @heartbeat_sent.connect
-def _leave_sign(sender: Any, **_: Any) -> None:
-    """Record a heartbeat of the workers that process runs, not of the notifier."""
+def _record_heartbeat(sender: Any, **_: Any) -> None:
     if not sender.eventer.hostname.startswith("notifier@"):
         leave_sign(WORKER)

@@ -1,5 +1,3 @@
-"""Read typed settings from environment variables or files, and report misspelt ones."""
-
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -12,6 +10,7 @@ from environs import EnvValidationError, FileAwareEnv, ValidationError
 
 PREFIX = "CIPHERMARK_"
 
+# CIPHERMARK_ variables that are not settings of the site.
 READ_ELSEWHERE = frozenset(
     {
         "CIPHERMARK_LISTEN",  # this and the next two: docker-compose.yml
@@ -24,18 +23,14 @@ READ_ELSEWHERE = frozenset(
         "CIPHERMARK_TOKEN",
     }
 )
-"""CIPHERMARK_ variables that are not settings of the site."""
 
 
 def refuse(faults: Iterable[str]) -> None:
-    """Raise `ImproperlyConfigured` with all errors, if there are any."""
     if said := "; ".join(faults):
         raise ImproperlyConfigured(f"Ciphermark cannot start: {said}")
 
 
 class Env(FileAwareEnv):
-    """Treat empty variables as unset, because docker-compose.yml passes them."""
-
     def __init__(self) -> None:
         super().__init__(eager=False)
 
@@ -44,10 +39,10 @@ class Env(FileAwareEnv):
             value = super()._get_value(env_key, default)
         except ValueError as error:
             raise ImproperlyConfigured(f"{env_key}_FILE: {error}") from None
+        # docker-compose.yml passes variables without a value as empty variables.
         return (value.strip() or default) if isinstance(value, str) else value
 
     def refuse_faults(self) -> None:
-        """Raise `ImproperlyConfigured` with all errors found so far."""
         try:
             self.seal()
         except EnvValidationError as error:
@@ -69,7 +64,7 @@ class Env(FileAwareEnv):
 
 
 def address(value: str) -> SplitResult:
-    """Validate a URL. Errors do not quote it, because it may contain a password."""
+    """Validate a URL. The error does not quote the URL, which may contain a password."""
     try:
         parts = urlsplit(value)
         # After an unescaped / or # in a password, the rest is parsed as path or fragment.
@@ -93,7 +88,6 @@ def postgres_address(value: str) -> None:
 
 
 def redis_address(value: str) -> None:
-    """Validate the URL of Redis, including TLS and local sockets."""
     if address(value).scheme not in ("redis", "rediss", "unix"):
         raise ValidationError(
             "The URL must have the form redis://:PASSWORD@HOST:6379/0, rediss://... (with TLS) or"

@@ -18,8 +18,8 @@ _METRICS = os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", f"{_DATA_DIR}/metri
 
 
 def on_starting(server: Any) -> None:
-    """Delete metrics files of earlier processes."""
     folder = Path(_METRICS)
     folder.mkdir(parents=True, exist_ok=True)
+    # Delete the metrics of earlier processes.
     for file in folder.glob("*.db"):
         file.unlink()

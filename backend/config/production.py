@@ -1,5 +1,3 @@
-"""Check production settings, and create the secret key of development sites."""
-
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -8,15 +6,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-MINIMUM_SECRET_LENGTH = 50
-"""Minimum length in characters, as `check --deploy` requires."""
+MINIMUM_SECRET_LENGTH = 50  # characters, as `check --deploy` requires
 
-MINIMUM_TOKEN_LENGTH = 20
-"""Minimum length of the token of /metrics, which has no rate limit."""
+MINIMUM_TOKEN_LENGTH = 20  # characters; /metrics has no rate limit
 
 KNOWN_SECRETS = ("changeme", "change-me", "secret", "django-insecure", "please-change")
+# Passwords in examples and default installations.
 KNOWN_PASSWORDS = ("", *KNOWN_SECRETS, "password", "postgres", "ciphermark", "redis", "root")
-"""Passwords in examples and default installations."""
 
 
 def weaknesses(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -52,7 +48,6 @@ def _has_known_password(url: str) -> bool:
 
 
 def development_secret_key(data_dir: Path) -> str:
-    """Return the key in `data_dir`/secret-key, creating it (mode 0600) if it is missing."""
     path = data_dir / "secret-key"
     if not path.exists():
         data_dir.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,3 @@
-"""Read and check the settings of single sign-on."""
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,7 +23,6 @@ def roles_of_groups(text: str) -> dict[str, str]:
 
 
 def sign_in_faults(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each incomplete setting."""
     oidc, proxy = settings["CIPHERMARK_OIDC_ISSUER"], settings["CIPHERMARK_PROXY_USER_HEADER"]
     roles, groups = settings["CIPHERMARK_ROLES"], settings["CIPHERMARK_PROXY_GROUPS_HEADER"]
     yield from _missing(

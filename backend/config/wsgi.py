@@ -1,5 +1,3 @@
-"""Define the WSGI application: `gunicorn config.wsgi:application`."""
-
 import logging
 import os
 from collections.abc import Callable
@@ -13,9 +11,9 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 
 def below(path: str, application: Application) -> Application:
-    """Mount the application below a path, which Django adds to links.
+    """Serve the application below a path, which Django adds to links.
 
-    Requests without the path also work, for probes of `web` and for proxies that strip it.
+    Requests without the path also work, for health probes and for proxies that remove the path.
     """
     if not path:
         return application

@@ -1,1 +1,0 @@
-"""Provide shared base classes, health checks, metrics, documentation and backups."""

@@ -1,5 +1,3 @@
-"""Restrict pages to readers and editors."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,8 +21,8 @@ HOSTS = ("host", "client", "server")
 class ReaderMixin(AccessMixin, TemplateResponseMixin, View):
     """Require permission to read, or redirect to the sign-in page.
 
-    Redirects requests for merged hosts to the same page of the remaining host. Returns 400 for
-    pages with `faults` (invalid parameters).
+    Redirect a URL with the key of a merged host to the URL with the current key of that host.
+    Return 400 if the context contains `faults` (invalid parameters).
     """
 
     http_method_names = ("get", "head")
@@ -42,14 +40,12 @@ class ReaderMixin(AccessMixin, TemplateResponseMixin, View):
 
 @method_decorator(never_cache, name="dispatch")
 class EditorMixin(PermissionRequiredMixin):
-    """Require a permission, and disable caching."""
-
     request: HttpRequest
     http_method_names: Sequence[str] = ("get", "head", "post")
 
 
 def _present_address(request: HttpRequest) -> str | None:
-    """Return this URL with the current keys of merged hosts, or None if there are none."""
+    """Return the URL with current keys if it names a merged host, otherwise None."""
     named = {
         key
         for name in HOSTS

@@ -1,8 +1,3 @@
-"""Define base classes of the API: parameters, bodies and pagination.
-
-Lists use cursors, which are stable while rows arrive and equally fast on all pages.
-"""
-
 import re
 import zlib
 from collections.abc import Mapping, Sequence
@@ -33,7 +28,10 @@ from core.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm,
 
 
 class ByCursor(CursorPagination):
-    """Paginate as {"next", "previous", "results"}, newest first."""
+    """Paginate as {"next", "previous", "results"}, newest first.
+
+    New rows do not shift the pages, and the last page is as fast as the first.
+    """
 
     page_size = 50
     max_page_size = 200
@@ -44,14 +42,12 @@ class ByCursor(CursorPagination):
     def paginate_queryset(
         self, queryset: Any, request: Request, view: APIView | None = None
     ) -> list[Any] | None:
-        """Return the rows of the page; raise `NotFound` for an invalid cursor."""
         try:
             return super().paginate_queryset(queryset, request, view)
         except (ValueError, InvalidValue):
             raise NotFound(self.invalid_cursor_message) from None
 
     def get_page_size(self, request: Request) -> int | None:
-        """Return the requested size, at most `max_page_size`; raise if it is invalid."""
         text = request.query_params.get(self.page_size_query_param) or str(self.page_size)
         if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
             raise ValidationError(
@@ -60,8 +56,8 @@ class ByCursor(CursorPagination):
         return min(int(text), self.max_page_size)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema with nullable strings in OpenAPI 3.1 form."""
         page: dict[str, Any] = super().get_paginated_response_schema(schema)
+        # DRF describes the links with `nullable`, which OpenAPI 3.1 does not have.
         for link in ("next", "previous"):
             page["properties"][link] = {"type": ["string", "null"], "format": "uri"}
         return page
@@ -75,15 +71,15 @@ class ByCursor(CursorPagination):
 
 
 class ByCursorOfIds(ByCursor):
-    """Paginate a list of IDs in any order. A cursor contains an ID and its position."""
+    """Paginate a list of IDs in any order.
+
+    A cursor contains the ID next to the page, and the index of that ID in case the ID is deleted.
+    Changes elsewhere in the list therefore do not shift the page.
+    """
 
     offset_cutoff = 10**9  # effectively unlimited; DRF's default is 1,000
 
     def paginate_queryset(self, queryset: Any, request: Any, view: Any = None) -> list[Any]:
-        """Return the IDs after the previous page's last ID, or after its position if deleted.
-
-        Changes elsewhere in the list therefore do not shift the page.
-        """
         self.base_url = request.build_absolute_uri()
         size = self.get_page_size(request) or self.page_size
         place, backwards, position = self.decode_cursor(request) or Cursor(0, False, 0)
@@ -100,11 +96,9 @@ class ByCursorOfIds(ByCursor):
         return self.ids
 
     def get_next_link(self) -> str | None:
-        """Return the URL of the page after the last ID."""
         return self._link(-1, self.end - 1) if self.has_more else None
 
     def get_previous_link(self) -> str | None:
-        """Return the URL of the page before the first ID."""
         return self._link(0, self.begin) if self.begin else None
 
     def _link(self, index: int, place: int) -> str:
@@ -114,15 +108,14 @@ class ByCursorOfIds(ByCursor):
 
 
 class ApiView(APIView):
-    """Reject unknown parameters.
+    """Reject unknown parameters, except in methods that write and have no form.
 
-    `permissions`: by method, if they differ from `permission_classes`. `parameters`: form by
-    method; `form` is the valid one. Lists have a `filterset_class` instead. Methods that write
-    and have no form ignore parameters, so that an upload does not fail because a relay added
-    one.
+    A proxy may add a parameter to an upload, and the upload must not fail then.
     """
 
+    # Permission class by method; overrides `permission_classes`.
     permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
+    # Form by method; `self.form` is the validated form. Lists have a `filterset_class` instead.
     parameters: ClassVar[Mapping[str, type[ParameterForm]]] = {}
     filterset_class: ClassVar[type[ParameterFilterSet] | None] = None
     form: Any
@@ -132,7 +125,6 @@ class ApiView(APIView):
         return [own()] if own else super().get_permissions()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check permissions, then reject unknown parameters."""
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else str(request.method)
         form = self.parameters.get(method)
@@ -143,9 +135,8 @@ class ApiView(APIView):
             self.form = checked(form(request.query_params, besides=besides))
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return errors in the API's format; show browsers the outage page."""
         if self.by_browser and outage_message(exc):
-            raise exc
+            raise exc  # RequestMiddleware renders the page of an outage
         return super().handle_exception(exc)
 
     @property
@@ -155,7 +146,7 @@ class ApiView(APIView):
 
 
 def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Validate the body; raise DRF's `ValidationError` with all errors."""
+    """Return the validated body; raise `ValidationError` for invalid or unknown members."""
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
     known = [name for name, field in given.fields.items() if not field.read_only]
@@ -167,10 +158,10 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 
 
 def read_body(request: Request, *media_types: str, most: int) -> bytes:
-    """Read and decompress the body of an upload.
+    """Return the decompressed body of an upload.
 
-    Raises 415 for other content types or encodings, 413 for more than `most` bytes, compressed
-    or decompressed, and 400 for a damaged or empty body.
+    Raise 415 for another content type or encoding, 413 if the compressed or decompressed body
+    exceeds `most` bytes, and 400 if the body is damaged or empty.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in media_types:
@@ -201,7 +192,6 @@ def read_body(request: Request, *media_types: str, most: int) -> bytes:
 
 
 def _gunzip(packed: bytes, most: int) -> bytes:
-    """Decompress at most `most` + 1 bytes."""
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
         body = unpacker.decompress(packed, most + 1)

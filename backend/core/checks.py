@@ -1,5 +1,3 @@
-"""Check settings when `manage.py migrate` or `check` runs."""
-
 import re
 from typing import Any
 
@@ -17,7 +15,6 @@ def known_settings(**_: Any) -> list[CheckMessage]:
 
 @register
 def allowed_hosts(**_: Any) -> list[CheckMessage]:
-    """Reject invalid host names; warn if only this machine can reach a production site."""
     messages: list[CheckMessage] = [
         Error(
             f"CIPHERMARK_ALLOWED_HOSTS: {host!r} is not a host name.",

@@ -1,5 +1,3 @@
-"""Return errors in the common format of the API (drf-standardized-errors)."""
-
 from collections import defaultdict
 from typing import Any
 
@@ -22,33 +20,24 @@ from runs.editing import EditConflict, EditRefused
 
 
 class Conflict(APIException):
-    """Return 409 because the request conflicts with stored data."""
-
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
 
 
 class Unanswerable(LookupError):
-    """Report a query that cannot be answered, with a message and the parameter."""
-
     def __init__(self, parameter: str, sentence: str) -> None:
         super().__init__(sentence)
         self.parameter, self.sentence = parameter, sentence
 
 
 class Unavailable(APIException):
-    """Return 503 with Retry-After (`wait`)."""
-
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "unavailable"
-    wait = RETRY_AFTER
+    wait = RETRY_AFTER  # DRF sends it as Retry-After
 
 
 class Handler(ExceptionHandler):
-    """Extend the library's handler with the exceptions of this project."""
-
     def convert_known_exceptions(self, exc: Exception) -> Exception:
-        """Convert database outages to 503, and a token of another host to 403."""
         words = outage_message(exc)
         if words is not None:
             return Unavailable(f"{words}. Try again in a minute.")

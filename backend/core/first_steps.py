@@ -1,8 +1,3 @@
-"""Build commands that measure one host, or many hosts with one token.
-
-Commands for many hosts do not expose the token in command lines or shell histories.
-"""
-
 import re
 import shlex
 import time
@@ -16,21 +11,19 @@ from django.urls import get_script_prefix
 from runs.models import Measurement, Run, Series
 
 MEASURING_SECONDS = 15 * 60
-"""Maximum age of the marker of a running measurement, which takes two to four minutes."""
+"""Maximum age of the marker file. A measurement takes two to four minutes."""
 
 LATEST_RUNS = 10
-"""Number of latest runs to examine for missing ssh results."""
 
 LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
 
 
 def site_of(request: HttpRequest) -> str:
-    """Return the site's URL in this request, without a trailing slash."""
+    """Return the URL of the site without a trailing slash."""
     return request.build_absolute_uri(get_script_prefix()).rstrip("/")
 
 
 def set_up_command(request: HttpRequest, token: str) -> str:
-    """Return the command that downloads the agent, measures and uploads."""
     server = site_of(request)
     return (
         f"curl -fsO {server}/agent.py && "
@@ -43,13 +36,13 @@ def agent_command(request: HttpRequest) -> str:
 
 
 def reverse_tunnel_command(request: HttpRequest) -> str:
-    """Return the ssh command that forwards the site's port to another host."""
+    """Return an ssh command through which HOST reaches a local site; empty for other sites."""
     port = local_port(request)
     return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
 
 
 def local_port(request: HttpRequest) -> int | None:
-    """Return the port of a site that only this machine can reach, or None."""
+    """Return the port of a site on a loopback address, or None for other sites."""
     address = urlsplit(site_of(request))
     if not LOOPBACK.fullmatch(address.hostname or ""):
         return None
@@ -57,7 +50,7 @@ def local_port(request: HttpRequest) -> int | None:
 
 
 def is_measuring() -> bool:
-    """Return whether a recent marker shows that `make run` is measuring this machine."""
+    """Return whether `make run` is measuring this machine, according to a recent marker file."""
     try:
         begun = settings.MEASURING_FILE.stat().st_mtime
     except OSError:
@@ -66,7 +59,6 @@ def is_measuring() -> bool:
 
 
 def schedule_commands(request: HttpRequest, token: str) -> str:
-    """Return commands that store the server and token on a host and print a weekly schedule."""
     return (
         "mkdir -p ~/.config/ciphermark && (umask 077 && "
         "printf '[agent]\\nserver = %s\\ntoken = %s\\n' "
@@ -81,7 +73,6 @@ def nobody_measured_yet() -> bool:
 
 
 def agents_lack_ssh() -> bool:
-    """Return whether the latest runs of agents lack ssh results, as on hosts without sshd."""
     counted = Run.objects.counted().filter(source=Run.Source.AGENT)
     latest = list(counted.order_by("-id").values_list("pk", flat=True)[:LATEST_RUNS])
     series = Measurement.objects.filter(run__in=latest).values("series")
@@ -90,21 +81,21 @@ def agents_lack_ssh() -> bool:
 
 
 SAVE_TOKEN = "(umask 077 && cat > ciphermark.token)"  # noqa: S105 - a command, no token
-"""Command that reads the token from the terminal (paste it, then press Enter and Ctrl-D)."""
+"""Command that saves a token. Paste the token, then press Enter and Ctrl-D."""
 
 USER_DATA = (
     "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
     "ciphermark.token cloud-init.yaml > user-data)"
 )
-"""Command that writes user data; awk inserts the token from the token file."""
+"""Command that writes the cloud-init user data with the token from ciphermark.token."""
 
 
 @dataclass(frozen=True)
 class ManyMachines:
-    """Build commands for ssh, Ansible and cloud-init, with the URL of this request.
+    """Hold commands for ssh, Ansible and cloud-init.
 
-    `is_local`: the URL works only on the server itself. `is_unencrypted`: the token would be
-    sent unencrypted.
+    No command exposes the token in a command line or shell history. `is_local`: only the server
+    can use the URL of the request. `is_unencrypted`: the hosts would send the token without TLS.
     """
 
     server: str
@@ -130,9 +121,9 @@ def many_machines(request: HttpRequest) -> ManyMachines:
 
 
 def ssh_loop(server: str, lent_port: int | None = None) -> str:
-    """Return a command that passes the token on standard input to each host in hosts.txt.
+    """Return a command that measures each host in hosts.txt; the token is on standard input.
 
-    `lent_port`: port of a local site, which each connection forwards.
+    `lent_port`: port of a local site, which each ssh connection forwards to the host.
     """
     there = (
         "d=$(mktemp -d) && cd $d && umask 077 && cat > token"

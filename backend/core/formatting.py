@@ -1,7 +1,4 @@
-"""Format rates, ratios and sizes.
-
-`frontend/src/format.ts` does the same; tests/pages/format_cases.json tests both.
-"""
+"""Format numbers like `frontend/src/format.ts`; tests/pages/format_cases.json tests both."""
 
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -16,7 +13,7 @@ def _rounded(value: float) -> Decimal:
 
 
 def _fixed(value: float, places: int, sign: str = "") -> str:
-    """Format with fixed decimals, rounding half away from zero like JavaScript's `toFixed`."""
+    """Round half away from zero, like JavaScript's `toFixed` and unlike Python's `format`."""
     step = Decimal(1).scaleb(-places)
     return f"{Decimal(value).quantize(step, rounding=ROUND_HALF_UP):{sign}}".replace("-", "−")
 
@@ -40,7 +37,7 @@ def throughput(bytes_per_second: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Format a value with its unit ("B/s", "s/GB", "ratio"), or "relative" to a reference."""
+    """Format a value in "B/s", "s/GB", "ratio" or "relative" (ratio to a reference)."""
     if unit == "B/s":
         return throughput(value)
     if unit == "s/GB":
@@ -51,14 +48,14 @@ def quantity(value: float, unit: str) -> str:
 
 
 def quantity_range(low: float, high: float, unit: str) -> str:
-    """Format a range; a shared unit appears once, as in "123 – 194 MB/s"."""
+    """Format a range; a shared unit appears only once, such as "123 – 194 MB/s"."""
     first, last = quantity(low, unit), quantity(high, unit)
     number, _, shared = first.partition(" ")
     return f"{number if last.endswith(' ' + shared) else first} – {last}"
 
 
 def exact(value: float, unit: str) -> str:
-    """Format the exact value without a prefix, such as "328370000 B/s"."""
+    """Format a value without a prefix, such as "328370000 B/s"."""
     text = f"{value:.0f}" if unit == "B/s" and value >= 1000 else f"{value:.6g}"
     return f"{text} {'×' if unit == 'ratio' else unit}"
 
@@ -73,12 +70,12 @@ def data_size(count: float) -> str:
 
 
 def factor(value: float) -> str:
-    """Format an uncertainty factor, such as "1.35"."""
+    """Format an uncertainty factor, such as "1.35", or "1.004" below 1.01."""
     return _fixed(value, 3 if value < 1.01 else 2)
 
 
 def percent(fraction: float) -> str:
-    """Format a fraction in per cent, such as "0.8 %" or "12 %"."""
+    """Format the fraction 0.12 as "12 %", and 0.008 as "0.8 %"."""
     value = fraction * 100
     return f"{_fixed(value, 1 if abs(value) < 9.95 else 0)} %".replace("−0.0", "0.0")
 
@@ -87,9 +84,9 @@ MOST_PERCENT = 3.0
 
 
 def difference(ratio: float, beside: float | None = None) -> str:
-    """Format a ratio to a reference, such as "+7.3 %"; from a factor of three, such as "4.20 ×".
+    """Format the ratio 1.073 to a reference as "+7.3 %", but 4.2 (three or more) as "4.20 ×".
 
-    `beside`: ratio whose interval this value bounds, to use the same unit.
+    `beside`: ratio whose interval ends at `ratio`; both get the unit that suits `beside`.
     """
     if (beside or ratio) >= MOST_PERCENT:
         return f"{three_digits(ratio)} ×"
@@ -99,5 +96,5 @@ def difference(ratio: float, beside: float | None = None) -> str:
 
 
 def signed_percent(ratio: float) -> str:
-    """Format a ratio as a difference, such as "+12.3 %" or "−24.8 %"."""
+    """Format the ratio 1.123 as "+12.3 %", and 0.752 as "−24.8 %"."""
     return f"{_fixed((ratio - 1) * 100, 1, '+')} %"

@@ -1,8 +1,3 @@
-"""Parse the JSON of small requests (names, shares, notes) strictly.
-
-`TooLarge` is defined here because DRF loads parsers before views.
-"""
-
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -13,19 +8,17 @@ from rest_framework.parsers import BaseParser
 from cipherspeed.json_text import JsonError, parse_json
 
 
+# Defined here because DRF loads parsers before views.
 class TooLarge(APIException):
-    """Return 413 because the document or text is too large."""
-
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"
 
 
 MOST_BYTES = 1024 * 1024
-"""Maximum size of a request."""
 
 
 class StrictJsonParser(BaseParser):
-    """Parse JSON with limits of size and depth, which DRF's parser lacks."""
+    """Limit the size and depth of JSON, which DRF's `JSONParser` does not."""
 
     media_type = "application/json"
 
@@ -35,7 +28,6 @@ class StrictJsonParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Parse the body; raise 400 for invalid JSON and 413 for a large body."""
         body = stream.read(MOST_BYTES + 1)
         if len(body) > MOST_BYTES:
             raise TooLarge(f"The body exceeds {MOST_BYTES:,} bytes.")

@@ -1,5 +1,3 @@
-"""Format log lines as text or JSON, with the context of the request or task."""
-
 import json
 import logging
 import re
@@ -12,7 +10,6 @@ _context: ContextVar[Mapping[str, str]] = ContextVar("_context", default={})  # 
 
 
 def start_context(**fields: str) -> None:
-    """Replace the context of this thread for a new request or task."""
     _context.set(fields)
 
 
@@ -25,8 +22,7 @@ SECRETS = re.compile(
     r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
     re.IGNORECASE,
 )
-"""Pattern of tokens, share secrets in URLs, OpenID Connect codes, and credentials in database URLs.
-Passwords of users are never logged."""
+"""Match tokens, share secrets, OpenID Connect codes, and credentials in URLs."""
 
 REMOVED = "[secret]"
 
@@ -36,8 +32,6 @@ def without_secrets(text: str) -> str:
 
 
 class RedactSecrets(logging.Filter):
-    """Remove secrets from records in place, for all handlers."""
-
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()
         clean = without_secrets(message)
@@ -55,22 +49,19 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 class TextFormatter(logging.Formatter):
-    """Format time, level, logger and message, then the context in brackets."""
-
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """Format the message with its context, and the traceback on new lines."""
         line = super().formatMessage(record)
         context = " ".join(f"{name}={value}" for name, value in _context.get().items())
         return f"{line} [{without_secrets(context)}]" if context else line
 
 
 class JsonFormatter(logging.Formatter):
-    """Format a JSON object: `time` (UTC), `level`, `logger`, `message`, context, `exception`.
+    """Format JSON with `time` (UTC), `level`, `logger`, `message`, context and `exception`.
 
-    Includes fields logged with `extra={"fields": {...}}`.
+    The fields of `extra={"fields": {...}}` become members of the object.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -100,7 +91,6 @@ def formatter(name: str) -> logging.Formatter:
 
 
 def logging_config(format_name: str, level: str) -> dict[str, Any]:
-    """Return settings for `logging.config.dictConfig` that log to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -1,4 +1,4 @@
-"""Serve /metrics for Prometheus: counters of this host's web processes, gauges of the site."""
+"""Serve /metrics: counters of the web processes on this host, and gauges of the whole site."""
 
 import hmac
 import logging
@@ -27,7 +27,6 @@ from core.signs_of_life import BEAT, WORKER, failed_tasks, last_seen, quick_redi
 logger = logging.getLogger(__name__)
 
 COUNTED = CollectorRegistry()
-"""Counters of this process."""
 
 REQUESTS = Counter(
     "ciphermark_http_requests", "Requests answered.", ("method", "status"), registry=COUNTED
@@ -39,8 +38,8 @@ REQUEST_SECONDS = Histogram(
     registry=COUNTED,
 )
 
+# A scrape must not burden a slow site.
 STATEMENT_TIMEOUT = "2s"
-"""Time limit of each query, so that a scrape does not burden a slow site."""
 
 OF_DATABASE = {
     "ciphermark_runs_waiting": (
@@ -76,7 +75,6 @@ OF_DATABASE = {
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return the metrics; 404 if no token is configured, 401 if the request has no valid token."""
     token = settings.CIPHERMARK_METRICS_TOKEN
     if not token:
         return HttpResponseNotFound("not found\n", content_type="text/plain")
@@ -95,8 +93,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Site(Collector):
-    """Collect metrics from PostgreSQL, Redis and the backup folder."""
-
     def collect(self) -> Iterator[Metric]:
         up = GaugeMetricFamily(
             "ciphermark_up",

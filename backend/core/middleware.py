@@ -1,5 +1,3 @@
-"""Handle probes, request IDs, outages, logging and metrics."""
-
 import logging
 import re
 import time
@@ -20,7 +18,7 @@ from core.probes import healthz, readyz
 logger = logging.getLogger("ciphermark.requests")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=+/@-]{0,99}")
-"""Pattern of accepted request IDs of proxies; others are replaced."""
+"""Request IDs that a proxy may set. All other IDs are replaced."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -31,18 +29,19 @@ PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
 }
 
 ADDRESS_NOT_KNOWN = "127.0.0.1"
-"""IP address of a client that is connected through a local socket."""
+"""IP address for clients on a Unix socket, which have no IP address."""
 
 REVALIDATE = "private, no-cache"
-"""Browsers may store responses and must revalidate them. Shared caches may not store them, because
-permissions differ by user."""
+"""Browsers may store responses, but must revalidate each response before use.
+Shared caches may not store responses, because permissions differ by user.
+"""
 
 
 def client_address(request: HttpRequest) -> str:
     """Return the client's IP address as seen by the outermost trusted proxy.
 
-    Each of the `CIPHERMARK_PROXIES` proxies appends the IP address of its client to
-    X-Forwarded-For. Earlier entries come from the client and are ignored.
+    Each of the `CIPHERMARK_PROXIES` proxies appends an IP address to X-Forwarded-For.
+    The entries before these addresses are ignored, because the client can forge them.
     """
     proxies: int = settings.CIPHERMARK_PROXIES
     seen = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-proxies:] if proxies else []
@@ -55,7 +54,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's IP address or, for IPv6, the /64 network of the same customer."""
+    """Return the client's IPv4 address or, for IPv6, the /64 network (usually one customer)."""
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)
@@ -64,22 +63,17 @@ def client_network(request: HttpRequest) -> str:
 
 
 class RequestMiddleware:
-    """Respond to probes, and add an ID to every response and to the log."""
-
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Respond to a probe, or process the request.
-
-        Probes bypass host name checks and HTTPS redirects, because load balancers and
-        Prometheus use IP addresses. The log context remains, because errors while sending
-        the response belong to this request.
-        """
         begun = time.perf_counter()
         given = request.headers.get("X-Request-ID", "")
         request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
+        # The context is not reset: errors while sending the response belong to this request.
         start_context(request_id=request_id, client=client_address(request))
+        # Probes bypass host name checks and HTTPS redirects, because load balancers and
+        # Prometheus use IP addresses.
         probe = PROBES.get(request.path_info)
         if probe is not None:
             answer: HttpResponseBase = probe(request)
@@ -97,7 +91,6 @@ class RequestMiddleware:
         return answer
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Handle outages with a page that requires no database."""
         words = outage_message(error)
         if words is None:
             return None
@@ -106,6 +99,7 @@ class RequestMiddleware:
             "again": RETRY_AFTER if request.method == "GET" else None,
             "file": request.path_info.startswith("/api/"),
         }
+        # The template must not query the database.
         return HttpResponse(
             render_to_string("core/unavailable.html", context),
             status=503,
@@ -114,7 +108,7 @@ class RequestMiddleware:
 
 
 def _log(request: HttpRequest, answer: HttpResponseBase, seconds: float, level: int) -> None:
-    """Log the request, with the path escaped to prevent injected lines."""
+    # get_full_path() escapes line breaks, so a request cannot add log lines.
     path, milliseconds = request.get_full_path(), round(seconds * 1000, 1)
     fields = {
         "method": request.method,
@@ -137,7 +131,7 @@ TEXTS = ("text/", "application/json", "application/schema+json", "image/svg+xml"
 class TextGZipMiddleware(GZipMiddleware):
     """Compress only text, because workbooks are already compressed.
 
-    Random padding and masked CSRF tokens prevent leaks through response lengths.
+    Django's random padding and masked CSRF tokens prevent attacks that use response lengths.
     """
 
     def process_response(

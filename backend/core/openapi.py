@@ -1,5 +1,3 @@
-"""Complete the generated OpenAPI document with errors and schemas."""
-
 import json
 from typing import Any
 
@@ -11,7 +9,7 @@ Described = dict[str, Any]
 
 
 class Schema(AutoSchema):
-    """Describe parameters by the form that validates them."""
+    """Describe query parameters from the form or filter set of the view."""
 
     def get_filter_backends(self) -> list[Any]:
         return []
@@ -69,13 +67,13 @@ WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}
 
 
 def complete(result: Described, **_: Any) -> Described:
-    """Add errors and rules of the whole API to drf-spectacular's document."""
+    """Complete the OpenAPI document as a postprocessing hook of drf-spectacular."""
     schemas = result["components"]["schemas"]
     schemas["Error"] = ERROR
     for methods in result["paths"].values():
         for method, operation in methods.items():
             _describe_errors(operation, ANSWERS if method == "get" else ANSWERS_TO_WRITING)
-            _let_be_empty(operation)
+            _allow_empty_parameters(operation)
             _require_body(operation)
             _move_definitions(operation, schemas)
     return result
@@ -98,8 +96,8 @@ def _require_body(operation: Described) -> None:
         operation["requestBody"]["required"] = True
 
 
-def _let_be_empty(operation: Described) -> None:
-    """Allow empty parameters, which are treated as absent."""
+def _allow_empty_parameters(operation: Described) -> None:
+    # The API treats an empty parameter as absent.
     for parameter in operation.get("parameters", []):
         schema = parameter["schema"]
         # A list of strings can contain an empty string.
@@ -110,7 +108,6 @@ def _let_be_empty(operation: Described) -> None:
 
 
 def _move_definitions(operation: Described, schemas: Described) -> None:
-    """Move the run document's `$defs` to the components of the OpenAPI document."""
     for content in operation.get("requestBody", {}).get("content", {}).values():
         if "$defs" in content["schema"]:
             text = json.dumps(content["schema"])

@@ -1,21 +1,19 @@
-"""Describe errors of unavailable services."""
-
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 RETRY_AFTER = 10
-"""Value of Retry-After in a 503, in seconds."""
+"""Seconds in the Retry-After header of a 503."""
 
 UNREACHABLE = (OperationalError, InterfaceError)
 
 
 class AnalyticsUnavailable(Exception):
-    """Raised when the analytics copy is unavailable; the message has no full stop."""
+    """Report that the analytics copy is unavailable. The message has no full stop."""
 
 
 def outage_message(error: Exception) -> str | None:
-    """Describe an outage in a sentence; return None for other errors."""
+    """Return a message without a full stop, or None if `error` is not an outage."""
     if isinstance(error, AnalyticsUnavailable):
         return str(error)
     if isinstance(error, UNREACHABLE):

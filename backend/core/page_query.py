@@ -1,5 +1,3 @@
-"""Build query strings of pages, and URLs of related views."""
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -24,12 +22,11 @@ KNOWN = {
 
 
 def search_text(params: QueryDict, name: str = "q") -> str:
-    """Return the search text without NUL, which PostgreSQL cannot handle."""
+    # PostgreSQL does not accept NUL.
     return params.get(name, "").replace("\x00", "").strip()[:MAX_LENGTH]
 
 
 def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
-    """Return the non-empty parameters with these names."""
     known = QueryDict(mutable=True)
     for name, values in params.lists():
         filled = [value for value in values if value != ""]
@@ -39,7 +36,7 @@ def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
 
 
 def first_page(params: QueryDict, *names: str) -> QueryDict:
-    """Return the parameters without `page`, or without `names`."""
+    """Return the parameters without `names`, by default without `page`."""
     first = params.copy()
     for name in names or ("page",):
         first.pop(name, None)
@@ -48,12 +45,10 @@ def first_page(params: QueryDict, *names: str) -> QueryDict:
 
 @dataclass(frozen=True)
 class PageAddress:
-    """Build relative URLs of related views, beginning with "?"."""
-
     params: QueryDict
 
     def changed(self, **values: str | tuple[str, ...] | None) -> str:
-        """Return the URL with changed parameters; None or () removes one."""
+        """Return the URL with changed parameters; None or () removes a parameter."""
         params = self.params.copy()
         for name, value in values.items():
             wanted = (value,) if isinstance(value, str) else (value or ())
@@ -76,10 +71,10 @@ class PageAddress:
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
-    """Return misspelt filters: the name, the probable meaning and the corrected URL.
+    """Return the misspelt name, the probable name and the corrected URL of each misspelt filter.
 
-    Pages ignore unknown parameters, such as those of search engines. However, they report misspelt
-    filters, because unfiltered results would be misleading.
+    Pages ignore unknown parameters, such as those of search engines. But results without a
+    misspelt filter would mislead the user.
     """
     address = PageAddress(params)
     misspelled = []

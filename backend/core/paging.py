@@ -1,8 +1,3 @@
-"""Paginate pages with cursors, like the API.
-
-Cursors are stable while rows arrive.
-"""
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +9,6 @@ from core.api_view import ByCursor, ByCursorOfIds
 from core.page_query import first_page
 
 CURSOR = "cursor"
-"""Name of the cursor parameter."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +17,11 @@ class Page:
     newer: str | None
     older: str | None
     by_age: bool = True
-    """Whether the list is sorted by date, so that links say "newer" and "older"."""
+    """True if the rows are sorted by date; the links then say "newer" and "older"."""
 
 
-class _Asked(NamedTuple):
-    """Provide the parts of a request that the API's pagination reads."""
+class _PageRequest(NamedTuple):
+    """Provide the parts of a DRF request that the paginators read."""
 
     query_params: QueryDict
 
@@ -45,14 +39,14 @@ class _ByCursorOfIds(ByCursorOfIds):
 
 
 def page_of(rows: Any, params: QueryDict, *ordering: str, by_age: bool = True) -> Page:
-    """Return the cursor's page of a queryset in this ordering, or of a list of IDs.
+    """Return the page at the cursor, or the first page if the cursor is invalid.
 
-    For an invalid cursor, return the first page.
+    `rows`: a queryset, or a list of IDs in display order.
     """
     paginator: Any = _ByCursor() if isinstance(rows, QuerySet) else _ByCursorOfIds()
     paginator.ordering = ordering or ("-id",)
     try:
-        page = paginator.paginate_queryset(rows, _Asked(params))
+        page = paginator.paginate_queryset(rows, _PageRequest(params))
     except NotFound:
         return page_of(rows, first_page(params, CURSOR), *ordering, by_age=by_age)
     return Page(page, paginator.get_previous_link(), paginator.get_next_link(), by_age)

@@ -1,5 +1,3 @@
-"""Validate query parameters with forms, and describe them for OpenAPI."""
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time
 from difflib import get_close_matches
@@ -18,11 +16,11 @@ from runs.models import Host, Series
 
 MAX_VALUES = 200
 MAX_LENGTH = 260
-"""Maximum length of a value: a tag with a key of 50 and a value of 200 characters."""
+"""Maximum length of a value. A tag has a key of 50 and a value of 200 characters."""
 
 MOST = 999_999_999
 OF_ALL = frozenset({"format"})
-"""Parameter that clients of Django REST framework always send. It is ignored."""
+"""Ignored parameter that clients of Django REST framework always send."""
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
@@ -31,15 +29,16 @@ NOT_REPEATABLE = "Use this parameter only once."
 MOST_NAMED = 20
 LONGEST_NAMED = 50
 IGNORED_PREFIXES = ("utm_", "find-", "format")
-"""Prefixes of parameters that are never misspelt filters, such as `utm_source`."""
+"""Prefixes of parameters that are not misspelt filters, such as `utm_source`."""
 
 LOOSE_MATCH, CLOSE_MATCH = 0.6, 0.75
-"""Thresholds of similarity (difflib's ratio). `ciper` and `cipher` have 0.91, `hots` and `host`
-0.75."""
+"""Minimum similarity (difflib's ratio). The similarity of `ciper` and `cipher` is 0.91, and of
+`hots` and `host` 0.75.
+"""
 
 
 def fault(sentence: str, code: str = "invalid") -> ValidationError:
-    """Return an error whose message is not used as a format string."""
+    """Return an error whose message may contain percent signs."""
     return ValidationError("%(sentence)s", code, {"sentence": sentence})
 
 
@@ -49,7 +48,7 @@ def alike(name: str, known: Iterable[str], ratio: float = LOOSE_MATCH) -> list[s
 
 
 def none_of(name: str, known: Collection[str], *others: str) -> str:
-    """Return the error for an unknown value, with suggestions; `others` adds valid values."""
+    """Return the error for an unknown value; only values of `known` are suggested."""
     near = alike(name, known)
     # No suggestion if all values are similar.
     meant = f"did you mean {' or '.join(near)}? Use" if 0 < len(near) < len(known) else "use"
@@ -60,8 +59,7 @@ def none_of(name: str, known: Collection[str], *others: str) -> str:
 def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
     """Yield an error for each cipher that is neither in the catalogue nor in any result.
 
-    The comparison ignores the part after "@", because users type aes128-gcm for
-    aes128-gcm@openssh.com.
+    Suggestions ignore the part after "@": users type aes128-gcm for aes128-gcm@openssh.com.
     """
     catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
     unknown = set(ciphers) - catalogue
@@ -108,8 +106,6 @@ class Choice(Text):
 
 
 class Switch(Text):
-    """Parse a boolean, such as 1 or 0."""
-
     schema = {"type": "boolean"}
     values: ClassVar[dict[str, bool]] = {
         **dict.fromkeys(("1", "true", "yes"), True),
@@ -136,7 +132,7 @@ class RunId(forms.UUIDField):
 
 
 class Moment(forms.DateTimeField):
-    """Parse a time, by default in UTC; for a date, use the time `at` on that day."""
+    """Parse a time, by default in UTC. A date means the time `at` on that date."""
 
     schema: ClassVar = {
         "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
@@ -163,7 +159,7 @@ class Moment(forms.DateTimeField):
 
 
 class Values(forms.Field):
-    """Parse a repeatable parameter as a tuple; with `one` it may occur only once."""
+    """Parse a repeatable parameter as a tuple; `one` allows the parameter only once."""
 
     widget = forms.MultipleHiddenInput
 
@@ -182,7 +178,7 @@ class Values(forms.Field):
 
 
 class Hosts(Values):
-    """Parse keys or numbers of hosts; replace merged hosts."""
+    """Return the current keys of hosts for keys or numbers, also of merged hosts."""
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)
@@ -190,10 +186,10 @@ class Hosts(Values):
 
 
 class ParameterForm(forms.Form):
-    """Validate query parameters and report all errors at once; treat empty ones as absent.
+    """Validate query parameters and report all errors; treat empty parameters as absent.
 
-    With `besides`, parameters that are neither fields nor in `besides` are errors, because
-    ignoring a misspelt filter would return unfiltered results.
+    `besides`: allowed parameters without a field. If set, other parameters are errors, because a
+    list without a misspelt filter would be misleading. If None, other parameters are ignored.
     """
 
     besides: Collection[str] | None = None
@@ -209,12 +205,10 @@ class ParameterForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the valid, non-empty values."""
         nothing = (None, "", ())
         return {name: value for name, value in self.cleaned_data.items() if value not in nothing}
 
     def faults(self, besides: Collection[str] = ()) -> list[tuple[str, str]]:
-        """Return names of invalid parameters with messages."""
         return [
             (name, " ".join(map(str, sentences)))
             for name, sentences in self.errors.items()
@@ -248,7 +242,7 @@ def unknown_parameter(name: str, known: Collection[str]) -> str:
 
 
 def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:
-    """Return known names by misspelt name, ignoring other unknown names."""
+    """Return known names by misspelt name, such as `host` for `hots`."""
     names = (
         name
         for name in params
@@ -262,7 +256,7 @@ def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[s
 
 
 class ParameterFilterSet(FilterSet):
-    """Filter a list. In requests of the API, unknown parameters are errors."""
+    """Reject unknown parameters in the API, but not on pages (which pass no request)."""
 
     class Meta:
         form = ParameterForm
@@ -281,8 +275,6 @@ class ParameterFilterSet(FilterSet):
 
 
 class ValuesFilter(Filter):
-    """Match any value of a repeatable parameter."""
-
     field_class = Values
 
     def filter(self, rows: Any, values: tuple[Any, ...]) -> Any:
@@ -305,7 +297,6 @@ Checked = TypeVar("Checked", bound=ParameterForm | FilterSet)
 
 
 def checked(form: Checked) -> Checked:
-    """Return the form or filters if valid; otherwise raise DRF's `ValidationError`."""
     if form.errors:
         raise translate_validation(form.errors)  # type: ignore[arg-type,misc]  # wrong stubs
     return form

@@ -1,5 +1,3 @@
-"""Define authentication, permissions and rate limits of the API."""
-
 import hashlib
 from datetime import timedelta
 from typing import Any
@@ -20,14 +18,15 @@ from accounts.models import ApiToken
 from core.middleware import client_network
 
 LAST_USED_RESOLUTION = timedelta(minutes=1)
-"""Minimum interval between updates of `last_used_at`."""
 
 
 class BearerTokenAuthentication(BaseAuthentication):
-    """Authenticate `Authorization: Bearer TOKEN`; `request.user` stays anonymous."""
+    """Authenticate `Authorization: Bearer TOKEN`.
+
+    The token becomes `request.auth`, but `request.user` stays anonymous.
+    """
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
-        """Return the token as `request.auth`, or None without one; raise 401 if it is invalid."""
         words = get_authorization_header(request).split()
         if not words or words[0].lower() != b"bearer":
             return None
@@ -57,7 +56,7 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
 
 
 class FailOpenThrottle(SimpleRateThrottle):
-    """Limit the rate of requests, or allow all requests while Redis is unavailable."""
+    """Allow all requests while Redis is unavailable."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         try:
@@ -66,13 +65,10 @@ class FailOpenThrottle(SimpleRateThrottle):
             return True
 
     def get_ident(self, request: HttpRequest) -> str:
-        """Return the client's IP address or, for IPv6, its /64 network."""
         return client_network(request)
 
 
 class TokenThrottle(FailOpenThrottle):
-    """Limit the requests of each token."""
-
     scope = "token"
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
@@ -82,8 +78,6 @@ class TokenThrottle(FailOpenThrottle):
 
 
 class AddressThrottle(FailOpenThrottle):
-    """Limit the requests of each IP address without a token."""
-
     scope = "address"
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
@@ -97,7 +91,7 @@ def _scope(request: Request) -> str | None:
 
 
 class MayRead(BasePermission):
-    """Allow read tokens and signed-in users; on public sites also requests without a token."""
+    """Allow everyone on public sites, otherwise read tokens and signed-in users."""
 
     message = "Use a token with the read scope."
 
@@ -109,7 +103,7 @@ class MayRead(BasePermission):
 
 
 class MayUpload(BasePermission):
-    """Allow tokens with the upload scope. Users upload through the page."""
+    """Allow tokens with the upload scope. Users upload on the upload page instead."""
 
     message = "Use a token with the upload scope."
 
@@ -118,8 +112,6 @@ class MayUpload(BasePermission):
 
 
 class _PeopleWith(BasePermission):
-    """Allow signed-in users with a permission; deny tokens."""
-
     needed = ""
 
     def has_permission(self, request: Request, view: Any) -> bool:

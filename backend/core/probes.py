@@ -1,5 +1,3 @@
-"""Implement liveness and readiness probes."""
-
 import logging
 import time
 from collections.abc import Callable

@@ -12,7 +12,7 @@ PATIENCE = 0.25
 """Timeout of Redis in seconds."""
 
 SEEN = "ciphermark:last-seen"
-"""Redis hash with the last heartbeat of each component, in Unix seconds."""
+"""Redis hash of the last heartbeat (Unix seconds) of each process."""
 
 FAILED = "ciphermark:tasks-failed"
 
@@ -36,7 +36,7 @@ def leave_sign(part: str) -> None:
 
 
 def last_seen() -> dict[str, float]:
-    """Return the last heartbeat of each component. Raises `RedisError`."""
+    """Return the last heartbeat of each process in Unix seconds; raise `RedisError`."""
     seen: dict[bytes, bytes] = quick_redis().hgetall(SEEN)  # type: ignore[assignment]
     return {part.decode(): float(at) for part, at in seen.items()}
 
@@ -47,5 +47,5 @@ def count_failed_task() -> None:
 
 
 def failed_tasks() -> int:
-    """Return the number of failed tasks since Redis was set up. Raises `RedisError`."""
+    """Return the number of failed tasks since Redis was set up; raise `RedisError`."""
     return int(quick_redis().get(FAILED) or 0)

@@ -1,13 +1,10 @@
-"""Define the base class of management commands."""
-
 from django.core.management.base import BaseCommand
 
 
 class SiteCommand(BaseCommand):
-    """Skip Django's system checks.
+    """Skip Django's system checks, which have already run at the startup of the site.
 
-    The checks import all views, which takes longer than most commands. They have already run at
-    startup of the site.
+    The checks import all views, which takes longer than most commands.
     """
 
     requires_system_checks = ()

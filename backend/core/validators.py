@@ -1,9 +1,7 @@
-"""Define validators of model fields."""
-
 from django.core.exceptions import ValidationError
 
 
 def check_printable(text: str) -> None:
-    """Allow line breaks, but no other control characters."""
+    """Reject control characters, but allow line breaks."""
     if not text.replace("\r", "").replace("\n", " ").isprintable():
         raise ValidationError("Use only printable characters.")

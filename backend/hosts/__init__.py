@@ -1,1 +1,0 @@
-"""Manage hosts: identity, lists, edits, history and comparison."""

@@ -1,5 +1,3 @@
-"""Implement the API of hosts and notes."""
-
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -33,7 +31,7 @@ CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The current state does no
 
 
 def host_of(reference: str) -> Host:
-    """Return the host with this key or number, following merges."""
+    """Return the host with this key or number, or the host that it was merged into."""
     host = Host.objects.find(reference)
     if host is None:
         raise NotFound(Host.objects.missing(reference))

@@ -1,7 +1,7 @@
-"""Change hosts on behalf of editors, with an entry in the audit log.
+"""Change hosts on behalf of editors, and record each change in the audit log.
 
-Run documents are never changed. Derived data are recomputed in the same transaction
-(`runs.recompute`). Lock a host before its runs.
+Run documents never change. Derived data are recomputed in the same transaction (`runs.recompute`).
+Lock a host before its runs.
 """
 
 from datetime import datetime, timedelta
@@ -21,9 +21,9 @@ LONGEST_NAME = 200
 
 @transaction.atomic
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
-    """Rename a host. It keeps its key and still receives uploads under the old name.
+    """Rename a host. The host keeps its key, and still receives uploads under the old name.
 
-    Raises `EditRefused` for an invalid name, `EditConflict` for the name of another host.
+    Raise `EditRefused` for an invalid name, and `EditConflict` for the name of another host.
     """
     host = Host.objects.select_for_update().get(pk=host_pk)
     name = name.strip()
@@ -54,9 +54,9 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
 
 @transaction.atomic
 def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
-    """Move all runs of `other` to `kept`, and redirect later uploads under its identity.
+    """Move all runs of `other` to `kept`, and delete `other`.
 
-    Run documents keep the original identity, and the audit log records the merge.
+    Later uploads of `other` belong to `kept`. Raise `EditConflict` for published hosts.
     """
     both = Host.objects.select_for_update().order_by("pk").in_bulk([kept_pk, other_pk])
     if kept_pk == other_pk:
@@ -98,9 +98,9 @@ def _facts(host: Host) -> dict[str, Any]:
 
 @transaction.atomic
 def remove_alias(alias_pk: int, by: Actor) -> Host:
-    """Stop redirecting uploads of a merged or former identity; later uploads create a new host.
+    """Let later uploads under a former identity create a new host.
 
-    Earlier runs are not moved, and URLs of the merged host still redirect.
+    Earlier runs stay with this host, and URLs of a merged host still redirect.
     """
     alias = HostAlias.objects.select_related("host").get(pk=alias_pk)
     host = Host.objects.select_for_update().get(pk=alias.host_id)
@@ -111,8 +111,7 @@ def remove_alias(alias_pk: int, by: Actor) -> Host:
 
 
 def _stop_following(alias: HostAlias) -> None:
-    """Delete an alias, or keep it only to redirect URLs of a merged host."""
-    if alias.slug:
+    if alias.slug:  # URLs of a merged host still redirect
         alias.followed = False
         alias.save(update_fields=["followed"])
     else:
@@ -121,7 +120,7 @@ def _stop_following(alias: HostAlias) -> None:
 
 @transaction.atomic
 def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
-    """Store a note, dated now by default; raise `EditRefused` if it is in the future."""
+    """Store a note; raise `EditRefused` if `at` is more than a day in the future."""
     if at and at > timezone.now() + timedelta(days=1):
         raise EditRefused("This date is more than a day ahead. Enter an earlier one.", "at")
     note = Note.objects.create(

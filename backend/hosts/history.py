@@ -1,5 +1,3 @@
-"""Build the history of a series on a host: runs, steps and tool changes."""
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -37,14 +35,13 @@ from runs.models import (
 
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
-"""Maximum number of changes, newest first, whose environments are compared."""
+"""Number of latest steps whose environments before and after are compared."""
 
 EARLIER = timedelta(days=14)
 EARLIER_RUNS = 14
-"""Maximum time and number of runs between a step and an environment change that may explain it."""
+"""Maximum time, and number of runs, between a change of the environment and a later step."""
 
 METRICS = {"throughput": "B/s", "normalised": "B/s", "cpu_seconds_per_gb": "s/GB"}
-"""Units by metric."""
 
 CPU_COST = "cpu_seconds_per_gb"
 
@@ -81,7 +78,7 @@ class HistoryForm(ParameterForm):
 
 @dataclass(frozen=True)
 class Point:
-    """Represent a series' result in a run, in the metric's unit, and its `spread` (a fraction)."""
+    """Describe the result of a run. `value` has the unit of the metric; `spread` is a fraction."""
 
     run: Run
     started_at: datetime
@@ -99,8 +96,6 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """Describe a step or tool change between the runs `previous` and `point`."""
-
     index: int
     previous: Point
     point: Point
@@ -108,7 +103,10 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """Describe a step; `environment` lists the differences of the two runs (None: old step)."""
+    """Describe a change in speed.
+
+    `environment` is None unless the step is one of the latest `EXPLAINED_CHANGES`.
+    """
 
     step: Step[Any]
     direction: str
@@ -138,17 +136,17 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """Describe a tool change; results are not compared across it."""
+    """Describe a change of the tool; results before and after the change are not compared."""
 
     broken: ToolBreak
 
 
 @dataclass(frozen=True)
 class History:
-    """Represent the history of a series on a host, oldest run first.
+    """Describe the history of a series on a host, oldest run first.
 
-    `cut`: there are more than the latest 1,000 runs. `undated` and `without_value` count runs
-    without a date or without a result in this metric, which are not points.
+    `cut`: only the latest 1,000 runs are included. `undated` and `without_value` count the runs
+    that are not points, because the run lacks a start time or a value of the metric.
     """
 
     host: Host
@@ -179,7 +177,10 @@ def history(
     until: datetime | None = None,
     **series: Any,
 ) -> History:
-    """Return a history with a fixed number of queries."""
+    """Return the history of a series; missing fields of the series have the `DEFAULTS`.
+
+    The default `block_size` is the size that most runs measured.
+    """
     fields = {"acceleration": "default", "target_name": "", **DEFAULTS[tool], **series}
     measured = _measured(host, {"tool": tool, **fields}, since, until)
     if tool == "openssl" and "block_size" not in fields:
@@ -300,7 +301,10 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
 
 
 def recent_upgrade(host: int | None, at: datetime) -> tuple[str, Sequence[Difference]]:
-    """Return the latest environment change in the 14 days before a time, and its age as text."""
+    """Return the age, as text, and the differences of the latest environment change before `at`.
+
+    Search only `EARLIER` and `EARLIER_RUNS`; return an empty string without a change.
+    """
     earlier = Run.objects.counted().filter(host=host, started_at__lt=at)
     latest = earlier.select_related("document").order_by("-started_at")[: EARLIER_RUNS + 1]
     for after, before in pairwise(latest):

@@ -1,5 +1,3 @@
-"""Define the model of notes about hosts, such as "BIOS update"."""
-
 from django.db import models
 from django.db.models.functions import Now
 
@@ -8,7 +6,7 @@ from runs.models.host import Host
 
 
 class Note(models.Model):
-    """Store a note that is shown at its date in the histories of a host."""
+    """Describe an event on a host, such as "BIOS update"; charts mark the event at `at`."""
 
     at = models.DateTimeField(help_text="Time of the event.")
     text = models.CharField(max_length=500, validators=[check_printable])

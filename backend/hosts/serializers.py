@@ -1,5 +1,3 @@
-"""Serialize hosts and notes."""
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field

@@ -1,5 +1,3 @@
-"""Implement the API of the history of a series on a host."""
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema

@@ -1,1 +1,0 @@
-"""Recommend ssh ciphers: computation, API and page."""

@@ -1,5 +1,3 @@
-"""Build a recommendation with its evidence and configuration lines."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -18,18 +16,15 @@ from recommend.evidence import measured_hosts
 from recommend.forms import Question
 from runs.models import Host
 
-NAMED_AT_MOST = 3
-"""Maximum number of hosts or runs listed in a sentence."""
+NAMED_AT_MOST = 3  # hosts or runs in a sentence
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Represent a recommendation. `named`: hosts requested by key; `hosts`: hosts with results."""
-
     question: Question
     permalink: str
-    named: Mapping[str, Host]
-    hosts: tuple[MeasuredHost, ...]
+    named: Mapping[str, Host]  # requested hosts by key
+    hosts: tuple[MeasuredHost, ...]  # hosts with results
     result: Recommendation
 
     rules_version = cipher_catalogue().rules_version
@@ -57,7 +52,6 @@ class Advice:
 
     @property
     def headline(self) -> str:
-        """Return the recommended cipher and its gain over the default."""
         if not self.result.order:
             return self.nothing or ""
         first = self.result.order[0]
@@ -75,7 +69,6 @@ class Advice:
 
     @property
     def runs(self) -> list[dict[str, Any]]:
-        """Return the runs used, by host, newest first."""
         runs = {
             rate.run_id: {
                 "run_id": rate.run_id,
@@ -107,7 +100,6 @@ class Advice:
 
     @property
     def caution(self) -> str | None:
-        """Return why measuring again is advisable, or None."""
         if not self.result.order:
             return None
         again = "Measure again before you change anything."
@@ -135,7 +127,6 @@ class Advice:
 
     @property
     def ssh_config(self) -> str | None:
-        """Return the lines for clients; for a pair, limit them to its server."""
         if not self.result.order:
             return None
         names = None
@@ -169,7 +160,6 @@ class Advice:
 
 
 def advise(question: Question, page_address: str) -> Advice:
-    """Return the recommendation; `page_address` is the URL of the page."""
     named = {host.slug: host for host in Host.objects.counted().filter(slug__in=question.hosts)}
     unknown = [key for key in question.hosts if key not in named]
     if unknown:

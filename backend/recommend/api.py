@@ -1,5 +1,3 @@
-"""Implement the API of recommendations and of the cipher catalogue."""
-
 from typing import Any
 
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Select results of plain ssh: on the loopback, with the default MAC and unmasked AES."""
+"""Select ssh results on the loopback, with the default MAC and with AES hardware enabled."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -13,11 +13,10 @@ from compare.votes import counted, votes
 from recommend.forms import OF_PERIOD, Question
 from runs.models import Measurement, Run
 
-MOST_CONDITIONS = 3
-"""Maximum number of conditions listed per run."""
+MOST_CONDITIONS = 3  # conditions listed per run
 
+# The agent records this reason for a cipher that `ssh -Q cipher` does not list.
 NOT_OFFERED = "this OpenSSH does not offer it"
-"""Reason that the agent records for a cipher that `ssh -Q cipher` does not list."""
 
 _VOTES = """
 SELECT v.host AS host, v.run AS run, v.series AS series, r.environment AS environment,
@@ -25,23 +24,23 @@ SELECT v.host AS host, v.run AS run, v.series AS series, r.environment AS enviro
 FROM {votes} v JOIN {runs} r ON r.id = v.run LEFT JOIN {fitting} f ON f.id = v.run
 WHERE v.host IN (SELECT host FROM {fitting})
 """
+# Comparisons order runs in the same way: of undated runs, the run with more ciphers comes first.
 _LATEST_FIRST = """
 SELECT host, run, series, environment, fits FROM ({votes}) ORDER BY undated,
     CASE WHEN undated THEN count(*) OVER (PARTITION BY run) ELSE 0 END DESC, moment DESC
 """
-"""Order of runs, as in comparisons: of undated runs, the one with more ciphers comes first."""
 
 _DOCUMENT = "ltrim(convert_from(%(expressions)s, 'UTF8'), U&'\\FEFF')::json"
+# Extracted in the database, because documents can be large.
 _OPENSSH = Func(
     "document__body",
     template=f"{_DOCUMENT} #>> '{{environment,openssh}}'",
     output_field=JSONField(),
 )
-"""Member of the document, extracted in the database because documents can be large."""
 
 
 def measured_hosts(question: Question) -> list[MeasuredHost]:
-    """Return the hosts with results, by key; for a pair, the client comes first."""
+    """Return the hosts with results, ordered by key. For a pair, the client comes first."""
     rates = _rates(question)
     facts = (
         Run.objects.filter(pk__in=rates)
@@ -71,7 +70,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
 
 
 def _rates(question: Question) -> dict[int, list[Rate]]:
-    """Return the rates of each host in the environment of its latest run with results."""
+    """Return the rates of each host, by the primary key of the host's latest run."""
     filters = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
     form = ComparisonForm(MultiValueDict(filters))
     form.full_clean()
@@ -95,7 +94,7 @@ def _rates(question: Question) -> dict[int, list[Rate]]:
 def _voting(query: ComparisonQuery) -> dict[tuple[int, int], int]:
     """Return the host's latest run that passes the filters, by run and series of each result.
 
-    Results are included from all runs of the period in the environment of that run.
+    The results come from all runs of the period in the environment of the latest run.
     """
     period = {name: keys for name, keys in query.filters.items() if name in ("host", *OF_PERIOD)}
     tables = []

@@ -1,5 +1,3 @@
-"""Validate the parameters of a recommendation."""
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,38 +12,30 @@ from runs.models import Host, Run
 
 POLICIES = cipher_catalogue().policies
 DEFAULT_POLICY = "modern"
+# Bits per second by name in URLs, such as 10GbE.
 LINK_KEYS = {name.replace(" ", ""): bits for name, bits in LINKS.items()}
-"""Bits per second by URL name of a link."""
 
-MOST_HOSTS = 1000
-"""Maximum number of hosts, to limit the response time."""
+MOST_HOSTS = 1000  # limits the response time
 
 PAIR = ("client", "server")
 
 
 NARROWING = {*FILTERS, "since", "until"} - {"host"}
+# These filters apply to all runs. The others apply to the latest run of a host.
 OF_PERIOD = ("source", "since", "until")
-"""Filters that apply to all runs; the others apply to a host's latest run."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """Select a host, a pair, or the hosts that match keys and filters.
-
-    `hosts`: keys, for a pair the client's and the server's. `link`: bits per second. `query`:
-    query string.
-    """
-
-    hosts: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()  # keys; of a pair: the client's key, then the server's
     is_pair: bool = False
     policy: Policy = POLICIES[DEFAULT_POLICY]
-    link: float | None = None
+    link: float | None = None  # bits per second
     filters: Mapping[str, list[str]] = field(default_factory=dict)
     query: str = ""
 
     @property
     def kind(self) -> Literal["host", "pair", "group"]:
-        """Return "host" for one named host, "pair", or "group" for all others."""
         if self.is_pair:
             return "pair"
         narrowed = self.filters.keys() - OF_PERIOD
@@ -53,8 +43,6 @@ class Question:
 
 
 class Link(Text):
-    """Parse bits per second, by name or number."""
-
     def clean(self, value: str) -> float | None:
         plain = super().clean(value).replace(" ", "").lower()
         usual = {name.lower(): bits for name, bits in LINK_KEYS.items()}
@@ -70,8 +58,6 @@ class Link(Text):
 
 
 class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the filters of runs
-    """Validate a policy, and a host, a pair or filters."""
-
     policy = Choice(tuple(POLICIES), help_text=f"Default: {DEFAULT_POLICY}.")
     client = Text(help_text="Key of a host in a pair.")
     server = Text(help_text="Key of a host in a pair.")

@@ -1,5 +1,3 @@
-"""Render the page `/recommend/`."""
-
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -28,19 +26,16 @@ from runs.models import DimensionValue, Host, Measurement
 from runs.models.host import is_number
 
 KINDS = {"host": "One or two hosts", "group": "Group"}
+# Titles of the filters that have a control.
 DIMENSIONS = {name: FILTER_TITLES[name] for name in ("os", "openssh", "cpu", "virtualization")}
-"""Titles of filters with a control."""
 
 TITLES = {**FILTER_TITLES, **DATES}
-TO_CHOOSE = 200
-"""Maximum number of hosts that a text field suggests."""
+TO_CHOOSE = 200  # hosts that a text field suggests
 
 TO_LIST = 20
 
 
 class RecommendPage(ReaderMixin, TemplateView):
-    """Render the form and the recommendation, or explain invalid parameters."""
-
     template_name = "recommend/recommend.html"
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -65,7 +60,7 @@ class RecommendPage(ReaderMixin, TemplateView):
 
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:
-    """Replace names of hosts with keys; return the first unknown or ambiguous name."""
+    """Replace host names in `params` with keys. Return the first unknown or ambiguous name."""
     counted = Host.objects.counted()
     for name in HOSTS:
         texts = [text.strip() for text in params.getlist(name)]
@@ -93,7 +88,6 @@ def _with_keys(params: QueryDict) -> dict[str, Any] | None:
 
 
 def _kind_of(params: QueryDict) -> str:
-    """Return the kind of recommendation that the URL or its parameters specify."""
     if str(params.get("for")) in KINDS:
         return str(params["for"])
     narrowing = params.keys() & set(FILTERS) - {"host", "source"}
@@ -101,7 +95,6 @@ def _kind_of(params: QueryDict) -> str:
 
 
 def _form_context(params: QueryDict) -> dict[str, Any]:
-    """Return the form with its values, and URLs that change them."""
     kind = _kind_of(params)
     carried = [
         (name, value)
@@ -173,7 +166,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
 
 
 class Bar(NamedTuple):
-    """Describe a bar, with its ends in per cent of the longest bar."""
+    """Describe a bar and the ends of the whisker, in per cent of the longest bar."""
 
     end: float
     low: float
@@ -181,7 +174,7 @@ class Bar(NamedTuple):
 
     @property
     def whisker(self) -> str:
-        """Return the SVG path of the whisker in a box of 100 x 10."""
+        """Return an SVG path in a box of 100 x 10."""
         low, high = self.low, self.high
         return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
 

@@ -1,1 +1,0 @@
-"""Upload, store, process and list runs."""

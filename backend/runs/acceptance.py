@@ -1,5 +1,3 @@
-"""Store run documents as received, before the upload is acknowledged."""
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +15,7 @@ from texts.types import PARSER_VERSION
 
 
 class RunConflict(Exception):
-    """Raised when a stored run has this run_id and different content."""
+    pass
 
 
 class Accepted(NamedTuple):
@@ -26,7 +24,6 @@ class Accepted(NamedTuple):
 
 
 def content_digest(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of the canonical JSON, which identifies equal content."""
     return hashlib.sha256(canonical_json(document)).hexdigest()
 
 
@@ -40,9 +37,9 @@ def create_run(
     imported_text: ImportedText | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Accepted:
-    """Store a valid document with its bytes as received, unless it is already stored.
+    """Store a valid document as received, unless the document is already stored.
 
-    Raises `RunConflict` if a run with this run_id has different content.
+    Raise `RunConflict` if a run with this run_id has different content.
     """
     fields = {
         "source": source,
@@ -64,7 +61,7 @@ def create_run(
 def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accepted:
     """Store a document like `create_run`, and queue a new run after the commit.
 
-    While the broker is unavailable, the run waits for `runs.tasks.queue_waiting_runs`.
+    If the broker is unavailable, `runs.tasks.queue_waiting_runs` queues the run later.
     """
     accepted = create_run(body, document, **fields)
     if accepted.created:
@@ -73,7 +70,10 @@ def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accep
 
 
 def record_upload(runs: Sequence[Run], person: User) -> None:
-    """Record a user's upload in the audit log. Programs' uploads are linked to their token."""
+    """Record an upload by a user in the audit log.
+
+    An upload by a program is not recorded, because each run refers to the token of the upload.
+    """
     first, count = runs[0], len(runs)
     more = f" and {count - 1} more" if count > 1 else ""
     name = f"{first.host_name}, run {first.run_id}{more}"

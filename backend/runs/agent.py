@@ -1,10 +1,3 @@
-"""Build and serve the agent as one file.
-
-The file is a zip archive of the package with `__main__.py`, like those of zipapp. zipapp uses the
-order and times of the file system. This build is reproducible (sorted, fixed date, uncompressed),
-so that the SHA-256 identifies a commit.
-"""
-
 import hashlib
 import io
 import re
@@ -24,7 +17,11 @@ VERSION = re.compile(r'^__version__ = "([^"]+)"', re.M)
 
 
 def build_agent(package: Path) -> bytes:
-    """Return the content of `agent.py`, built from the folder of the package."""
+    """Return `agent.py`: a zip archive of the package and `__main__.py`, as zipapp makes it.
+
+    Unlike zipapp, the build is reproducible (sorted files, fixed dates, no compression), so that
+    the SHA-256 identifies a commit.
+    """
     archive = io.BytesIO()
     archive.write(FIRST_LINE)
     modules = [(f"{package.name}/{path.name}", path) for path in sorted(package.glob("*.py"))]
@@ -37,8 +34,6 @@ def build_agent(package: Path) -> bytes:
 
 
 class AgentRelease(NamedTuple):
-    """Describe the agent, which is built on first use."""
-
     content: bytes
     version: str
     sha256: str
@@ -46,7 +41,6 @@ class AgentRelease(NamedTuple):
 
 @lru_cache(maxsize=1)
 def agent_release() -> AgentRelease:
-    """Return the agent with its version and SHA-256 (hexadecimal)."""
     package = settings.AGENT_PACKAGE
     match = VERSION.search((package / "__init__.py").read_text("utf-8"))
     if match is None:

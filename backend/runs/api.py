@@ -1,5 +1,3 @@
-"""Implement the API of runs: list, upload, details, document and text."""
-
 from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
@@ -46,8 +44,6 @@ class StoredRunSerializer(serializers.Serializer[Any]):
 
 
 class ByStart(ByCursor):
-    """Paginate by start, newest first."""
-
     ordering: Any = ("-moment", "-id")
     offset_cutoff = None  # type: ignore[assignment]  # any number of runs may have one time
 
@@ -90,14 +86,13 @@ class RunList(ListView):
 
 
 def newer_agent(used: Mapping[str, Any]) -> str | None:
-    """Return the version of the server's agent if it is newer than the document's."""
+    """Return the version of the server's agent if `used` is an older version, else None."""
     version, own = str(used.get("version", "")), agent_release().version
     is_older = natsort_key(version) < natsort_key(own)
     return own if used.get("name") == "ciphermark-agent" and is_older else None
 
 
 def stored_run(run: Run, request: Request) -> dict[str, Any]:
-    """Return the response to an upload: run, status and URL."""
     run_id = str(run.run_id)
     url = reverse("api:run", args=[run_id], request=request)
     return {"run_id": run_id, "status": run.status, "url": url}
@@ -111,7 +106,7 @@ class RunView(ApiView, RetrieveDestroyAPIView[Run]):
     lookup_field = "run_id"
 
     def get_queryset(self) -> QuerySet[Run]:
-        """Return visible runs; for changes by editors, also hidden runs."""
+        # Editors also change hidden runs.
         is_read = self.request.method in SAFE_METHODS
         return Run.objects.detailed() if is_read else Run.objects.all()
 

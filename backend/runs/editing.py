@@ -1,7 +1,7 @@
-"""Change runs on behalf of editors, with an entry in the audit log.
+"""Change runs for editors, with an entry in the audit log.
 
-Run documents are never changed. Derived data are recomputed in the same transaction
-(`runs.recompute`). Lock a host before its runs.
+Run documents never change. Derived data are recomputed in the same transaction
+(`runs.recompute`). To prevent deadlocks, lock a host before the runs of the host.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from runs.recompute import delete_runs, pairs_of, recompute_for
 
 
 class EditRefused(Exception):
-    """Raised when a change is invalid; `attr` is the invalid field, if any."""
+    """Report an invalid change; `attr` is the invalid field, if any."""
 
     def __init__(self, sentence: str, attr: str | None = None) -> None:
         super().__init__(sentence)
@@ -22,7 +22,7 @@ class EditRefused(Exception):
 
 
 class EditConflict(EditRefused):
-    """Raised when the state of the run or host does not allow a change."""
+    """Report a change that the state of the run or host does not allow."""
 
 
 def _locked_run(pk: int) -> Run:
@@ -36,7 +36,6 @@ def _run_subject(run: Run) -> Subject:
 
 @transaction.atomic
 def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
-    """Hide a run from all lists and statistics, or unhide it."""
     run = _locked_run(run_pk)
     if run.hidden == hidden:
         return run
@@ -50,9 +49,9 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
 
 @transaction.atomic
 def remove_run(run_pk: int, by: Actor) -> None:
-    """Delete a run with its document, and its imported text if no other run uses it.
+    """Delete a run, and its imported text if no other run uses the text.
 
-    Raises `EditConflict` for published runs, because the site would load them again at startup.
+    Raise `EditConflict` for a published run, because the site would load the run again at startup.
     """
     run = _locked_run(run_pk)
     if run.source == Run.Source.PUBLISHED:

@@ -1,5 +1,3 @@
-"""Filter the list of runs, comparisons, exports and recommendations."""
-
 from datetime import time
 from functools import reduce
 from operator import or_
@@ -22,10 +20,10 @@ from runs.models import Run
 from runs.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
-"""AES verdicts, actionable ones first."""
+"""AES verdicts. Verdicts that need action come first."""
 
 UNACCELERATED = ("hidden", "unused")
-"""Verdicts of hosts that do not use their AES hardware."""
+"""Verdicts for AES hardware that is not used."""
 
 
 class TagsFilter(ValuesFilter):
@@ -36,7 +34,7 @@ class TagsFilter(ValuesFilter):
 
 
 class LibraryFilter(ValuesFilter):
-    """Match the library of the openssl program or of ssh."""
+    """Match if the openssl program or ssh uses the library."""
 
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
         if not values:
@@ -49,7 +47,7 @@ class LibraryFilter(ValuesFilter):
 
 
 class NarrowingFilter(ParameterFilterSet):
-    """Filter all queries of measurements by these parameters."""
+    """Define the filters that all queries of measurements share."""
 
     host = HostsFilter("host__slug", help_text="Key or number of a host. Repeatable.")
     cpu = ValuesFilter("environment__cpu__key")
@@ -94,8 +92,8 @@ class RunFilter(NarrowingFilter):
         return rows.filter(named | Q(run_id__startswith=text.lower()))
 
 
+# `Any`, because mypy does not accept a class that is built at run time as a base class.
 NarrowingForm: Any = NarrowingFilter().get_form_class()
-"""Base form with these filters, built dynamically, so mypy does not recognise it as a class."""
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
-"""Repeatable filters that accept keys."""
+"""Names of the repeatable filters."""

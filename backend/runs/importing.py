@@ -1,5 +1,3 @@
-"""Parse texts, and store them unchanged with their runs."""
-
 import hashlib
 import json
 import logging
@@ -31,19 +29,17 @@ UNITS = ("MB", "MiB")
 MOST_BYTES = 2**60
 CIPHER_CHARACTERS = 100
 FACTS = {"host": 160, "cpu": 200, "os": 200, "openssl": 200}
-"""Maximum lengths of properties that users can correct."""
+"""Maximum length of each property that users can correct."""
+# Parsing holds the GIL: two texts at once would delay all requests.
 _one_at_a_time = Lock()
-"""Lock for parsing, which holds the GIL. Two texts at once would delay all requests."""
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
 
 
 class NoFigures(ValueError):
-    """Raised when no result of the text was imported; the message is the reason."""
+    pass
 
 
 class RunTaken(Exception):
-    """Raised when a run of this text has the run_id of another upload's run."""
-
     def __init__(self, run_id: UUID) -> None:
         super().__init__(f"Another upload has already stored run {run_id}.")
         self.run_id = run_id
@@ -51,7 +47,11 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """Describe a text as received, with the user's choices by section and result."""
+    """Hold a text as received, and the choices of the user.
+
+    `corrections` are by section; the key "" applies to all sections. `joined` maps a section to an
+    earlier section of the same host.
+    """
 
     body: bytes
     hints: Hints = field(default_factory=Hints)
@@ -61,7 +61,7 @@ class ImportRequest:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return everything except the text, as stored JSON."""
+        """Return everything except the text, for storage as JSON."""
         said = {key: words for key, words in self.corrections.items() if words != Corrections()}
         return {
             "hints": asdict(self.hints),
@@ -72,7 +72,7 @@ class ImportRequest:
 
     @property
     def import_id(self) -> UUID:
-        """Return an ID that is equal for the same text and choices."""
+        """Return an ID that is equal for equal texts and choices."""
         asked = hashlib.sha256(canonical_json(self.asked)).hexdigest()
         return uuid5(NAMESPACE, f"{hashlib.sha256(self.body).hexdigest()} {asked}")
 
@@ -88,7 +88,7 @@ class Understood:
 
 @dataclass(frozen=True)
 class Imported:
-    """Describe a stored import; `created` is False if it was stored before."""
+    """Hold a stored import; `created` is False if the text was already stored."""
 
     import_id: UUID
     runs: tuple[Run, ...]
@@ -97,7 +97,7 @@ class Imported:
 
 
 def understand(request: ImportRequest, now: datetime | None = None) -> Understood:
-    """Parse a text without storing it; raise `NotAText` for binary data."""
+    """Parse a text, but store nothing; raise `NotAText` for binary data."""
     text, encoding = received_text(request.body)
     with _one_at_a_time:
         reading = read_text(text, request.hints)
@@ -122,9 +122,9 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
 def store_import(
     request: ImportRequest, *, token: ApiToken | None = None, person: User | None = None
 ) -> Imported:
-    """Store the text and a run per section in one transaction.
+    """Store the text, and a run for each section, in one transaction.
 
-    A text can be imported again if all its runs are deleted. Raises `NoFigures`, `NotAText`,
+    A text can be imported again after all its runs are deleted. Raise `NoFigures`, `NotAText`,
     `RunTaken`, or `OtherHost` if the token is bound to another host.
     """
     now = timezone.now()
@@ -158,7 +158,6 @@ def store_import(
 
 
 def stored_request(import_id: UUID) -> ImportRequest | None:
-    """Return the request of a stored text, or None if the text does not exist."""
     stored = ImportedText.objects.filter(import_id=import_id).first()
     if stored is None:
         return None

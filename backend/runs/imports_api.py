@@ -1,5 +1,3 @@
-"""Implement the API that previews or stores the text output of a tool (POST imports/)."""
-
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -36,12 +34,10 @@ from texts.types import Hints
 
 TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")
 LISTED = 1_000
-"""Maximum number of entries per list in a response. The counts are complete."""
+"""Maximum length of each list in a response. The counts include all entries."""
 
 
 class ImportForm(ParameterForm):
-    """Validate parameters of parsing, and properties of the sections."""
-
     format = Choice(("auto", *FORMATS), help_text="Program that printed the text. Default: auto.")
     preview = Choice(("0", "1"), help_text="1 returns the parsed results without storing them.")
     accept = Choice(("certain", "all"), help_text="Results to import. Default: certain.")
@@ -157,7 +153,6 @@ def _preview(wanted: ImportRequest) -> Mapping[str, Any]:
 
 
 def _stored(wanted: ImportRequest, request: Request) -> Response:
-    """Store a text and return 202, or 200 if it was stored before."""
     imported = store_import(wanted, token=cast(ApiToken, request.auth))
     runs = [stored_run(run, request) for run in imported.runs]
     return Response(

@@ -1,5 +1,3 @@
-"""Process an accepted run into a host, an environment, measurements, levels and speed indices."""
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -38,7 +36,9 @@ from runs.verdicts import judge
 MAX_ATTEMPTS = 5
 
 DERIVED_VERSION = 5
-"""Version of derived rows. Increase it when processing changes, for `renew_runs`."""
+"""Version of derived rows. If processing changes, increase the version, so that `renew_runs`
+processes older runs again.
+"""
 
 TOOLS = ("ssh", "openssl")
 
@@ -49,9 +49,9 @@ def _locked(run_pk: int) -> Run:
 
 @transaction.atomic
 def derive_run(run_pk: int) -> Run:
-    """Derive the rows of an accepted run, or reject it with the reason; ignore other runs.
+    """Derive the rows of an accepted run, or reject the run; ignore a run with another status.
 
-    All other errors are raised; then nothing is stored, and the run remains accepted.
+    After any other error, nothing is stored, and the run remains accepted.
     """
     run = _locked(run_pk)
     if run.status == Run.Status.ACCEPTED:
@@ -61,7 +61,7 @@ def derive_run(run_pk: int) -> Run:
 
 @transaction.atomic
 def renew_run(run_pk: int) -> Run:
-    """Derive the rows of a run again; keep them if its document is damaged."""
+    """Derive the rows of a run again. If the document is damaged, raise and keep the old rows."""
     run = _locked(run_pk)
     json.loads(run.document.received)  # `ValueError` if it was damaged in the database
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):
@@ -173,7 +173,6 @@ def _store_levels(run: Run, measured: Sequence[MeasuredSeries]) -> None:
 
 
 def environment_of(facts: Mapping[str, Any]) -> Environment:
-    """Return the environment of a document, creating it if new."""
     digest = fingerprint(facts)
     environment = Environment.objects.filter(fingerprint=digest).first()
     if environment is not None:
@@ -193,12 +192,10 @@ def environment_of(facts: Mapping[str, Any]) -> Environment:
 
 
 def series_key(series: types.Series) -> str:
-    """Return a text that is unique to the fields of a series."""
     return json.dumps(series, separators=(",", ":"), ensure_ascii=False)
 
 
 def _series_ids(series: Iterable[types.Series]) -> dict[types.Series, int]:
-    """Return the primary keys of these series, creating new ones."""
     wanted = {series_key(configuration): configuration for configuration in series}
     stored = Series.objects.filter(key__in=wanted)
     ids = dict(stored.values_list("key", "pk"))

@@ -1,5 +1,3 @@
-"""Delete old runs in small transactions, so that uploads continue."""
-
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -15,7 +13,7 @@ BATCH_RUNS = 200
 def old_runs(days: int) -> QuerySet[Run]:
     """Return processed runs older than `days`, except each host's latest per environment.
 
-    Published runs are excluded. Age is measured from the newest received run or the current time,
+    Published runs are excluded. Age is measured from the newest upload or the current time,
     whichever is earlier, so that a fast clock deletes no run.
     """
     now = timezone.now()
@@ -37,7 +35,7 @@ def old_runs(days: int) -> QuerySet[Run]:
 
 
 def prune(days: int) -> Iterator[int]:
-    """Delete old runs with documents and derived rows; yield the count of each batch."""
+    """Delete old runs and yield the size of each batch. Batches let uploads continue."""
     while batch := list(old_runs(days).values_list("pk", flat=True)[:BATCH_RUNS]):
         Run.objects.filter(pk__in=batch).delete()
         yield len(batch)

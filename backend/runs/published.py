@@ -1,5 +1,3 @@
-"""Load published results of public pages, with page, author and date."""
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")
 
 @dataclass(frozen=True)
 class Loaded:
-    """Count stored runs, unchanged runs, and results without a cipher."""
+    """Count loaded runs, unchanged runs, and results that were skipped for lack of a cipher."""
 
     loaded: int
     unchanged: int
@@ -35,12 +33,10 @@ def _published_runs() -> list[dict[str, Any]]:
 
 
 def _date(page: Mapping[str, Any]) -> str | None:
-    """Return midnight of the page's date, or None."""
     return f"{page['date']}T00:00:00Z" if page["date"] else None
 
 
 def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert an entry to a run document, omitting results without a cipher."""
     date = _date(entry["page"])
     return {
         "schema": SCHEMA,
@@ -55,7 +51,7 @@ def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
-    """Store and process a run; return False if it is unchanged."""
+    """Store and process a run; return False if the stored run is equal."""
     runs = Run.objects.select_related("document")
     stored = runs.filter(run_id=document["run_id"]).first()
     if stored is not None and stored.document.content_digest == content_digest(document):
@@ -76,7 +72,7 @@ def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
 
 @transaction.atomic
 def load_published() -> Loaded:
-    """Load the published results. Skip unchanged runs and replace corrected ones."""
+    """Load new published results, and replace runs whose results were corrected."""
     loaded = unchanged = nameless = 0
     for entry in _published_runs():
         document = _document(entry)

@@ -1,5 +1,3 @@
-"""Decode the bytes of an upload; reject archives and other binary files."""
-
 MAX_BYTES = 2 * 1024 * 1024
 MAX_LINES = 50_000
 
@@ -14,17 +12,17 @@ MOST_CONTROLS = 0.01
 
 
 class NotAText(ValueError):
-    """Raised when an upload is not text; the message is the reason."""
+    pass
 
 
 class TextTooLarge(NotAText):
-    """Raised when a text exceeds MAX_BYTES or MAX_LINES."""
+    pass
 
 
 def received_text(body: bytes) -> tuple[str, str]:
-    """Decode an upload; return the text and its encoding (UTF-8, UTF-16 with a BOM, or Latin-1).
+    """Return the text and encoding of an upload: UTF-8, UTF-16 with a BOM, or Latin-1.
 
-    Raises `NotAText` for binary files, `TextTooLarge` above 2 MiB or 50,000 lines.
+    Raise `NotAText` for a binary file, or `TextTooLarge` above 2 MiB or 50,000 lines.
     """
     if len(body) > MAX_BYTES:
         raise TextTooLarge(f"The text has {len(body):,} bytes. The limit is {MAX_BYTES:,} bytes.")

@@ -1,8 +1,3 @@
-"""Recompute data after a run is deleted, hidden, shown or moved to another host.
-
-This updates the latest run of the affected hosts, and the verdicts of their other runs.
-"""
-
 from collections.abc import Iterable
 
 from django.db import transaction
@@ -11,19 +6,19 @@ from runs.models import Host, HostWatch, Run
 from runs.verdicts import judge_again
 
 Pair = tuple[int, int]
-"""Primary keys of host and environment."""
+"""Primary keys of a host and an environment."""
 
 
 def pairs_of(runs: Iterable[Run]) -> set[Pair]:
-    """Return the (host, environment) pairs of these runs, ignoring unprocessed runs."""
     pairs = ((run.host_id, run.environment_id) for run in runs)
     return {(host, environment) for host, environment in pairs if host and environment}
 
 
 @transaction.atomic
 def recompute_for(changed: Iterable[Pair]) -> None:
-    """Recompute data derived from the runs of these hosts and environments.
+    """Recompute data that depend on deleted, hidden, shown or moved runs.
 
+    These are the latest run of each host, and the AES verdicts of the remaining runs.
     Change detection runs again in the background.
     """
     pairs = sorted(set(changed))

@@ -1,5 +1,3 @@
-"""Serialize runs and measurements."""
-
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field

@@ -1,7 +1,7 @@
 from django.dispatch import Signal
 
 run_rejected = Signal()
-"""Signal sent with `run` in the transaction that rejects it."""
+"""Sent with `run`, in the transaction that rejects the run."""
 
 runs_changed = Signal()
-"""Signal sent in a transaction that changes the visible runs of a host."""
+"""Sent in a transaction that changes the visible runs of a host."""

@@ -1,5 +1,3 @@
-"""Process accepted runs and prune old ones in Celery tasks."""
-
 import logging
 import time
 from itertools import islice
@@ -20,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 QUEUED_AT_ONCE = 1000
 
+# Ten thousand runs, well within the time limit of a task.
 PRUNED_BATCHES = 50
-"""Number of batches per task: ten thousand runs, well within the time limit."""
 
 
 @shared_task(
@@ -33,12 +31,9 @@ PRUNED_BATCHES = 50
     max_retries=5,
 )
 def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
-    """Derive the rows of an accepted run.
-
-    The attempt is committed first, because a document can kill the process. Retries after a
-    database outage are not counted.
-    """
     waiting = Run.objects.filter(pk=run_pk, status=Run.Status.ACCEPTED)
+    # Count the attempt before processing, because a document can kill the process. Retries after a
+    # database outage do not count.
     if not waiting.update(attempts=F("attempts") + int(self.request.retries == 0)):
         return
     started = time.perf_counter()
@@ -50,7 +45,7 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
 
 @shared_task
 def queue_waiting_runs() -> None:
-    """Queue runs that have waited too long. Duplicate tasks do nothing."""
+    """Queue runs that have waited too long. A second task for a run does nothing."""
     late = Run.objects.filter(
         status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - settings.REQUEUE_AFTER
     )

@@ -1,5 +1,3 @@
-"""Define database triggers that log changed runs for the analytics copies."""
-
 CHANGES = """
 CREATE TABLE runs_change (
     transaction_id xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -37,8 +35,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 CREATE TRIGGER note_changed_environments AFTER UPDATE ON runs_environment
 FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 """
-"""Triggers that add a row for each committed change of a visible run; a row without a run means all
-runs.
+"""Triggers that log each change of a visible run. A row without `run_id` means all runs.
 
-`compare.engine` describes how copies read it.
+`compare.engine` describes how the analytics copies read the log.
 """

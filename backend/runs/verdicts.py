@@ -1,7 +1,8 @@
-"""Determine the AES verdict of runs.
+"""Determine the AES verdicts of runs.
 
-Published and imported results often have the masked series in a separate run. A verdict then
-combines the runs of a host in one environment, independent of their order of arrival.
+A verdict compares results with and without AES hardware. Published and imported results often
+have the two kinds in separate runs. The verdict then combines the runs of a host in one
+environment, whatever the order of the uploads.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from runs.models import Measurement, Run
 from runs.models.run import RunQuerySet
 
 SIBLINGS = 20
-"""Number of latest runs of the same host and environment to combine."""
+"""Maximum number of runs of a host and environment to combine."""
 
 FIELDS = (
     "acceleration",
@@ -27,9 +28,9 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 
 
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    """Set the verdict of a run before it is stored.
+    """Set the verdict of a run before the run is stored.
 
-    The verdict of an incomplete run also uses the host's other runs, and updates their verdicts.
+    For an incomplete run, also use other runs of the host, and update the verdicts of those runs.
     """
     if is_complete(measured):
         _set_verdict(run, measured, facts)
@@ -49,8 +50,8 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 def judge_again(host_pk: int, environment_pk: int) -> None:
     """Update the verdicts of a host's latest runs in an environment.
 
-    Call this function after a run was hidden, shown, deleted or moved, because the verdicts of
-    incomplete runs may have used that run.
+    Call this function after a run was hidden, shown, deleted or moved, because verdicts of other
+    runs may depend on that run.
     """
     parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))
     together = _united(parts)
@@ -69,7 +70,7 @@ def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[st
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
-    """Return whether a test cipher was measured with and without AES hardware."""
+    """Return whether a cipher of `TELLING` was measured with and without AES hardware."""
     modes: dict[str, set[str]] = {}
     for result in measured:
         if result.series.cipher in TELLING:
@@ -78,7 +79,7 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
 
 
 def _united(parts: Iterable[tuple[Run, Sequence[MeasuredSeries]]]) -> list[MeasuredSeries]:
-    """Return each series once, from its latest run."""
+    """Return each series once, from the latest run with that series."""
     united: dict[Series, MeasuredSeries] = {}
     for _, measured in sorted(parts, key=_made_at, reverse=True):
         for result in measured:
@@ -92,7 +93,7 @@ def _made_at(part: tuple[Run, object]) -> tuple[str, str]:
 
 
 def _measured(runs: RunQuerySet) -> list[tuple[Run, list[MeasuredSeries]]]:
-    """Return the latest visible runs with their series."""
+    """Return the latest visible runs with the series that verdicts use."""
     counted = runs.counted().order_by("-id")[:SIBLINGS]
     parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {run.pk: (run, []) for run in counted}
     rows = Measurement.objects.filter(

@@ -1,5 +1,3 @@
-"""Test that lists in /admin/ reject invalid parameters with 400 or ignore them."""
-
 import pytest
 from django.contrib import admin
 from django.db.models import Model

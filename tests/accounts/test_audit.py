@@ -1,5 +1,3 @@
-"""Test the entries of the audit log and the triggers that make it append-only."""
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,7 +31,7 @@ def test_the_database_refuses_to_alter_or_delete_an_entry() -> None:
 
 @contextmanager
 def never_emptied() -> Iterator[None]:
-    """Restore the trigger of a real site, which tests/conftest.py disables."""
+    # tests/conftest.py disables this trigger, which a real site has.
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_auditentry ENABLE TRIGGER audit_is_never_emptied")
         yield

@@ -1,5 +1,3 @@
-"""Test that `manage.py create_token` prints a working token and rejects invalid options."""
-
 from io import StringIO
 
 import pytest

@@ -1,5 +1,3 @@
-"""Serve the same response to every connection: immediately, late or byte by byte."""
-
 import contextlib
 import gzip
 import json
@@ -11,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 TLS_HANDSHAKE = b"\x16"
+# In a response, the server replaces this text with the run_id of the uploaded document.
 NAMED = b"RUN_ID"
-"""Placeholder in a response for the run_id of the uploaded document."""
 ACCEPTED = b'HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\n{"run_id": "RUN_ID"}'
 
 
@@ -29,9 +27,9 @@ def http_answer(status: int, body: object, headers: Mapping[str, str] | None = N
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Respond after a delay, with a byte every `drip` seconds, then close the connection.
+    """Respond after `delay` seconds, one byte every `drip` seconds; then close the connection.
 
-    Each run gets the next of several responses; the last one repeats.
+    Each upload removes one response from the list, except the last response.
     """
 
     daemon_threads = True
@@ -56,8 +54,6 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 class Handler(socketserver.StreamRequestHandler):
-    """Read each request to its end, so that closing does not reset the connection."""
-
     server: Server
 
     def handle(self) -> None:
@@ -71,6 +67,7 @@ class Handler(socketserver.StreamRequestHandler):
         while (line := self.rfile.readline()).strip():
             name, _, text = line.decode("latin-1").partition(":")
             headers[name.lower()] = text.strip()
+        # Closing a socket with unread data resets the connection, so read the whole request.
         body = self.rfile.read(int(headers.get("content-length", 0)))
         self.server.asked.append(method)
         answer, run_id = self.server.answers[0], "none"

@@ -1,5 +1,3 @@
-"""Provide programs to measure and agent runs for the agent's tests."""
-
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -22,13 +20,11 @@ from tests.agent.running import (
 
 @pytest.fixture(scope="session")
 def sshd_option(sshd: str) -> tuple[str, str]:
-    """Return the option that makes the agent use the tests' sshd."""
     return ("--sshd", sshd)
 
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
-    """Start the process from which all runs are forked."""
     forks = Forks(AGENT)
     yield forks
     forks.close()
@@ -36,8 +32,6 @@ def forks() -> Iterator[Forks]:
 
 @pytest.fixture
 def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
-    """Run the agent with its own home folder, and wait until it exits."""
-
     def run(
         *arguments: str,
         before: str = "",
@@ -53,7 +47,6 @@ def run_agent(tmp_path: Path, forks: Forks) -> RunAgent:
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Return a function that starts a server, which sends these responses in turn."""
     servers: list[Server] = []
 
     def start(*answers: bytes, delay: float = 0.0, drip: float = 0.0) -> Server:
@@ -69,6 +62,8 @@ def serve() -> Iterator[Serve]:
         server.server_close()
 
 
+# Transfer a fixed number of MiB per try. In the usual 0.2 s, a busy host transfers too little to
+# determine the CPU time of a byte.
 SIZED = """
 import collections
 pipeline, steady = agent.pipeline_try, agent.steady_try
@@ -83,15 +78,13 @@ def by_amount(server, channel, mib):
 agent.STEADY_MAX_SECONDS = agent.TRY_SECONDS
 agent.pipeline_try, agent.steady_try = by_amount, sized
 """
-"""Transfer a fixed number of MiB per try, because a busy host transfers too little in 0.2 s to
-determine the CPU time of a byte."""
 
 
 @pytest.fixture(scope="session")
 def tiny_run(
     tmp_path_factory: pytest.TempPathFactory, sshd_option: tuple[str, str], forks: Forks
 ) -> dict[str, Any]:
-    """Return the document of a real run of two ssh and two openssl ciphers."""
+    """Measure two ssh and two openssl ciphers; add the agent's output to the document as `said`."""
     home = tmp_path_factory.mktemp("tiny")
     output = home / "run.json"
     names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"

@@ -1,6 +1,6 @@
-"""Run the agent in forks of a process that has loaded it, instead of starting Python each time.
+"""Run the agent in forks of one process, because starting Python for each run takes longer.
 
-Started with the agent's file and a socket number as arguments, this module is that process.
+That process runs this file. The arguments are the agent's file and the number of a socket.
 """
 
 import json
@@ -25,8 +25,6 @@ class Finished(NamedTuple):
 
 
 class Forks:
-    """Run the agent in forks of one Python process."""
-
     def __init__(self, agent: Path) -> None:
         self._asking, asked = socket.socketpair()
         with asked:
@@ -39,7 +37,7 @@ class Forks:
     def run(
         self, arguments: Sequence[str], before: str, env: Mapping[str, str], timeout: float
     ) -> Finished:
-        """Run the agent; `before` is code that changes its constants first."""
+        """Run the agent; `before` is Python code to execute first, e.g. to change constants."""
         asked = {"arguments": arguments, "before": before, "env": dict(env)}
         (out, out_end), (err, err_end) = os.pipe(), os.pipe()
         socket.send_fds(self._asking, [b"\n"], [out_end, err_end])
@@ -68,7 +66,7 @@ def _whole(end: int) -> str:
 
 
 def _line(connection: socket.socket) -> Any:
-    """Read one line of JSON and no byte of the next line; return None at the end."""
+    # Read byte by byte: a larger read could also take the start of the next message.
     text = b""
     while not text.endswith(b"\n"):
         more = connection.recv(1)
@@ -79,7 +77,6 @@ def _line(connection: socket.socket) -> Any:
 
 
 def _serve(agent: str, connection: socket.socket) -> None:
-    """Fork for each received line; return in the forks, which then become the agent."""
     sys.path[:0] = [agent, str(PROJECT)]
     from tests.agent import whole
 

@@ -1,5 +1,3 @@
-"""Run the agent as a program."""
-
 import json
 import os
 import subprocess
@@ -17,20 +15,19 @@ from tests.agent.forked import Finished
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "agent" / "ciphermark_agent"
 _folder = tempfile.TemporaryDirectory(prefix="agent-under-test-")
+# The agent as one file, as Ciphermark serves it at `/agent.py`
 AGENT = Path(_folder.name) / "agent.py"
-"""The agent as one file, as `/agent.py` serves it."""
 AGENT.write_bytes(build_agent(PACKAGE))
 # Measure a fast and a slow cipher, with one try of a fraction of a second.
 TINY = ("--ciphers", "aes128-ctr,3des-cbc", "--tries", "1", "--seconds", "0.2")
+# Accept disturbed tries. Tests run in parallel, so the agent would repeat each try three times.
 ONCE = "agent.MAX_REPEATS = 0\n"
-"""Accept disturbed tries: tests run in parallel, and the agent would make each try three times."""
 
 
 RunAgent = Callable[..., Finished]
 
 
 def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment in which the agent keeps its files below `home`."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "http_proxy", "HTTP_PROXY"):
         kept.pop(name, None)
@@ -40,14 +37,14 @@ def agent_environment(home: Path, extra: Mapping[str, str] | None = None) -> dic
 
 
 def waiting_for_nothing(arguments: Sequence[str]) -> Sequence[str]:
-    """Skip the wait for an idle CPU, because tests run in parallel."""
+    # Tests run in parallel, so the agent would wait for an idle CPU in vain.
     if arguments and arguments[0] == "run" and "--wait" not in arguments:
         return [*arguments, "--wait", "0"]
     return arguments
 
 
 def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
-    """Return the command of the agent; `before` is code that changes its constants first."""
+    """Return the agent's command line; `before` is Python code to execute first."""
     arguments = waiting_for_nothing(arguments)
     if not before:
         return [sys.executable, "-W", "error", str(AGENT), *arguments]
@@ -77,7 +74,6 @@ print('+F:25:%s:' % name + ':'.join('%d.00' % (count * int(size)) for size in si
 
 
 def write_program(path: Path, code: str) -> str:
-    """Write an executable Python program that replaces another program."""
     path.write_text(f"#!{sys.executable} -IS\n{code}\n")  # options that halve the startup time
     path.chmod(0o755)
     return str(path)
@@ -87,19 +83,16 @@ STAND_IN = write_program(Path(_folder.name) / "openssl", FAST_OPENSSL)
 
 
 def of_openssl(program: str, ciphers: str = "rc4", tries: int = 1) -> tuple[str, ...]:
-    """Return the arguments of a run that measures only this openssl."""
     words = ("--tools", "openssl", "--openssl", program, "--ciphers", ciphers)
     return (*words, "--tries", str(tries))
 
 
 QUICK_RUN = of_openssl(STAND_IN)
-"""Arguments of a run that measures almost nothing."""
 TOKEN = {"CIPHERMARK_TOKEN": "cmk_secret_0123456789"}
 ONE_CIPHER = ("run", *QUICK_RUN, "--progress", "none")
 
 
 def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
-    """Run a program until it exits, and return its output."""
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, env=env
     )
@@ -110,7 +103,6 @@ def finished(command: Sequence[str], env: Mapping[str, str]) -> Finished:
 def started(
     home: Path, words: Sequence[str], before: str = "", **streams: Any
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Run an agent during the context, and stop it at exit."""
     command, env = agent_command(words, before), agent_environment(home)
     with subprocess.Popen(command, env=env, text=True, **streams) as child:
         try:
@@ -124,7 +116,6 @@ def no_json(text: str) -> None:
 
 
 def sound(done: Finished) -> dict[str, Any]:
-    """Return the document of a successful run, which must be valid without NaN or Infinity."""
     assert done.code == 0, done.err
     document: dict[str, Any] = json.loads(done.out, parse_constant=no_json)
     assert validate_run_document(document) == []
@@ -132,17 +123,14 @@ def sound(done: Finished) -> dict[str, Any]:
 
 
 def reasons(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the reason for each cipher that was not measured."""
     return {entry["cipher"]: entry["reason"] for entry in document["skipped"]}
 
 
 def spool(home: Path) -> Path:
-    """Return the spool of an agent with this home folder."""
     return home / ".local/state/ciphermark/spool"
 
 
 def configure(home: Path, settings: str) -> Path:
-    """Write these lines to the agent's configuration file."""
     path = home / ".config/ciphermark/agent.ini"
     path.parent.mkdir(parents=True)
     path.write_text(f"[agent]\n{settings}\n")

@@ -2,12 +2,14 @@
 
     make side-by-side ARGS="[--pinned] [--sshd PATH] [--pairs N] [--seconds S] [NAME ...]"
 
-This is not a test, because it needs an idle host and several minutes. The pipeline by hand uses a
-shell, a running `sshd -D`, and the clock of the remote end before and after its `cat`. The agent
-uses its `pipeline_try` in another process. Both transfer the same number of bytes, and their order
-changes from pair to pair. Results vary by 10 to 15 % with the cores that the scheduler chooses;
-`--pinned` gives ssh and sshd a core each on both sides, which shows smaller differences. The
-interval is that of the median by ranks, without assumptions about the noise.
+This is not a test, because it needs an idle host and several minutes. The manual pipeline consists
+of a shell and a running `sshd -D`. The remote end reads the clock before and after `cat`. The agent
+runs `pipeline_try` in another process. The agent and the pipeline transfer the same number of
+bytes, and the order changes from pair to pair.
+
+Results vary by 10 to 15 % with the cores that the scheduler chooses. `--pinned` runs ssh on one
+core and sshd on another core, for both the agent and the pipeline, which shows smaller differences.
+The interval of the median is based on ranks and makes no assumptions about the noise.
 """
 
 import argparse
@@ -38,14 +40,14 @@ LOOPBACK = ("-o", "ListenAddress=127.0.0.1")
 
 
 class PinnedTransfer(agent.Transfer):
-    """Pin all processes to the same two cores, including those that the agent does not pin."""
+    """Pin ssh and sshd to one core each, including the processes that the agent does not pin."""
 
     def __init__(self, server: Any, channel: Any, source: int, _: Any) -> None:
         super().__init__(server, channel, source, (CLIENT_CPU, SERVER_CPU))
 
 
 class Pair(NamedTuple):
-    """Store the rates of both transfers in bytes per second, and the agent's share of a core."""
+    """Hold both rates in bytes per second, and in `agent_cpu` the agent's share of a core."""
 
     agent: float
     hand: float
@@ -57,7 +59,7 @@ class Pair(NamedTuple):
 
 
 def median_interval(values: list[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the median from order statistics (binomial, Conover 3.2)."""
+    """Return the 95 % confidence interval of the median, from order statistics (Conover 3.2)."""
     ordered, n = sorted(values), len(values)
     below, rank = 0.0, 0
     while rank < n // 2:
@@ -75,7 +77,7 @@ def say(text: str) -> None:
 
 
 def answer_tries(sshd: str, pinned: bool) -> None:
-    """Run the agent's half in its own process: answer each line `CIPHER MIB` with a sample."""
+    """Read lines `CIPHER MIB` from standard input; measure each and print a sample as JSON."""
     ssh = agent.find_program("ssh", None)
     assert ssh, "no ssh on this machine"
     if pinned:
@@ -94,7 +96,6 @@ def answer_tries(sshd: str, pinned: bool) -> None:
 
 
 def own_cpu() -> float:
-    """Return CPU seconds of this process without its children."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
@@ -103,7 +104,7 @@ def own_cpu() -> float:
 def agent_tries(
     sshd: str, pinned: bool
 ) -> Iterator[tuple[Callable[[str, int], dict[str, Any]], Path]]:
-    """Yield a function that runs a try of the agent, and the folder with its keys."""
+    """Yield a function that measures a try with the agent, and the folder of the agent's keys."""
     command = [sys.executable, __file__, "--answer", "--sshd", sshd, *["--pinned"] * pinned]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -123,7 +124,6 @@ def agent_tries(
 
 @contextmanager
 def standing_sshd(sshd: str, folder: Path, pinned: bool) -> Iterator[int]:
-    """Yield the port of an ordinary `sshd -D` with the agent's keys and configuration."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
@@ -153,7 +153,7 @@ def wait_until_open(port: int) -> None:
 
 
 def typed_by_hand(folder: Path, port: int, pinned: bool, cipher: str, mib: int) -> float:
-    """Run a pipeline by hand; return its bytes per second as timed by the remote end."""
+    """Return the bytes per second of a shell pipeline, as timed at the remote end."""
     options = ["-F", "/dev/null", "-T", "-i", str(folder / "user_key"), "-p", str(port)]
     for option in (
         "IdentitiesOnly=yes",

@@ -1,5 +1,3 @@
-"""Install a fake `systemctl` that records its commands, for hosts without systemd."""
-
 from pathlib import Path
 
 from tests.agent.running import STAND_IN, write_program
@@ -20,8 +18,6 @@ elif verb.startswith('is-'):
 
 
 class Systemctl:
-    """Install a fake systemctl in a folder for PATH, and record its commands."""
-
     def __init__(self, home: Path) -> None:
         self.folder = home / "systemctl"
         self.folder.mkdir()
@@ -30,7 +26,7 @@ class Systemctl:
         (self.folder / "openssl").symlink_to(STAND_IN)  # a program to measure
 
     def changes(self) -> list[str]:
-        """Return the commands since the last call, without queries."""
+        """Return the commands since the last call of this method, without queries."""
         lines = self._log.read_text().splitlines() if self._log.exists() else []
         self._log.write_text("")
         return [line for line in lines if not any(word in line for word in ("is-", "show-"))]

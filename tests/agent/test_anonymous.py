@@ -1,5 +1,3 @@
-"""Test that no text in the document of `--anonymous` contains the account or host name."""
-
 import json
 from pathlib import Path
 
@@ -25,7 +23,6 @@ agent.socket.gethostname = lambda: 'nas.example.org'
 
 
 def words_of_openssl(folder: Path, version: str, reason: str) -> tuple[str, ...]:
-    """Return arguments of an anonymous run with this openssl version, and its error on rc4."""
     code = FAST_OPENSSL.replace("print('OpenSSL 3.0.19 27 Jan 2026')", f"print({version!r})")
     code = f"import sys\nif 'rc4' in sys.argv: sys.exit({reason!r})\n{code}"
     fake = write_program(folder / "openssl", code)

@@ -1,5 +1,3 @@
-"""Test that the agent saves the run and explains the problem if a server is slow or faulty."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Test the properties that the agent reads on other hosts, from copies of their files."""
-
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpui
 
 
 def cpuinfo(*parts: str, implementer: str = "0x41") -> str:
-    """Return the /proc/cpuinfo of a 64-bit kernel for ARM cores with these part numbers."""
     return "\n".join(
         f"processor\t: {number}\nBogoMIPS\t: 48.00\nFeatures\t: {FEATURES}\n"
         f"CPU implementer\t: {implementer}\nCPU architecture: 8\nCPU variant\t: 0x2\n"

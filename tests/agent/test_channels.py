@@ -1,5 +1,3 @@
-"""Test MAC and compression as dimensions of ssh series."""
-
 import pytest
 
 from tests.agent import whole as agent
@@ -49,7 +47,7 @@ def test_anything_else_than_asked_for_is_noticed(
 def test_macs_and_compression_are_measured_and_verified(
     run_agent: RunAgent, sshd_option: tuple[str, str]
 ) -> None:
-    """Include hmac-md5, which no current sshd offers by default."""
+    # No current sshd offers hmac-md5 by default.
     done = run_agent(
         "run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1",
         "--seconds", "0.1", "--macs", "hmac-md5", "--compression", before=ONCE,

@@ -1,5 +1,3 @@
-"""Test that CPU seconds per byte do not depend on the duration of a try (docs/method.md)."""
-
 import multiprocessing
 import os
 import subprocess
@@ -8,20 +6,20 @@ from typing import Any
 
 from tests.agent import whole as agent
 
+# The sizes are in MiB. The short try costs little more than the minimum for a result. For slow
+# ciphers, see test_ssh_readings.py.
 CIPHER, SHORT, LONG = "chacha20-poly1305@openssh.com", 256, 768
-"""Cipher, and MiB of a short and a long try. The short try costs little more than the minimum for a
-result. See `test_ssh_readings.py` for slow ciphers."""
 
+# Maximum number of pairs of tries. On a shared host, the CPU seconds of a try vary by 5 to 20 %.
+# The test therefore fails only if all pairs differ by more than 5 % in the same direction, which
+# happens by chance once in 4,096 times.
 PAIRS = 12
-"""Maximum number of alternating pairs of tries. A try's CPU seconds vary by 5 to 20 % on a shared
-host. Short and long tries differ by more than 5 % if all pairs do so in one direction, which
-happens by chance once in 4,096 times."""
 
 
 def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
     """Return CPU seconds per 10^9 bytes, of both ends together and of the busier end.
 
-    None if a busy host transferred too few bytes.
+    Return None if a busy host transferred too few bytes.
     """
     ends = [sample["client_cpu_seconds"], sample["server_cpu_seconds"]]
     if None in ends:
@@ -30,7 +28,6 @@ def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
-    """Return both ratios for enough pairs to show whether they agree within 5 %."""
     channel = agent.Channel(CIPHER)
     ratios: tuple[list[float], list[float]] = ([], [])
     with agent.PrivateServer(agent.find_program("ssh", None) or "", sshd) as server:
@@ -52,17 +49,14 @@ def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
 
 
 def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(sshd: str) -> None:
-    """Exclude the fixed cost of a stream (0.1 to 0.2 s) from both tries.
-
-    Runs in a process without other children, because the agent reaps every child.
-    """
+    # The fixed cost of a stream (0.1 to 0.2 s) is excluded from both tries.
+    # The agent reaps every child of its process, so the tries need a process of their own.
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         ratios = process.submit(ratios_of_long_to_short, sshd).result()
     assert all(one and min(one) < 1.05 and max(one) > 0.95 for one in ratios), ratios
 
 
 def sessions(sshd: str) -> tuple[int, int]:
-    """Return the session IDs of ssh and sshd during a transfer."""
     ssh = agent.find_program("ssh", None) or ""
     with agent.PrivateServer(ssh, sshd) as server:
         server.prepare()
@@ -73,7 +67,7 @@ def sessions(sshd: str) -> tuple[int, int]:
 
 
 def test_sshd_gets_its_own_share_of_the_cpu_as_a_daemon_does(sshd: str) -> None:
-    """Expect two sessions, because Linux divides CPU time between sessions (sched_autogroup)."""
+    # Linux divides CPU time between sessions (sched_autogroup).
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         of_ssh, of_sshd = process.submit(sessions, sshd).result()
     assert of_ssh != of_sshd

@@ -1,5 +1,3 @@
-"""Test that runs remain in the spool until Ciphermark confirms the upload."""
-
 import json
 import re
 import shlex
@@ -18,7 +16,6 @@ OK = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
 
 @pytest.fixture
 def spooled(tmp_path: Path) -> Path:
-    """Create a run in the spool and return its path."""
     path = spool(tmp_path) / "run-0b8f3c1e.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"schema": "ciphermark/run/1", "run_id": "0b8f3c1e"}')

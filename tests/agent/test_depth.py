@@ -1,5 +1,3 @@
-"""Test the duration, measurements and end of a series at the three depths."""
-
 import pytest
 
 from tests.agent import whole as agent
@@ -9,7 +7,6 @@ SSH_CIPHERS = [f"cipher{number}" for number in range(10)]
 
 
 def planned_seconds(depth: str) -> float:
-    """Return the estimate for ten ssh ciphers and a current openssl."""
     options = agent.run_options(agent.command_line({}).parse_args(["run", depth]))
     run = agent.Run(options, agent.Progress("none"))
     run.inspected = agent.Openssl("openssl", mask=("X", "y"))
@@ -35,7 +32,7 @@ def series_of(rates: list[float]) -> agent.Series:
 
 
 def test_a_series_ends_when_its_median_is_known_within_the_share() -> None:
-    """Compare 1.2533 * 1.4826 * MAD / sqrt(n) with the median, here 1.8581 * 2 / 3 / 100."""
+    # 1.2533 * 1.4826 * MAD / sqrt(n) relative to the median is 1.8581 * 2 / 3 / 100.
     rates = [96e6, 97e6, 98e6, 98e6, 100e6, 102e6, 102e6, 103e6, 104e6]
     assert series_of(rates).uncertainty() == pytest.approx(1.2533 * 1.4826 * 0.02 / 3)
     assert series_of(rates).complete(0.02)

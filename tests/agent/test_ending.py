@@ -1,5 +1,3 @@
-"""Test that all processes that the agent started end with the agent."""
-
 import json
 import signal
 import subprocess
@@ -17,6 +15,7 @@ from tests.agent.running import ONCE, RunAgent, spool, started
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
+# The first transfer of 3des-cbc runs until the test stops the agent.
 ENDLESS = """
 known = agent.pilot_mib
 agent.pilot_mib = lambda channel, *words: (
@@ -24,14 +23,12 @@ agent.pilot_mib = lambda channel, *words: (
 )
 agent.TRY_SECONDS = 3600.0
 """
-"""Keep the first 3des-cbc transfer running until the test stops it."""
 
 
 @contextmanager
 def running_agent(
     home: Path, *arguments: str, before: str = ENDLESS
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Yield an agent that remains in the first transfer of 3des-cbc."""
     with started(
         home,
         ("run", *arguments),
@@ -45,7 +42,7 @@ def running_agent(
 
 
 def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """Return all processes below the agent once a stream is running."""
+    """Wait until a transfer runs, and return all processes below the agent."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         found = psutil.Process(child.pid).children(recursive=True)
@@ -56,7 +53,6 @@ def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
 
 
 def name_of(process: psutil.Process) -> str:
-    """Return the program of a process; empty if it has ended."""
     try:
         return process.name()
     except psutil.NoSuchProcess:
@@ -64,7 +60,6 @@ def name_of(process: psutil.Process) -> str:
 
 
 def stragglers(processes: list[psutil.Process]) -> list[psutil.Process]:
-    """Return processes that are still alive after 30 s."""
     return list(psutil.wait_procs(processes, timeout=30)[1])
 
 
@@ -84,6 +79,7 @@ def test_a_signal_ends_everything_and_removes_the_folder(
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+# Interrupt the agent in the second round, however fast the host is.
 INTERRUPTED = """
 import os, signal
 step, window = agent.Progress.step, agent.steady_window
@@ -96,13 +92,12 @@ def interrupted(*words):
     return window(*words)
 agent.Progress.step, agent.steady_window = said, interrupted
 """
-"""Press Ctrl-C during the stream of the second round, independent of the host's speed."""
 
 
 def test_an_interrupted_run_keeps_what_it_has_measured(
     run_agent: RunAgent, tmp_path: Path, sshd: str
 ) -> None:
-    """Interrupt in the second round, when each ssh method has a try and openssl has none."""
+    # In the second round, each ssh method has a try and openssl has none.
     words = ("run", "--sshd", sshd, "--ciphers", "aes128-ctr,rc4", "--seconds", "0.2")
     done = run_agent(*words, before=ONCE + INTERRUPTED)
     assert done.code == 1, done.err

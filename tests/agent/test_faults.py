@@ -1,5 +1,3 @@
-"""Test that the agent reports the cause if a program is missing, broken or hangs."""
-
 import os
 import re
 import shutil
@@ -48,7 +46,6 @@ def test_without_ssh_its_ciphers_are_skipped_and_not_called_unknown(
 
 
 def test_an_ssh_that_cannot_list_its_ciphers_says_why(run_agent: RunAgent, tmp_path: Path) -> None:
-    """Cover a user ID without an entry in the passwd file."""
     code = "import sys; sys.exit('No user exists for uid 12345')"
     ssh = write_program(tmp_path / "ssh", code)
     words = ("run", "--ssh", ssh, "--openssl", STAND_IN, "--tries", "1")
@@ -88,7 +85,7 @@ def test_an_unknown_default_cipher_is_null_with_the_reason(
 def test_a_target_may_be_an_address_with_a_port(
     run_agent: RunAgent, target: str, words: str
 ) -> None:
-    """Expect a split URL. ssh before 7.7 rejects URLs, and no ssh accepts IPv6 in URLs."""
+    # The agent splits URLs: ssh before 7.7 rejects URLs, and no ssh accepts IPv6 in URLs.
     done = run_agent("run", "--dry-run", "--target", target, "--ciphers", "aes128-ctr")
     assert done.code == 0, done.err
     assert f"-c aes128-ctr {words}" in done.out
@@ -131,7 +128,7 @@ def test_an_openssl_that_never_answers_is_asked_for_no_figure(
 def test_the_time_that_is_left_never_rises(
     slow: float, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Slow only the warm-ups, so that they mispredict the later tries."""
+    # Only the warm-ups are slow, so their durations mispredict the later tries.
     clock = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     progress = agent.Progress("live")

@@ -1,5 +1,3 @@
-"""Test that missing or implausible results are reported with a reason."""
-
 from pathlib import Path
 
 import pytest

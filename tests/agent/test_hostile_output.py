@@ -1,5 +1,3 @@
-"""Test that the agent writes a valid document for any output of tools or the kernel."""
-
 import re
 from pathlib import Path
 
@@ -22,7 +20,6 @@ MANY = "9" * 5000  # more digits than Python converts to a number
 
 
 def answering(line: str, out: str = "+H:16384\\n+F:25:RC4:1000.00") -> str:
-    """Return the code of an openssl with this output for rc4 and valid output for others."""
     return (
         f"import sys\nif 'rc4' in sys.argv:\n"
         f"    print({line!r}.replace('~', chr(10)), file=sys.stderr)\n"

@@ -1,5 +1,3 @@
-"""Test that escape sequences in files and responses never reach the terminal."""
-
 import json
 from pathlib import Path
 from typing import Any
@@ -12,12 +10,11 @@ from tests.sample_documents import openssl_measurement, run_document, ssh_measur
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e\u2066"
 
+# The values of these members control the output of `show`.
 KEPT = {"schema", "tool", "method", "acceleration", "operation"}
-"""Members whose values control the output of `show`."""
 
 
 def hostile(value: Any, name: str = "") -> Any:
-    """Return the value with every text, except those in `KEPT`, replaced by a hostile one."""
     if isinstance(value, dict):
         return {key: hostile(inner, key) for key, inner in value.items()}
     if isinstance(value, list):

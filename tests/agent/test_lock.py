@@ -1,5 +1,3 @@
-"""Test that agents of one account measure one by one, and other accounts do not block them."""
-
 import fcntl
 import json
 import os
@@ -21,7 +19,6 @@ WAITS = "Another agent is measuring this machine; waiting up to 60 min."
 
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
-    """Return the file that this test's agents lock."""
     path = tmp_path / LOCK
     path.parent.mkdir(parents=True)
     path.touch(0o600)
@@ -30,7 +27,6 @@ def lock(tmp_path: Path) -> Path:
 
 @contextmanager
 def held(lock: Path, how: int = 0) -> Iterator[None]:
-    """Hold the lock as a measuring agent does."""
     descriptor = os.open(lock, os.O_RDWR if lock.is_file() else os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -41,7 +37,6 @@ def held(lock: Path, how: int = 0) -> Iterator[None]:
 
 @contextmanager
 def waiting_agent(home: Path, output: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Yield a run that has reported that it is waiting for another agent."""
     words = ("run", *QUICK_RUN, "--output", str(output))
     with started(home, words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
         assert child.stderr is not None

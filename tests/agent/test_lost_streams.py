@@ -1,5 +1,3 @@
-"""Test that a closed terminal, pipe or device does not lose a measured run."""
-
 import fcntl
 import json
 import os
@@ -34,7 +32,6 @@ RUN = ("run", *QUICK_RUN)
 
 @pytest.fixture
 def endless_words(tmp_path: Path) -> list[str]:
-    """Return arguments of a run whose third try never ends; a file marks the start of each try."""
     stop = (
         "import glob, os, sys, time\n"
         f"tried = {str(tmp_path)!r} + '/tried'\n"
@@ -46,7 +43,7 @@ def endless_words(tmp_path: Path) -> list[str]:
 
 
 def by_shell(home: Path, line: str, words: Words) -> Finished:
-    """Run the agent with this shell line, in which "$@" is the command."""
+    """Run the agent with a shell line in which `"$@"` is the agent's command."""
     command = ["bash", "-c", line, "bash", *agent_command(words)]
     return finished(command, agent_environment(home, TOKEN))
 
@@ -66,7 +63,6 @@ def tried_thrice(home: Path) -> bool:
 
 
 def hang_up(home: Path, words: Words, at_hang_up: Any = signal.SIG_DFL) -> int:
-    """Run at a terminal that closes during the third try; return the exit code."""
     master, slave = os.openpty()
 
     def own_terminal() -> None:

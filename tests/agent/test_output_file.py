@@ -1,5 +1,3 @@
-"""Test that `--output` writes files, links, devices and FIFOs like a shell."""
-
 import json
 import os
 import threading

@@ -1,5 +1,3 @@
-"""Test the agent on the oldest supported and the newest Python, with modules missing."""
-
 import json
 import os
 import re
@@ -27,7 +25,6 @@ from tests.agent.test_ending import ENDLESS, name_of, running_agent, stragglers,
 
 
 def versions_found() -> list[str]:
-    """Return the Python versions installed by pyenv, oldest first, and the current one."""
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found = {}
     for path in root.glob("versions/3.*/bin/python3"):
@@ -90,8 +87,8 @@ def test_a_container_without_proc_gives_nulls_and_figures(
     assert all(sample["foreign_cpu"] is None for sample in samples)
 
 
+# A second transfer would take another minute to time out.
 GIVEN_UP = "agent.MOST_FAILURES = 1"
-"""Stop after one failure, because a second transfer would time out a minute later."""
 
 
 def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd: str) -> None:

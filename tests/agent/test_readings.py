@@ -1,5 +1,3 @@
-"""Test that the agent reads a host's properties exactly, and unknown properties as None."""
-
 import hashlib
 import time
 from collections.abc import Callable
@@ -138,7 +136,6 @@ QUIET_AFTER = QUIET._replace(times=agent.CpuTimes(90.0, 0.5, 200.0))
 
 
 def codes(after: agent.MachineState = QUIET_AFTER, **changes: object) -> list[str]:
-    """Return the condition codes of a run that is undisturbed except for these changes."""
     asked: dict[str, object] = {
         "foreign": 0.01,
         "before": QUIET,
@@ -164,7 +161,7 @@ def test_each_doubt_has_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_foreign_cpu_does_not_count_our_own_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare with the agent's own readings, regardless of other processes."""
+    # Compare with the agent's own readings, so that other processes do not matter.
     times: list[agent.CpuTimes] = []
     own: list[float] = []
 
@@ -199,7 +196,6 @@ def test_the_machine_id_cannot_be_read_from_the_document() -> None:
 
 
 def quiet_after(monkeypatch: pytest.MonkeyPatch, readings: list[float | None]) -> list[str]:
-    """Return the messages printed while waiting, given these foreign CPU readings."""
     left, now = iter(readings), [0.0]
 
     class Watch:

@@ -1,5 +1,3 @@
-"""Test real agent runs: the document, and messages about missing programs."""
-
 import json
 import os
 import re
@@ -75,10 +73,8 @@ def test_every_try_carries_its_costs(tiny_run: dict[str, Any]) -> None:
 def test_cpu_cost_of_a_byte_is_that_of_the_cipher_not_of_the_connection(
     tiny_run: dict[str, Any],
 ) -> None:
-    """Expect about the same cost of 3DES at both ends, and many times the cost of AES.
-
-    Tolerances are wide, because the other thread of a core can slow this one.
-    """
+    # 3DES costs about the same at both ends, and many times as much as AES.
+    # The tolerances are wide, because the other thread of a core can slow this thread.
     costs = {}
     for entry in ssh_series(tiny_run):
         sample = entry["samples"][0]
@@ -220,7 +216,7 @@ def test_a_cipher_that_sshd_does_not_know_is_skipped_with_the_reason(
 def test_versions_and_libraries_are_those_of_each_program(
     run_agent: RunAgent, tmp_path: Path, sshd: str
 ) -> None:
-    """Cover OpenSSH 7.4, which prints its patch level only with its usage."""
+    # OpenSSH 7.4 prints its patch level only with its usage.
     said = {
         "ssh": ("-V", SSH, "OpenSSH_9.9p2, LibreSSL 3.3.6"),
         "sshd": ("-?", sshd, "OpenSSH_7.4p1, OpenSSL 1.0.2k-fips  26 Jan 2017"),

@@ -1,5 +1,3 @@
-"""Test that `schedule` prints systemd units and cron lines, and installs the timer."""
-
 import os
 import re
 import shlex
@@ -56,8 +54,6 @@ def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
 
 
 class Account:
-    """Simulate root or another account with its own systemd units and systemctl."""
-
     def __init__(self, run_agent: RunAgent, home: Path, root: bool) -> None:
         self.systemctl = Systemctl(home)
         self.units = home / ("system" if root else ".config/systemd/user")
@@ -73,7 +69,6 @@ class Account:
         return self._run_agent("schedule", *words, before=self.before, env=env)
 
     def schedule(self, *words: str) -> str:
-        """Run `schedule` and return its output."""
         done = self.run(*words)
         assert done.code == 0, done.err
         return done.out

@@ -1,5 +1,3 @@
-"""Test that the agent is one file for Python 3.6 and uses only the standard library."""
-
 import ast
 import hashlib
 import subprocess

@@ -1,5 +1,3 @@
-"""Test parsing of the output of `openssl speed -mr` of every version."""
-
 import re
 from pathlib import Path
 
@@ -13,7 +11,6 @@ RUNS = sorted(path.name[: -len(".mr.err")] for path in CAPTURES.glob("*-evp-*.mr
 
 
 def printed_rates(out: str) -> list[float]:
-    """Return the bytes per second that openssl computed, from its +F line."""
     match = re.search(r"^\+F:\d+:[^:]+:(.+)$", out, re.M)
     return [float(word) for word in match.group(1).split(":")] if match else []
 
@@ -108,7 +105,7 @@ def test_a_mask_counts_from_a_tenth_of_effect(masked: float, worked: bool) -> No
 
 
 def test_an_interrupted_plan_says_of_each_series_that_it_was_not_come_to() -> None:
-    """Interrupt after the masked try of GCM and before the plain one, so the mask is not judged."""
+    # The interrupt comes between the masked and the plain try of GCM: the mask is not judged.
     skipped = agent.Skipped()
     ciphers = ("aes-128-cbc", "aes-128-gcm")
     context = (agent.QUICK, skipped, agent.Progress("none"))

@@ -1,5 +1,3 @@
-"""Test a remote host: a second private sshd that only an ssh configuration names."""
-
 import re
 import shutil
 import socket
@@ -16,7 +14,7 @@ SSH = shutil.which("ssh") or "ssh"
 
 
 class Remote:
-    """Run an sshd with one cipher for each connection to a port, like a remote host."""
+    """Start an sshd for each connection to a port, like a remote host."""
 
     def __init__(self, server: agent.PrivateServer) -> None:
         self.server = server
@@ -61,7 +59,6 @@ def remote(sshd: str) -> Iterator[Remote]:
 
 @pytest.fixture
 def configured_ssh(remote: Remote, tmp_path: Path) -> str:
-    """Write an ssh whose configuration defines the host `far`."""
     folder = remote.server.folder
     config = tmp_path / "config"
     config.write_text(
@@ -86,8 +83,8 @@ def words(ssh: str, *targets: str) -> list[str]:
     return ["run", "--ssh", ssh, *asked, *tiny, "0.1"]
 
 
+# 256 MiB take a measurable CPU time even on a busy host.
 MUCH = ONCE + "agent.sized_mib = lambda *_: 256; agent.STEADY_MIN_BYTES = 256 * agent.MIB"
-"""Transfer 256 MiB, so that the CPU time is measurable even on a busy host."""
 
 
 def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
@@ -131,15 +128,15 @@ def told(folder, remove=agent.shutil.rmtree, **options):
     remove(folder, **options)
 agent.shutil.rmtree = told
 """
+# Endless output ends the transfer after 3 s instead of 20 s.
 HASTY = "agent.Transfer.wait_for.__defaults__ = (3.0,)"
-"""Shorten the time limit of 20 s that ends endless output."""
 
 
 @pytest.mark.parametrize("stream", (">&2", ""), ids=("its errors", "its output"))
 def test_an_endless_flood_of_a_remote_end_fills_neither_disk_nor_memory(
     run_agent: RunAgent, remote: Remote, configured_ssh: str, stream: str
 ) -> None:
-    """Flood ssh's log file or output from the remote host."""
+    # The remote host floods ssh's log file or ssh's output.
     config = Path(remote.server.path("sshd_config"))
     before = config.read_text()
     config.write_text(f"{before}ForceCommand yes 'kex: algorithm: {'x' * 5000}' {stream}\n")

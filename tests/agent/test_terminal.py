@@ -1,5 +1,3 @@
-"""Test terminal output: tables, one sentence per error, the host's name."""
-
 import json
 import os
 import re
@@ -22,7 +20,6 @@ from tests.agent.running import (
 
 
 def at_a_terminal(home: Path, before: str = "") -> str:
-    """Run the agent in a terminal and return its output."""
     master, slave = os.openpty()
     read: list[bytes] = []
 

@@ -1,5 +1,3 @@
-"""Test uploads to a real HTTP server: retries, rejections, the spool and the token."""
-
 import json
 import os
 import ssl
@@ -145,7 +143,6 @@ def test_the_token_is_not_carried_to_another_host(
 
 
 def command_lines_with(text: str) -> set[bytes]:
-    """Return command lines of local processes that contain this text."""
     found = set()
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -158,7 +155,7 @@ def command_lines_with(text: str) -> set[bytes]:
 
 
 def test_the_token_shows_in_no_process_list(serve: Serve, tmp_path: Path, sshd: str) -> None:
-    """Expect a token given as an option only in the agent's own command line."""
+    # A token given as an option is visible only in the agent's own command line.
     site = serve(ACCEPTED)
     words = ["run", "--server", site.url, "--token", TOKEN, "--sshd", sshd, "-v"]
     words += ["--openssl", STAND_IN, "--ciphers", "aes128-ctr,rc4", "--tries", "1"]
@@ -183,7 +180,6 @@ def test_the_token_shows_in_no_process_list(serve: Serve, tmp_path: Path, sshd: 
 
 
 def certificate(folder: Path) -> Path:
-    """Create a self-signed certificate for 127.0.0.1, with its key in the same file."""
     path = folder / "site.pem"
     subprocess.run(
         ("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "

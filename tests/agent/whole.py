@@ -1,6 +1,6 @@
-"""Combine all names of the agent's modules, for tests that read and replace them.
+"""Combine the names of all modules of the agent, for tests that read and replace names.
 
-A name that is set here is set in each module that uses it.
+Setting a name here sets the name in each module that uses the name.
 """
 # ruff: noqa: F403
 

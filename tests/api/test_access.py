@@ -1,5 +1,3 @@
-"""Test access to pages and API by role."""
-
 from urllib.parse import unquote
 
 import pytest

@@ -1,7 +1,7 @@
-"""Test permissions for every URL and method, generated from the URL configuration.
+"""Test the permissions for every URL and method of the URL configuration.
 
-`DECISIONS` must list each route with its methods and the clients that may use them. The test fails
-for routes that are missing, or that permit more or less than listed.
+`DECISIONS` lists each route with the methods and the clients that may use each method. The test
+fails for a route that is not listed, or that permits more or less than listed.
 """
 
 import logging
@@ -43,14 +43,14 @@ ACTORS = (
     *PEOPLE,
 )
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+# Methods of pages and of /admin/. DELETE represents all unsupported methods.
 FORM_METHODS = ("GET", "POST", "DELETE")
-"""Methods of pages and of /admin/. One other method represents all unsupported ones."""
 
+# /admin/ ignores tokens, so one token represents all tokens.
 ADMIN_ACTORS = ("anonymous", "share link", "upload token", "deactivated editor", *PEOPLE)
-"""Clients for /admin/, which ignores tokens. One token represents all."""
+# For methods that no client may use, test an anonymous client and the most privileged client of
+# each kind.
 REFUSED_EVERYWHERE = ("anonymous", "upload token", "editor", "administrator")
-"""Clients for methods that no client may use: the most privileged of each kind, and an anonymous
-one."""
 
 SIGN_IN = ("/accounts/login/", "/admin/login/")
 
@@ -62,8 +62,8 @@ EDITORS = frozenset({"editor", "administrator"})
 ADMINISTRATORS = frozenset({"administrator"})
 NOBODY: frozenset[str] = frozenset()
 
+# For these tokens, the API returns 401 even where no token is needed.
 WRONG_TOKENS = frozenset({"expired token", "revoked token"})
-"""Invalid tokens, for which the API returns 401 even where no token is needed."""
 
 Rights = dict[str, frozenset[str]]
 
@@ -173,6 +173,7 @@ LOOKED_AT = (
 ADMIN_ANY: Rights = dict.fromkeys(METHODS, ADMINISTRATORS)
 ADMIN_FORM: Rights = {"GET": ADMINISTRATORS, "POST": ADMINISTRATORS}
 
+# /admin/ changes only accounts; all other objects have pages of their own.
 ADMIN_DECISIONS: dict[str, Rights] = {
     "index": ADMIN_ANY,
     "app_list": ADMIN_ANY,
@@ -200,13 +201,10 @@ ADMIN_DECISIONS: dict[str, Rights] = {
     **{f"{model}_add": {} for model in LOOKED_AT},
     **{f"{model}_delete": {} for model in LOOKED_AT},
 }
-"""/admin/ changes accounts only; everything else has its own page."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """Describe a URL by its name and its pattern with parameters as `<kind:name>`."""
-
     name: str
     pattern: str
 
@@ -224,7 +222,6 @@ class Route:
 def routes(
     patterns: list[URLPattern | URLResolver], prefix: str = "/", space: str = ""
 ) -> Iterator[Route]:
-    """List all URLs of the URL configuration."""
     for pattern in patterns:
         text = str(pattern.pattern)
         if isinstance(pattern, URLResolver):
@@ -247,13 +244,10 @@ def test_every_address_has_a_decision_and_every_decision_an_address() -> None:
 
 @dataclass
 class Site:
-    """Create objects for the URLs, and clients that request them."""
-
     values: dict[str, Any]
     clients: dict[str, Client]
 
     def path(self, route: Route) -> str:
-        """Fill in the route's parameters with existing objects."""
         if route.name == "admin:app_list":
             return "/admin/runs/"
         if route.name == "admin:*":
@@ -342,9 +336,9 @@ def _alias(run: Run) -> HostAlias:
 
 
 def let_in(site: Site, actor: str, method: str, path: str) -> bool | None:
-    """Return whether the request was allowed; None if the method is not supported.
+    """Return whether the request was allowed, or None for an unsupported method (405).
 
-    Changes are rolled back, so that every request finds the same site.
+    Changes are rolled back, so that every request sees the same objects.
     """
     client = site.clients[actor]
     cookies = {name: morsel.value for name, morsel in client.cookies.items()}
@@ -384,13 +378,12 @@ def test_on_a_private_site_each_comes_in_where_it_was_decided_and_nowhere_else(
 
 
 def actors(route: Route) -> tuple[str, ...]:
-    """Return the clients to test for a route."""
     return ADMIN_ACTORS if route.name.startswith("admin:") else ACTORS
 
 
 READERS = ("anonymous", "upload token", "revoked token", "deactivated editor")
+# Clients and methods to test on a public site
 STRANGERS = (*product(READERS, ["GET"]), ("anonymous", "POST"), ("upload token", "POST"))
-"""Clients and methods to test on a public site."""
 
 
 def test_on_a_public_site_everybody_reads_and_nobody_does_more(
@@ -414,7 +407,6 @@ def test_on_a_public_site_everybody_reads_and_nobody_does_more(
 def _disagreement(
     site: Site, actor: str, method: str, route: Route, path: str, decided: bool
 ) -> list[str]:
-    """Describe any difference between the site and `DECISIONS`."""
     decided = decided and not _refuses_wrong_tokens(route, actor)
     found = let_in(site, actor, method, path)
     if bool(found) == decided:
@@ -423,13 +415,12 @@ def _disagreement(
 
 
 def _refuses_wrong_tokens(route: Route, actor: str) -> bool:
-    """Return whether the API checks the token of this request before anything else."""
     open_to_all = ("api:run-schema", "api:no-such-address")
     return actor in WRONG_TOKENS and route.name.startswith("api:") and route.name not in open_to_all
 
 
+# No framework knows the method FOO.
 OTHER_METHODS = ("HEAD", "OPTIONS", "TRACE", "FOO")
-"""Other methods to test; no framework knows FOO."""
 
 
 def test_no_method_at_any_address_is_a_server_error(site: Site) -> None:

@@ -1,5 +1,3 @@
-"""Test GET /api/v1/ciphers/."""
-
 from typing import Any
 
 from cipherspeed.cipher_catalogue import cipher_catalogue

@@ -1,5 +1,3 @@
-"""Test GET /api/v1/comparison/."""
-
 from typing import Any
 
 import pytest
@@ -78,7 +76,7 @@ def test_normalised_by_os_equals_the_worked_example(reader: ApiClient) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_no_bar_group_mixes_two_systems(reader: ApiClient) -> None:
-    """Use a laptop that measured GCM on Fedora, and later only CTR on Mac OS X."""
+    # This laptop measured GCM on Fedora and, later, only CTR on Mac OS X.
     answer = compare(reader, cpu="intel-core-i7-2635qm")
     (group,) = answer["groups"]
     (fedora,) = (

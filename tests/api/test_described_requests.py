@@ -1,5 +1,3 @@
-"""Test with schemathesis that every operation responds as the OpenAPI document specifies."""
-
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -15,13 +13,12 @@ from accounts.tokens import create_token
 from config.wsgi import application
 
 SCOPES = ("upload", "read")
+# The schema cannot describe that parameters require each other, or that a name must exist.
 NOT_APPLICABLE = "positive_data_acceptance"
-"""Check to skip, because the schema cannot describe that parameters require each other or that a
-name must exist."""
 
 
 def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Request uncompressed responses and close them, which schemathesis' client does not do."""
+    # The client of schemathesis requests compressed responses and closes no response.
     environ.pop("HTTP_ACCEPT_ENCODING", None)
     with closing(application(environ, start_response)) as answer:
         return [b"".join(answer)]
@@ -29,7 +26,6 @@ def served(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 @pytest.fixture
 def described(db: None, published: None) -> Iterator[Any]:
-    """Load the API from its OpenAPI document, on a site with the published runs."""
     # The test's transaction requires an open connection.
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)

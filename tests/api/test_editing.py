@@ -1,5 +1,3 @@
-"""Test changes by editors: PATCH and DELETE runs/, PATCH hosts/, POST hosts/merge/."""
-
 import re
 from typing import Any
 
@@ -13,7 +11,6 @@ from tests.sample_documents import run_document
 
 
 def change(editor: Client, method: str, path: str, **body: Any) -> Any:
-    """Send a JSON request to the API from an editor's browser."""
     call = getattr(editor, method)
     return call(f"/api/v1/{path}", body, content_type="application/json")
 
@@ -129,7 +126,6 @@ def test_whoever_asks_for_a_merged_host_gets_what_it_became(
 
 
 def answered(client: Client, address: str) -> str:
-    """Return a response without its URL and values that depend on the time."""
     answer: Any = client.get(address, follow=True)
     assert answer.status_code == 200, address
     text = answer.getvalue().decode().replace("nas-old", "nas")

@@ -1,5 +1,3 @@
-"""Test filters, orderings, pages and export of GET /api/v1/hosts/."""
-
 from typing import Any
 
 import pytest
@@ -21,7 +19,6 @@ def machine(name: str, *measurements: dict[str, Any], **changes: Any) -> dict[st
 
 @pytest.fixture
 def four(store_run: StoreRun) -> None:
-    """Store one host for each of four verdicts, in this order."""
     store_run(machine("fast", PLAIN, MASKED))
     store_run(machine("guest", PLAIN, environment=HIDDEN))
     store_run(machine("qemu", PLAIN, environment=VIRTUAL))

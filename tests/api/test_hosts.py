@@ -1,5 +1,3 @@
-"""Test GET /api/v1/hosts/ and /hosts/ID/."""
-
 from tests.conftest import ApiClient, StoreRun
 from tests.sample_documents import openssl_measurement, run_document, ssh_measurement
 

@@ -1,5 +1,3 @@
-"""Test that POST imports/ previews, stores once, processes, or rejects with a reason."""
-
 import gzip
 from typing import Any
 from uuid import UUID
@@ -22,8 +20,8 @@ type             16 bytes     64 bytes    256 bytes   1024 bytes   8192 bytes  1
 AES-128-CBC     901234.56k  1301234.56k  1401234.56k  1421234.56k  1431234.56k  1441234.56k
 """
 LOOP = "aes128-ctr: 104.167 MB/s\n3des-cbc: 20.5 MB/s\n"
+# A rate above memory bandwidth is uncertain.
 FAST = "aes256-ctr: 900 GB/s\n"
-"""Rate above memory bandwidth, which is therefore uncertain."""
 
 
 def send(client: Client, text: str | bytes, expect: int = 202, **query: Any) -> Any:

@@ -1,5 +1,3 @@
-"""Test that changed valid documents are accepted and readable, or rejected, without a 500."""
-
 import copy
 import json
 from typing import Any
@@ -19,7 +17,6 @@ Path = tuple[str | int, ...]
 
 
 def paths(value: Any, prefix: Path = ()) -> list[Path]:
-    """List the path of every member of a document."""
     found = [prefix] if prefix else []
     if isinstance(value, dict):
         for name, inner in value.items():

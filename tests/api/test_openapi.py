@@ -1,5 +1,3 @@
-"""Test the API's descriptions: /api/v1/openapi.json, /api/docs/, /api/v1/schema/run."""
-
 import re
 from io import StringIO
 

@@ -1,5 +1,3 @@
-"""Test that /healthz and /readyz are public, not rate-limited, and cheap."""
-
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries

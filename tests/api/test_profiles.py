@@ -1,5 +1,3 @@
-"""Test GET /api/v1/reference-profiles/."""
-
 from tests.conftest import ApiClient
 
 

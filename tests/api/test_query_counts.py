@@ -1,7 +1,7 @@
-"""Test that the number of SQL statements per URL does not depend on the amount of data.
+"""Test that the number of SQL queries per URL does not depend on the amount of data.
 
-Each URL is requested twice, and the second request is counted, as for a returning reader: the first
-request records the use of the token and updates the analytics copy.
+The second request for each URL is counted. The first request records the use of the token and
+updates the analytics copy.
 """
 
 from typing import Any
@@ -21,11 +21,12 @@ from tests.sample_documents import (
 )
 
 GCM = "aes128-gcm@openssh.com"
+# Number of queries that read the token
 TOKEN = 1
-"""Number of statements that read the token."""
+# Number of queries that read the session and the user
 SESSION = 2
-"""Number of statements that read the session and its user."""
 
+# Number of queries by URL, without the query for the token
 API = {
     "/api/v1/comparison/": 3,
     "/api/v1/comparison/?metric=normalised": 3,
@@ -45,8 +46,8 @@ API = {
     "/api/v1/reference-profiles/": 0,
     "/api/v1/ciphers/": 0,
 }
-"""Number of statements by URL."""
 
+# Number of queries by URL, without the queries for the session
 PAGES = {
     "/": 16,
     "/?cpu=cpu-1": 13,
@@ -62,12 +63,10 @@ PAGES = {
     "/recommend/?host=m0": 16,
     "/method/": 2,
 }
-"""Number of statements by URL, in addition to those for the session."""
 
 
 @pytest.fixture
 def run(transactional_db: None, store_run: StoreRun) -> Run:
-    """Store eleven hosts, one of them with two runs; return the first run."""
     runs = [
         store_run(
             run_document(
@@ -91,7 +90,7 @@ def statements(client: Client, address: str) -> int:
 
 
 def too_many(client: Client, run: Run, expected: dict[str, int], shared: int) -> dict[str, Any]:
-    """Return, for each URL that differs, its statements and the expected number."""
+    """Map each URL with a wrong count to the actual and the expected count."""
     found = {}
     for address, number in expected.items():
         asked = address.format(run=run)
@@ -108,6 +107,7 @@ def test_the_statements_of_the_pages(member: Client, run: Run) -> None:
     assert too_many(member, run, PAGES, SESSION) == {}
 
 
+# URLs without an expected count, for which the count must not increase either
 ALSO = (
     "/?tool=openssl",
     "/hosts/?q=m&ordering=-last_run_at&os=debian-gnu-linux",
@@ -117,7 +117,6 @@ ALSO = (
     "/api/v1/recommendation/?client=m0&server=m1",
     "/api/v1/recommendation/?tag=rack:b2&host=m0&host=m1",
 )
-"""URLs whose statements are not counted above, but which must not increase either."""
 
 
 def test_more_machines_runs_and_series_take_no_more_statements(

@@ -1,5 +1,3 @@
-"""Test GET /api/v1/recommendation/ for a host, a pair, a group, and invalid requests."""
-
 from typing import Any
 
 import pytest
@@ -105,7 +103,7 @@ def test_a_host_speaks_for_its_latest_environment(reader: ApiClient, store_run: 
 
 
 def test_of_a_host_with_two_systems_one_is_taken(reader: ApiClient, store_run: StoreRun) -> None:
-    """Use the environment of the latest run; of undated runs, the one with more ciphers."""
+    # The environment is that of the latest run or, of undated runs, of the run with more ciphers.
     undated: dict[str, Any] = {"started_at": None, "finished_at": None}
     linux, mac = facts("OpenSSH_9.9p1"), facts("OpenSSH_9.8p1")
     store_run(usual("laptop", gcm=328, environment=linux, **undated), "import")

@@ -1,5 +1,3 @@
-"""Test recommended lines as real OpenSSH parses them, and for a whole fleet."""
-
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,11 @@ HOSTILE = "nas\u2028ProxyCommand touch owned \x1b[2J Ciphers none"
 
 
 def listed(text: str) -> str:
-    """Return the ciphers in the last setting of a configuration."""
     return text.strip().split("\n")[-1].split("Ciphers ")[1]
 
 
 def everything(version: str, name: str = "nas") -> dict[str, Any]:
-    """Return a run with every cipher of current OpenSSH, even those that its OpenSSH lacks."""
+    """Return a run with every cipher of current OpenSSH, even ciphers that `version` lacks."""
     ciphers = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
     there = [
         cipher for cipher in ciphers if cipher.openssh and cipher.openssh.present.until is None

@@ -1,5 +1,3 @@
-"""Test GET /api/v1/comparison/ with split_by, relative_to and matched."""
-
 from typing import Any
 
 import pytest

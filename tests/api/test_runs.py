@@ -1,5 +1,3 @@
-"""Test GET /api/v1/runs/, /runs/ID/ and /runs/ID/document/."""
-
 import re
 
 import pytest

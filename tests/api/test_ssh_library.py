@@ -1,5 +1,3 @@
-"""Test that ssh results are grouped by ssh's library, and openssl results by openssl's own."""
-
 from typing import Any
 
 import pytest
@@ -19,7 +17,7 @@ BOTH = (ssh_measurement("aes128-ctr", 1e8, 1e8), openssl_measurement("aes-128-gc
 
 
 def facts(program: str | None, library: str | None) -> dict[str, Any]:
-    """Return an environment; without a library, it is that of an older agent."""
+    # Older agents do not report the library of ssh.
     stated = environment()
     stated["openssl"]["version_text"] = program
     if library:
@@ -34,7 +32,6 @@ def document(
 
 
 def groups(reader: ApiClient, tool: str, **query: Any) -> dict[str, int]:
-    """Return the number of hosts by group label."""
     answer = compare(reader, **{"tool": tool, "group_by": "openssl", **query})
     return {group["label"]: group["hosts"] for group in answer["groups"]}
 

@@ -1,5 +1,3 @@
-"""Test that tags of different keys narrow a filter, and values of one key widen it."""
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,14 +25,12 @@ SETS = (
 
 @pytest.fixture
 def fleet(store_run: StoreRun) -> None:
-    """Store five hosts, measured with both tools."""
     for name, tags in FLEET.items():
         figures = (ssh_measurement("aes128-ctr", 1e8), openssl_measurement("aes-128-gcm", 1e9))
         store_run(run_document(*figures, host={"name": name}, tags=tags))
 
 
 def expected(asked: Iterable[str]) -> list[str]:
-    """Return the hosts that have, for each requested key, one of its values."""
     wanted: dict[str, set[str]] = {}
     for query in asked:
         key, value = query.split(":")

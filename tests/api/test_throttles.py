@@ -1,5 +1,3 @@
-"""Test limits of API requests per minute by token and IP address, also without Redis."""
-
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -18,7 +16,7 @@ SetRates = Callable[..., None]
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> SetRates:
-    """Set the rates per minute, and reset the counters."""
+    # New cache keys reset the counters.
     counts = f"throttle_{uuid4().hex}_%(scope)s_%(ident)s"
     monkeypatch.setattr(SimpleRateThrottle, "cache_format", counts)
 

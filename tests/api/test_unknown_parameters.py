@@ -1,5 +1,3 @@
-"""Test that unknown parameters of a URL are rejected by name, never ignored."""
-
 from typing import Any
 
 import pytest
@@ -69,7 +67,7 @@ def test_a_run_is_not_lost_for_what_a_relay_put_into_its_address(uploader: ApiCl
 
 
 def test_every_operation_of_the_api_knows_its_parameters() -> None:
-    """Fail if a view with another base class ignores misspelt filters."""
+    # A view with another base class would ignore misspelt filters.
     others = ("openapi", "docs", "no-such-address")
     views: list[Any] = [
         getattr(pattern.callback, "cls", None) for pattern in api if pattern.name not in others

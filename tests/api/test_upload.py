@@ -1,5 +1,3 @@
-"""Test POST /api/v1/runs/."""
-
 import gzip
 import json
 from datetime import UTC, datetime, timedelta

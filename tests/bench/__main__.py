@@ -1,4 +1,4 @@
-"""Measure the application's speed relative to the host's own limits (`make bench`)."""
+"""Measure the speed of the application relative to the limits of the host (`make bench`)."""
 
 # ruff: noqa: E402 - Django is set up first
 
@@ -52,7 +52,7 @@ Act = Callable[[], object]
 
 @dataclass(frozen=True)
 class Figure:
-    """Represent a row of the table; `floor` is the same work without the application."""
+    """Hold a row of the table; `floor` is the value for the same work without the application."""
 
     name: str
     unit: str
@@ -73,13 +73,12 @@ def seconds_of(act: Act) -> float:
 
 
 def in_turn(act: Act, floor: Act, rounds: int = ROUNDS) -> tuple[float, float]:
-    """Call the functions alternately; return the median seconds, ignoring the first calls."""
+    """Call both functions alternately; return the median seconds of each, without first calls."""
     pairs = [(seconds_of(act), seconds_of(floor)) for _ in range(1 + rounds)][1:]
     return median(value for value, _ in pairs), median(floor for _, floor in pairs)
 
 
 def get(path: str, client: Client | None = None) -> Callable[[], None]:
-    """Return a function that requests a URL in this process, with all middleware and no cache."""
     asking = client or Client()
 
     def ask() -> None:
@@ -91,7 +90,6 @@ def get(path: str, client: Client | None = None) -> Callable[[], None]:
 
 
 def questions() -> dict[str, list[str]]:
-    """Return new comparison queries by kind."""
     environments = Run.objects.filter(status="ready", source="agent", hidden=False)
     cpu, host = environments.values_list("environment__cpu__key", "host__slug")[0]
     of_two = "openssl_series=3.0&openssl_series=3.1&relative_to=3.0"
@@ -115,7 +113,7 @@ def questions() -> dict[str, list[str]]:
 
 
 def comparisons(_size: str) -> Iterator[Figure]:
-    """Measure comparisons relative to the same statements in the engine alone."""
+    # The floor executes the same statements in the engine alone.
     copy, execute = engine.ENGINE.prepare().result(), Session.__call__
     bare, asked = copy.duck.cursor(), list[tuple[str, Any]]()
 
@@ -141,13 +139,13 @@ def comparisons(_size: str) -> Iterator[Figure]:
 
 
 def growing_seconds() -> float:
-    """Time a query that reads most of the results."""
+    # This query reads most of the results.
     ask = get(f"{COMPARISON}?tool=openssl&since=2024-03-01")
     return median([seconds_of(ask) for _ in range(1 + ROUNDS)][1:])
 
 
 def growth(size: str) -> Iterator[Figure]:
-    """Compare with the smallest fleet; growth must be at most linear."""
+    # Compared with the smallest fleet, the time must grow at most linearly.
     if size in ("tiny", "0.5m"):
         return
     command, variables = (sys.executable, "-m", "tests.bench", "grow"), {"BENCH_SIZE": "0.5m"}
@@ -159,7 +157,6 @@ def growth(size: str) -> Iterator[Figure]:
 
 
 def pages(_size: str) -> Iterator[Figure]:
-    """Time uncached pages as an administrator, relative to the sign-in page."""
     client = Client()
     client.force_login(User.objects.get_or_create(username="bench", is_superuser=True)[0])
     busiest = Host.objects.annotate(of_it=Count("runs")).order_by("-of_it")[0]
@@ -194,7 +191,6 @@ def following(_size: str) -> Iterator[Figure]:
 
 
 def documents(count: int) -> list[bytes]:
-    """Return new run documents of 120 measurements."""
     one = fleet.document_of_kind(7, fleet.CPUS[7])
     host = {"name": "bench", "machine_id": None}
     return [
@@ -203,7 +199,7 @@ def documents(count: int) -> list[bytes]:
 
 
 def processing(_size: str) -> Iterator[Figure]:
-    """Time a worker that processes runs; the lower bound only writes their measurements."""
+    # The floor only writes the measurements of the runs.
     waiting = list[list[int]]()
     copy = """
         INSERT INTO bench_runs_measurement SELECT m.* FROM runs_measurement m JOIN runs_run r
@@ -230,7 +226,6 @@ def processing(_size: str) -> Iterator[Figure]:
 
 
 def over_http(_size: str) -> Iterator[Figure]:
-    """Measure what requires a web server: startup, uploads, exports."""
     name = connection.settings_dict["NAME"]
     own = {"REDIS_URL": settings.REDIS_URL, "CIPHERMARK_TOKEN_RATE": "0"}
     variables = {**environment_of(name, settings.DATA_DIR), **own}
@@ -250,7 +245,6 @@ def over_http(_size: str) -> Iterator[Figure]:
 def fetch(
     port: int, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
 ) -> tuple[int, bytes]:
-    """Return the status and body of a request on its own connection."""
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     client.request("POST" if body else "GET", path, body, headers or {})
     answer = client.getresponse()
@@ -260,7 +254,7 @@ def fetch(
 
 
 def uploads(port: int) -> Iterator[Figure]:
-    """Upload from four clients; the floor inserts the same bytes over four connections."""
+    # The floor inserts the same bytes over four connections.
     insert = "INSERT INTO bench_runs_rundocument (run_id, body, content_digest) VALUES (%s, %s, '')"
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     headers |= {"Authorization": f"Bearer {create_token(f'bench {uuid4()}', 'upload')}"}
@@ -284,7 +278,7 @@ def uploads(port: int) -> Iterator[Figure]:
 
 
 def files(port: int) -> Iterator[Figure]:
-    """Export a rack in forty as CSV and 400 runs as a workbook; the floor is COPY of the rows."""
+    # The floor copies the rows with COPY.
     agents = Run.objects.filter(source="agent", hidden=False, started_at__isnull=False)
     *_, since = agents.order_by("-started_at").values_list("started_at", flat=True)[:400]
     assert since is not None
@@ -314,7 +308,6 @@ def files(port: int) -> Iterator[Figure]:
 
 
 def show(figures: Sequence[Figure]) -> None:
-    """Print a table, and write the file with the results."""
     names = ("name", "value", "floor", "ratio", "bar", "ok")
     results = [{name: getattr(figure, name) for name in names} for figure in figures]
     (PROJECT / ".data" / "bench.json").write_text(json.dumps(results, indent=1))
@@ -330,7 +323,6 @@ def show(figures: Sequence[Figure]) -> None:
 
 
 def main(words: Sequence[str]) -> int:
-    """Measure everything; return 1 if a limit is exceeded."""
     size = os.environ.get("BENCH_SIZE", "4.8m")
     if size not in fleet.SIZES:
         sys.exit(f"BENCH_SIZE must be one of {', '.join(fleet.SIZES)}, not {size}.")

@@ -1,6 +1,7 @@
-"""Create a realistic fleet with a fixed seed, once for each size, in its own database.
+"""Create a realistic fleet of each size from a fixed seed, in a database of its own.
 
-The application processes one run of each kind of host. Its rows are copied for the others.
+The application processes one run of each kind of host. The rows of that run are copied to the other
+runs of the kind.
 """
 
 import json
@@ -31,8 +32,8 @@ from tests.sample_documents import openssl_measurement as of_openssl
 from tests.sample_documents import ssh_measurement as of_ssh
 
 SEED = 2026
+# Numbers of hosts and runs. A run has 48 measurements of ssh and 72 of openssl.
 SIZES = {"tiny": (40, 160), "0.5m": (1042, 4167), "4.8m": (10000, 40000), "20m": (41667, 166667)}
-"""Numbers of hosts and runs; a run has 48 measurements of ssh and 72 of openssl."""
 
 CPUS = [f"Intel(R) Xeon(R) CPU E5-26{n:02} v{n % 5} @ 2.{n % 10}0GHz" for n in range(40)]
 CPUS += [f"AMD EPYC 7{n:02}3 {8 + n}-Core Processor" for n in range(20)]
@@ -51,13 +52,11 @@ RUN_TIME = timedelta(minutes=5)
 
 
 def zipf(random: Random, things: Sequence[Any], count: int) -> list[Any]:
-    """Draw some of the items, the first ones most often."""
     weights = list(accumulate(1 / (rank + 1) for rank in range(len(things))))
     return random.choices(things, cum_weights=weights, k=count)
 
 
 def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
-    """Return a run of a host with this CPU, and the operating system and OpenSSL of its kind."""
     random = Random(f"{SEED} kind {kind}")
     facts = environment(model=cpu, flags=["aes"] if random.random() > 0.1 else ["sse2"])
     facts["cpu"]["vendor"] = "AuthenticAMD" if "AMD" in cpu else "GenuineIntel"
@@ -77,7 +76,6 @@ def document_of_kind(kind: int, cpu: str) -> dict[str, Any]:
 
 
 def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
-    """Return measurements; AES takes five times as long without AES hardware."""
     speed = random.uniform(0.7, 2)
     for (cipher, plain), method, mac in product(
         SSH_RATES.items(), ("pipeline", "steady"), (None, "hmac-sha2-256")
@@ -97,12 +95,10 @@ def measurements(has_aes: bool, random: Random) -> Iterator[dict[str, Any]]:
 
 
 def connect(**options: Any) -> "psycopg.Connection[Any]":
-    """Open a separate connection to Django's database."""
     return psycopg.connect(url_of(connection.settings_dict["NAME"]), **options)
 
 
 def use_fleet(size: str) -> None:
-    """Make this process use the fleet of this size, creating it if necessary."""
     name = f"bench_{size.replace('.', '_')}"
     made_by = (
         Path(__file__),
@@ -124,7 +120,6 @@ def use_fleet(size: str) -> None:
 
 
 def fill(hosts: int, runs: int) -> None:
-    """Write the fleet into an empty database."""
     print(f"Making {hosts:,} hosts, {runs:,} runs, {runs * 120:,} measurements ...", flush=True)
     begun, random = time.monotonic(), Random(SEED)
     call_command("migrate", verbosity=0)
@@ -144,7 +139,7 @@ def fill(hosts: int, runs: int) -> None:
 def write_runs(
     random: Random, kinds: dict[int, str], hosts: int, runs: int
 ) -> list[tuple[int, int]]:
-    """Write hosts, occasionally upgraded, and their runs; return the key and kind of each run.
+    """Write hosts and runs; return the primary key of each run and of the run to copy.
 
     The busiest of 10,000 hosts has about a thousand runs.
     """
@@ -177,7 +172,6 @@ def write_runs(
 
 
 def copy_rows(model: type[Model], rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows with COPY."""
     columns = [field.attname for field in model._meta.concrete_fields]
     words = {
         "table": sql.Identifier(model._meta.db_table),
@@ -197,7 +191,6 @@ def copy_rows(model: type[Model], rows: Iterable[dict[str, Any]]) -> None:
 
 
 def models_of_a_run() -> list[type[Model]]:
-    """Return the models whose rows are derived from one run's measurements."""
     related = [
         relation.related_model
         for relation in Run._meta.related_objects
@@ -211,7 +204,7 @@ def models_of_a_run() -> list[type[Model]]:
 
 
 def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
-    """Copy the rows of each kind's template run to all runs of that kind, using COPY."""
+    """Copy measurements for each pair of primary keys: (run to fill, run to copy)."""
     with connect() as source, connect() as target:
         target.execute("SET synchronous_commit = off; SET session_replication_role = replica")
         source.execute("CREATE TEMPORARY TABLE spread (of_run bigint, of_kind bigint)")
@@ -239,7 +232,7 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
 
 @contextmanager
 def nothing_stays() -> Iterator[None]:
-    """Create tables for baseline timings; at the end delete them and all runs added meanwhile."""
+    """Create tables for the floors; at exit, delete the tables and all runs added meanwhile."""
     last = Run.objects.latest("pk").pk
     with connect() as database:
         for name in ("runs_measurement", "runs_rundocument"):

@@ -1,5 +1,3 @@
-"""Provide a real site and browser, with pages that detect every error."""
-
 import json
 import re
 import subprocess
@@ -25,20 +23,19 @@ from tests.sample_documents import environment, openssl_measurement, run_documen
 FLEET = 200
 MEASURED = ("aes128-gcm@openssh.com", "3des-cbc", "aes-128-gcm", "des-ede3-cbc")
 
+# The page's script has run and has drawn the charts. Waiting for an idle network would take half
+# a second longer, or 90 seconds in all these tests.
 AT_REST = """() =>
     (!document.querySelector("script[type=module]")
         || document.readyState === "complete")
     && [...document.querySelectorAll("figure[data-chart], figure[data-history]")]
         .every(one => one.dataset.drawn || "fault" in one.dataset)"""
-"""Condition that a page's script has run and its charts are drawn. Waiting for an idle network
-takes half a second longer, or 90 seconds in all these tests."""
 
 OpenPage = Callable[..., Page]
 
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[LiveSite]:
-    """Start the site with the published results."""
     assert (PROJECT / "frontend/dist/assets/main.js").exists(), (
         "The frontend is not built: run `npm ci && npm run build` in frontend/."
     )
@@ -47,10 +44,10 @@ def site() -> Iterator[LiveSite]:
 
 
 class Contexts:
-    """Give each browser context to one test at a time, and clear it for the next one.
+    """Reuse browser contexts, and clear a context before the next test uses the context.
 
-    Each keeps its blank first page, because opening another page in it takes a third of the time of
-    opening one in a new context.
+    Each context keeps a blank first page. Opening another page in the context takes a third of the
+    time of opening a page in a new context.
     """
 
     def __init__(self, chromium: Browser, url: str) -> None:
@@ -59,7 +56,7 @@ class Contexts:
 
     @contextmanager
     def page(self, cookies: Sequence[Any] = (), **options: Any) -> Iterator[Page]:
-        """Open a page with these cookies; `options` are those of Playwright's `new_context`."""
+        """Open a page; `options` are the options of Playwright's `new_context`."""
         alike = self._returned[repr(options)]
         context = alike.pop() if alike else self._new(options)
         context.add_cookies(cookies)
@@ -76,7 +73,6 @@ class Contexts:
         return context
 
     def _empty(self, context: BrowserContext) -> None:
-        """Delete the cookies, storage and cached files of the site."""
         context.clear_cookies()
         session = context.new_cdp_session(context.pages[0])
         stored = {"origin": self._url, "storageTypes": "all"}
@@ -92,10 +88,10 @@ def contexts(chromium: Browser, site: LiveSite) -> Contexts:
 
 @pytest.fixture
 def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
-    """Open a URL in a clean browser; the test fails if the page had any error.
+    """Open a URL in a clean browser; the test fails if the page has an error.
 
-    Errors are console errors, exceptions, violations of the Content-Security-Policy and
-    requests to any other host. `expected` lists console messages that the test provokes.
+    Errors are console errors, exceptions, violations of the Content-Security-Policy, and requests
+    to other hosts. The test may provoke errors that contain the text `expected`.
     """
     faults: list[str] = []
     tolerated: list[str] = []
@@ -125,7 +121,6 @@ def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
 
 
 def _watch(page: Page, site: LiveSite, faults: list[str]) -> None:
-    """Record a page's errors in a list."""
     page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: faults.extend(_foreign(request, site)))
@@ -135,15 +130,14 @@ def _come_to_rest(page: Page) -> None:
     page.wait_for_function(AT_REST)
 
 
+# A page, and the errors of the page so far
 LastingPage = tuple[Page, list[str]]
-"""A page and its errors so far."""
 
 
 @pytest.fixture(scope="session")
 def lasting_pages(
     contexts: Contexts, site: LiveSite, signed_in: dict[str, Any]
 ) -> Iterator[dict[bool, LastingPage]]:
-    """Open a visitor's page and an administrator's, without a Content-Security-Policy."""
     with ExitStack() as stack:
         pages = dict[bool, LastingPage]()
         for is_signed_in in (False, True):
@@ -156,7 +150,7 @@ def lasting_pages(
 
 @pytest.fixture
 def open_state(lasting_pages: dict[bool, LastingPage]) -> Iterator[OpenPage]:
-    """Open one of many states for checks; separate browsers would take longer than the checks."""
+    # A new browser for each state would take longer than the checks of the state.
     tolerated: list[str] = []
     for _, faults in lasting_pages.values():
         faults.clear()
@@ -183,14 +177,13 @@ def _foreign(request: Request, site: LiveSite) -> list[str]:
 
 @pytest.fixture(scope="session")
 def signed_in(site: LiveSite) -> dict[str, Any]:
-    """Return the option of `open_page` that signs in as administrator."""
     cookie = {"name": "sessionid", "value": site.session_key(), "url": site.url}
     return {"cookies": [cookie]}
 
 
 @pytest.fixture(scope="session")
 def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Measure this host with the real agent and return the ID of the uploaded run."""
+    """Measure this host with the real agent, and return the ID of the uploaded run."""
     token_file = tmp_path_factory.mktemp("agent") / "token"
     token_file.touch(mode=0o600)
     token_file.write_text(site.token("upload"))
@@ -217,7 +210,6 @@ def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def fleet(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Store 200 CPUs with openssl results, some with very long or odd names."""
     lines = tmp_path_factory.mktemp("fleet") / "runs.ndjson"
     lines.write_text("\n".join(json.dumps(_fleet_document(number)) for number in range(FLEET)))
     # Uploading them one by one would take ten times as long.

@@ -1,6 +1,6 @@
 """Create the images of docs/how-to: `python -m tests.browser.docs_pictures`.
 
-Each shows the result of importing the text on its page into a separate site.
+Each image shows a new site after the import of the text on the page.
 """
 
 import os
@@ -16,19 +16,18 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 CIPHERS = "&cipher=".join(("", "3des-cbc", "blowfish-cbc", "arcfour", "aes128-ctr", "aes256-ctr"))
 MODERN = "&cipher=aes128-gcm@openssh.com&cipher=chacha20-poly1305@openssh.com"
+# Query strings of the import and of the comparison in the image, by page
 VIEWS = {
     "hidden-aes": ("host=proxmox-guest&unit=MiB", f"group_by=host{CIPHERS}{MODERN}"),
     "nas": ("host=desktop", "group_by=host&target_kind=remote"),
     "two-systems": ("", "group_by=os_version"),
     "platforms": ("", f"group_by=host&metric=vs_3des{CIPHERS}"),
 }
-"""Parameters of the import and of the pictured comparison, by page."""
 
 PANEL = 'section[aria-label="Chart"]'
 
 
 def pasted(name: str) -> str:
-    """Return the text that users copy from a page."""
     page = (DOCS / "how-to" / f"{name}.md").read_text("utf-8")
     (text,) = re.findall(r"```text paste\n(.*?)```", page, re.S)
     return str(text)

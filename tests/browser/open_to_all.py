@@ -1,5 +1,3 @@
-"""Check every page for errors that axe detects and for horizontal scrolling."""
-
 from typing import Any
 
 from playwright.sync_api import Page
@@ -7,36 +5,36 @@ from playwright.sync_api import Page
 from tests.live_site import PROJECT
 
 AXE = PROJECT / "frontend/node_modules/axe-core/axe.min.js"
+# The dark theme differs only in colours.
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
-"""Rules about colours, which alone differ in the dark theme."""
 
+# Pages are opened at 1280 px, so these widths come in addition.
 WIDTHS = (320, 768, 2560)
-"""Widths to check after 1280, at which the page was opened."""
 
 # A chart adjusts to its box in the next frame.
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
 
+# Most of axe's results are passed rules, so return only violations.
 VIOLATIONS = """async options => {
     const found = await axe.run({ ...options, resultTypes: ["violations"] });
     return Object.fromEntries(found.violations.map(
         rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.target)]));
 }"""
-"""Script that returns only violations, because most of axe's results are passed rules."""
 
 FITS = "width => document.documentElement.scrollWidth <= width"
+# No inner scroll area or hidden element may make the page longer.
 ENDS_WITH_FOOTER = """() => {
   document.querySelectorAll("details.menu").forEach(one => { one.open = false; });
   const parts = [...document.body.children].map((one) => one.getBoundingClientRect().bottom);
   const end = Math.max(...parts);
   return document.documentElement.scrollHeight <= Math.max(innerHeight, end + scrollY + 100);
 }"""
-"""Condition that no inner scroll area or hidden element makes the page longer."""
 
 
 def assert_open_to_all(page: Page) -> None:
-    """Check light and dark colours at every width, including folded parts.
+    """Check the page with all folded parts open: accessibility, then the layout at every width.
 
-    The page must have been opened with `bypass_csp`, because its policy blocks the checker.
+    The page must be opened with `bypass_csp`, because the Content-Security-Policy blocks axe.
     """
     unfold(page)
     assert_accessible(page)
@@ -48,7 +46,6 @@ def assert_open_to_all(page: Page) -> None:
 
 
 def assert_accessible(page: Page) -> None:
-    """Check the page in its current state, in light and dark colours."""
     page.wait_for_load_state()
     page.add_script_tag(path=AXE)
     assert violations(page) == []
@@ -58,12 +55,10 @@ def assert_accessible(page: Page) -> None:
 
 
 def unfold(page: Page) -> None:
-    """Open all folded parts, so that they are checked."""
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
 
 
 def violations(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
-    """Return the violated rules, each with the first elements that violate it."""
     options = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     found: dict[str, list[Any]] = page.evaluate(VIOLATIONS, options)
     return [(rule, list(map(str, targets))) for rule, targets in found.items()]

@@ -21,7 +21,6 @@ ARGUMENTS = (
 def take(
     url: str, file: str, width: int = 1280, scheme: Scheme = "light", selector: str = ""
 ) -> None:
-    """Write the visible top of a page, or one part of it, to a PNG file."""
     path = os.environ.get("CHROMIUM_PATH", "/usr/bin/chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
@@ -40,7 +39,6 @@ def take(
 
 
 def main(arguments: list[str]) -> int:
-    """Parse the command line; return 2 if it is invalid."""
     url, file, width, scheme = (*arguments, *("", "", "1280", "light")[len(arguments) :])[:4]
     if not (url and file and width.isdigit() and scheme in ("light", "dark")):
         sys.stderr.write(f"{__doc__}\n")

@@ -1,5 +1,3 @@
-"""Change the running site from browser tests."""
-
 import json
 import os
 import signal
@@ -14,7 +12,6 @@ from tests.live_site import LiveSite
 
 
 def upload(site: LiveSite, document: Mapping[str, Any], token: str) -> str:
-    """Upload a run document; return its run ID."""
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/",
         json.dumps(document).encode(),
@@ -25,7 +22,6 @@ def upload(site: LiveSite, document: Mapping[str, Any], token: str) -> str:
 
 
 def processed(site: LiveSite, run_id: str) -> dict[str, Any]:
-    """Wait until the run is ready; fail if it is rejected."""
     run = site.wait_until_ready(run_id)
     assert run["status"] == "ready", run["rejection"]
     return run
@@ -33,7 +29,6 @@ def processed(site: LiveSite, run_id: str) -> dict[str, Any]:
 
 @contextmanager
 def worker_paused(site: LiveSite) -> Iterator[None]:
-    """Pause the worker, so that runs remain accepted."""
     os.killpg(site.worker.pid, signal.SIGSTOP)
     try:
         yield
@@ -43,7 +38,7 @@ def worker_paused(site: LiveSite) -> Iterator[None]:
 
 @contextmanager
 def moments_last(page: Page) -> Iterator[None]:
-    """Keep messages visible that disappear after two seconds."""
+    # Some messages disappear after two seconds, so delay all timers.
     page.evaluate(
         """() => { window.put = [setTimeout];
                    window.setTimeout = (call) => put.push(call); }"""

@@ -1,5 +1,3 @@
-"""Test list, filters, acknowledgement and notes of /changes/ in a real browser."""
-
 from typing import Any
 
 import pytest
@@ -22,7 +20,6 @@ LIST = "/changes/?tag=fleet:upgraded"
 
 @pytest.fixture(scope="session")
 def upgraded(site: LiveSite) -> int:
-    """Store hosts whose upgrade slows AES and speeds up 3DES; return the ID of the first."""
     token = site.token("upload")
     runs = []
     for name in NAMES:
@@ -46,13 +43,13 @@ def upgraded(site: LiveSite) -> int:
     return ids[0]
 
 
+# Whether an editor opens the URL and therefore sees forms
 STATES = {
     LIST: True,
     f"{LIST}&kind=verdict": False,
     "/changes/?kind=none": False,
     "/hosts/{}/": True,
 }
-"""URLs, and whether an editor opens them and therefore sees forms."""
 
 
 @pytest.mark.parametrize("address", STATES)
@@ -63,7 +60,7 @@ def test_every_state_is_open_to_all(open_state: OpenPage, upgraded: int, address
 
 
 def entry_of(page: Page, heading: str) -> Locator:
-    """Find the entry with this badge; host names may contain the same words."""
+    # Host names may contain the heading, so look only in badges.
     return page.locator(".fleet-change").filter(
         has=page.locator("h2 > .badge").get_by_text(heading, exact=True)
     )

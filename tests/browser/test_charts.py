@@ -1,5 +1,3 @@
-"""Test the chart by keyboard against the table below it, and its theme."""
-
 import re
 
 import pytest
@@ -24,7 +22,6 @@ COMPARE = "/?tag=set:charts"
 
 @pytest.fixture(scope="session")
 def machines(site: LiveSite) -> None:
-    """Store three hosts of two CPUs, measured with both tools; one has hostile names."""
     token = site.token("upload")
     runs = [
         upload(
@@ -60,7 +57,6 @@ def drawn_marks(page: Page) -> int:
 
 
 def read_by_keyboard(page: Page) -> list[str]:
-    """Return the chart's announcement of each value, reached with the right arrow key."""
     canvas = page.locator("figure canvas")
     canvas.focus()
     said: list[str] = []

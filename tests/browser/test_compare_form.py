@@ -1,5 +1,3 @@
-"""Test the form of the compare page in a browser."""
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,5 +1,3 @@
-"""Test every page and state: accessibility, width, size, no requests to other hosts."""
-
 import gzip
 import json
 import re
@@ -59,8 +57,8 @@ STATES = {
     "hidden runs": "/runs/hidden/",
     "upload": "/upload/",
 }
+# Pages that ask for confirmation of a change
 EDITED = ("hide a run", "rename a host", "merge a host", "merge two hosts")
-"""Pages that ask for confirmation of a change."""
 SIGNED_IN = (
     "compare",
     "tokens",
@@ -92,14 +90,12 @@ CLONES = ("clone <script>alert(1)</script>", "clone " + "W" * 190)
 
 
 def clones(site: LiveSite) -> str:
-    """Return the ID of a host that shares its machine ID with another host."""
     found = site.get("/api/v1/hosts/?page_size=200")["results"]
     return next(str(one["id"]) for one in found if one["name"] in CLONES)
 
 
 @pytest.fixture(scope="module")
 def cloned(site: LiveSite, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Store two clones with one machine ID, for this module only."""
     lines = tmp_path_factory.mktemp("clones") / "runs.ndjson"
     runs = [run_document(host={"name": name, "machine_id": "c" * 64}) for name in CLONES]
     lines.write_text("\n".join(map(json.dumps, runs)))
@@ -114,7 +110,6 @@ def address(state: str, site: LiveSite, run_id: str) -> str:
 
 @cache
 def addresses(site: LiveSite, run_id: str) -> dict[str, str]:
-    """Return the URLs of runs and hosts, whose IDs are known only at run time."""
     run = site.get(f"/api/v1/runs/{run_id}/")
     published = site.get("/api/v1/runs/?source=published")["results"][0]
     cloned = clones(site)
@@ -153,7 +148,7 @@ def test_every_state_is_open_to_all(
 
 
 def test_the_first_page_carries_little_javascript(open_page: OpenPage) -> None:
-    """Add the gzipped sizes of all loaded scripts, as the browser receives them."""
+    # Browsers receive gzipped scripts.
     page = open_page("/?source=published")
     loaded = page.evaluate(
         """() => performance.getEntriesByType("resource").map(one => one.name)

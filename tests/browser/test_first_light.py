@@ -1,5 +1,3 @@
-"""Test the path from the agent's measurement to this host's bar in the browser."""
-
 import csv
 import io
 import json
@@ -16,7 +14,6 @@ GCM = "aes128-gcm@openssh.com"
 
 
 def group_of_this_machine(page: Page, site: LiveSite) -> str:
-    """Return the key of this host's group, which is marked as measured with the agent."""
     (group,) = site.get("/api/v1/comparison/?host=bench-under-test")["groups"]
     key = str(group["key"])
     expect(page.locator(f"tr[data-group='{key}'] .badge.here")).to_have_count(1)
@@ -24,7 +21,6 @@ def group_of_this_machine(page: Page, site: LiveSite) -> str:
 
 
 def table(page: Page) -> dict[tuple[str, str], float]:
-    """Return exact medians in the table, by group and cipher."""
     rows: list[list[str]] = page.locator("td[data-cipher]").evaluate_all(
         "cells => cells.map(({ parentElement: row, dataset: cell }) =>"
         " [row.dataset.group, cell.cipher, cell.value])"
@@ -33,7 +29,6 @@ def table(page: Page) -> dict[tuple[str, str], float]:
 
 
 def bars_read_by_keyboard(page: Page) -> list[str]:
-    """Return the chart's announcement of each bar, reached with the arrow keys."""
     expect(page.locator("figure[data-chart]")).to_have_attribute("data-drawn", re.compile(r"\d"))
     canvas = page.locator("figure[data-chart] canvas")
     canvas.focus()

@@ -1,5 +1,3 @@
-"""Test the history on a host's page, and side-by-side views, in a real browser."""
-
 from dataclasses import dataclass
 
 import pytest
@@ -19,8 +17,6 @@ RATES = (400e6, 404e6, 396e6, 401e6, 300e6, 302e6, 299e6, 500e6)
 
 @dataclass(frozen=True)
 class Changing:
-    """Identify a host whose speed changed and another one, with their first and last runs."""
-
     host_id: int
     other_id: int
     first: str
@@ -60,7 +56,6 @@ STATES = (
 
 @pytest.fixture(scope="session")
 def changing(site: LiveSite) -> Changing:
-    """Upload runs of a host with a hostile name (fast, slow, then faster), and another host."""
     token = site.token("upload")
     runs = []
     for day, rate in enumerate(RATES):

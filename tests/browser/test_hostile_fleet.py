@@ -1,7 +1,7 @@
-"""Test in a browser that no name runs as code on any page of a hostile fleet.
+"""Test in a browser that no name runs as code on any page.
 
-The pages are opened without their Content-Security-Policy, so that injected code would really run.
-One page of each kind is also opened with the policy, which must block nothing.
+The pages are opened without a Content-Security-Policy, so that injected code would run. One page of
+each kind is also opened with the policy, which must block nothing.
 """
 
 import json
@@ -34,13 +34,13 @@ for (const name of ["alert", "confirm", "prompt"]) {
 addEventListener("securitypolicyviolation", event => window.ran.push(event.violatedDirective));
 """
 
+# Elements that hostile names could create
 GOT_IN = "img[src='x'], iframe, svg[onload], [onerror], [href^='javascript:'], script:not([src])"
-"""Selector of elements that hostile names could create."""
 
 FEW = 8
 
+# Only scripts of this type have no URL. They contain the data of the page.
 OWN_DATA = "application/json"
-"""Type of the only scripts without a URL, which contain a page's own data."""
 
 MADE = """
 import json
@@ -75,7 +75,6 @@ for model in (ApiToken, Share):
 
 
 def document(name: str, number: int) -> dict[str, Any]:
-    """Return a run with the name in every free text."""
     short = name[:200]
     facts = environment(model=name, vendor=name)
     facts["os"] = {"id": name, "name": name, "version": name, "kernel": name}
@@ -105,7 +104,6 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def secrets(site: LiveSite) -> Iterator[list[str]]:
-    """Create the fleet, and tokens, files and shares with the same names; return the shares."""
     token = site.token("upload")
     for run_id in [upload(site, document(name, at), token) for at, name in enumerate(NAMES)]:
         processed(site, run_id)
@@ -116,6 +114,8 @@ def secrets(site: LiveSite) -> Iterator[list[str]]:
 
 
 COMPARE = "tag=hostile%3Ayes&top=all"
+# Pages whose scripts read names, and some pages that show names. For the HTML of every URL, see
+# tests/pages/test_hostile_strings.py.
 PAGES = (
     *(f"/?tool=openssl&{COMPARE}&group_by={by}" for by in ("cpu", "host", "tag:rack", "openssh")),
     f"/?tool=openssl&{COMPARE}",
@@ -125,12 +125,9 @@ PAGES = (
     *("/hosts/?q=%3Cscript%3E", "/runs/?tag=hostile%3Ayes", "/audit/"),
     f"/recommend/?for=group&{COMPARE}&policy=everything",
 )
-"""Pages whose scripts read names, and some that show them. tests/pages/test_hostile_strings.py has
-the HTML of every URL."""
 
 
 def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
-    """Return the URLs of all pages that show a name."""
     runs = site.get("/api/v1/runs/?tag=hostile%3Ayes&page_size=200")["results"]
     ids = [run["run_id"] for run in runs]
     hosts = {run["host"]: site.get(f"/api/v1/runs/{run['run_id']}/")["host_id"] for run in runs}
@@ -149,7 +146,7 @@ def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
 
 
 def looked_at(page: Page, path: str) -> list[str]:
-    """Open a page, and unfold and hover over everything; return executed and injected code."""
+    """Unfold and hover over everything on a page; return code that ran or was injected."""
     answer = page.goto(path)
     assert answer is not None and answer.status in (200, 400), path  # noqa: PT018
     if page.locator("canvas").count():
@@ -168,7 +165,6 @@ def looked_at(page: Page, path: str) -> list[str]:
 
 
 def _point_at(page: Page, canvas: Any) -> None:
-    """Show the chart's tooltips by pointer and by keyboard."""
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box() or {"x": 0, "y": 0, "width": 0, "height": 0}
     for part in (0.3, 0.5, 0.7):

@@ -1,5 +1,3 @@
-"""Test use of filters, lists and progress indicators."""
-
 import re
 
 from playwright.sync_api import Page, expect

@@ -1,5 +1,3 @@
-"""Test the recommendation page: select a host and policy, and copy the lines."""
-
 from typing import Any
 
 import pytest
@@ -30,7 +28,6 @@ def box(host: str, gcm: float, chacha: float) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def fast_box(site: LiveSite) -> str:
-    """Store hosts without and with a gain over the default; return the name of the latter."""
     token = site.token("upload")
     for document in (box("Old box", 200e6, 300e6), box("Fast box", 600e6, 300e6)):
         processed(site, upload(site, document, token))

@@ -1,5 +1,3 @@
-"""Test creation of a token in the browser, and use of the displayed command."""
-
 import subprocess
 from pathlib import Path
 from typing import Any

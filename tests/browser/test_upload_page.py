@@ -1,5 +1,3 @@
-"""Test the upload page: paste, drop, select, correct, save and open."""
-
 import json
 import re
 from base64 import b64encode

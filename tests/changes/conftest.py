@@ -1,5 +1,3 @@
-"""Provide receivers and runs with a change for tests of notifications."""
-
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,7 +22,6 @@ Days = Callable[..., None]
 
 @pytest.fixture
 def hook(settings: Settings) -> Iterator[Receiver]:
-    """Run a receiver of webhooks."""
     settings.CIPHERMARK_SITE_URL = "https://bench.example.org"
     with receiver() as running:
         yield running
@@ -32,7 +29,7 @@ def hook(settings: Settings) -> Iterator[Receiver]:
 
 @pytest.fixture
 def days(store_run: StoreRun) -> Days:
-    """Store a run of a host per day: five at normal speed, then two that are a fifth slower."""
+    """Store a run of a host per day: five at normal speed, then runs that are a fifth slower."""
 
     def store(name: str = "nas", first: int = LATELY, count: int = 7, **changes: Any) -> None:
         for day in range(count):
@@ -59,5 +56,4 @@ def send_all() -> None:
 
 
 def let_time_pass() -> None:
-    """Expire the pause between two messages, or the wait after a failure."""
     NotificationChannel.objects.update(next_at=None)

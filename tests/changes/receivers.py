@@ -1,5 +1,3 @@
-"""Run real receivers on 127.0.0.1: an HTTP server that records requests, and an SMTP sink."""
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from aiosmtpd.controller import Controller
 
 @dataclass
 class Receiver:
-    """Record received JSON and respond with `status`; `url` is an Apprise URL."""
+    """Record JSON that the HTTP server receives; `url` is an Apprise URL."""
 
     url: str = ""
     status: int = 200
@@ -25,19 +23,17 @@ class Receiver:
 
 @contextmanager
 def receiver() -> Iterator[Receiver]:
-    """Run an HTTP server during the context."""
     kept = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            """Record the request and respond."""
             kept.received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(kept.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
-            """Suppress messages in the terminal."""
+            pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         kept.url = f"json://me:secret-word@127.0.0.1:{server.server_port}/hook/secret-part"
@@ -52,14 +48,12 @@ def receiver() -> Iterator[Receiver]:
 
 @dataclass
 class Mailbox:
-    """Record the emails that an SMTP server receives."""
-
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
-        """Store an email; aiosmtpd calls this method."""
+        # aiosmtpd calls this method.
         mail = message_from_bytes(envelope.original_content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
         self.mails.append(mail)
@@ -69,7 +63,6 @@ class Mailbox:
 
 @contextmanager
 def mailbox() -> Iterator[Mailbox]:
-    """Run an SMTP server during the context."""
     with socket() as probe:
         probe.bind(("127.0.0.1", 0))
         kept = Mailbox(probe.getsockname()[1])

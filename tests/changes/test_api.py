@@ -1,5 +1,3 @@
-"""Test GET and PATCH changes/, the CSV export and notes/."""
-
 from datetime import timedelta
 from typing import Any
 
@@ -20,7 +18,6 @@ OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 
 @pytest.fixture
 def changed_host(store_run: StoreRun) -> Host:
-    """Make AES-GCM on "nas" 20 % slower with an upgrade, on the sixth day."""
     for day in range(8):
         slow = day > 4
         series = openssl_measurement("aes-128-gcm", 4e9 * (0.8 if slow else 1))

@@ -1,5 +1,3 @@
-"""Test detection, grouping and deletion of changes in a fleet with known changes."""
-
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -30,13 +28,11 @@ BUSY = [{"code": "busy", "detail": "31 %"}]
 
 
 def look() -> None:
-    """Detect the changes of all hosts that are due."""
     while find_due():
         pass
 
 
 def is_true(member: Member, host: KnownHost) -> bool:
-    """Return whether the host really changed within three runs of the member's run."""
     near = timedelta(days=3.5 * host.every)
     if member.change.kind == "verdict":
         return host.aes_lost_at is not None and abs(member.at - host.aes_lost_at) <= near
@@ -80,8 +76,6 @@ Store = Callable[..., Run]
 
 @pytest.fixture
 def at_level(store_run: StoreRun) -> Store:
-    """Store a day's run with all AES-GCM series at a level and other ciphers at normal speed."""
-
     def store(day: int, level: float = 1.0, version: str = OLD, **changes: Any) -> Run:
         wobble = 1 + 0.002 * (day % 3)
         series = [

@@ -1,5 +1,3 @@
-"""Test that notifications reach real receivers once, are retried, and are skipped if required."""
-
 import logging
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""Test that only administrators can create, test, pause and delete channels."""
-
 from django.test import Client
 
 from accounts.models import AuditEntry

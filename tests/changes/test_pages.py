@@ -1,5 +1,3 @@
-"""Test /changes/, and notes on the pages of hosts, runs and comparisons."""
-
 import json
 import re
 from html import unescape
@@ -29,7 +27,6 @@ OLD, NEW = "OpenSSL 1.1.1w  11 Sep 2023", "OpenSSL 3.0.11 19 Sep 2023"
 
 @pytest.fixture
 def slower(store_run: StoreRun) -> FleetChange:
-    """Make AES-GCM on two hosts 20 % slower with an upgrade, on the sixth day."""
     for name in ("nas", "<b>web</b>"):
         for day in range(8):
             slow = day > 4

@@ -1,5 +1,3 @@
-"""Create hosts with measured ciphers for tests of recommendations."""
-
 from typing import Any
 
 from cipherspeed.cipher_catalogue import cipher_catalogue
@@ -14,22 +12,19 @@ OLD = "OpenSSH_6.6.1p1 Ubuntu-2ubuntu2.13"
 
 
 def rate(cipher: str, megabytes: float, cpu: float | None = None, spread: float = 0) -> Rate:
-    """Return the rate of nine tries; the margin is 1 % if they agree."""
+    # The margin of nine equal tries is 1 %.
     return Rate(cipher, "pipeline", megabytes * 1e6, 9, spread, cpu)
 
 
 def host(*rates: Rate, name: str = "nas", **facts: Any) -> MeasuredHost:
-    """Return a host with a current OpenSSH, unless other values are given."""
     return MeasuredHost(1, name, name, rates, **{"client": MODERN, "server": MODERN, **facts})
 
 
 def advised(*hosts: MeasuredHost, policy: str = "modern") -> Recommendation:
-    """Return a recommendation for one host, or for a group."""
     return recommend([(host, host) for host in hosts], cipher_catalogue().policies[policy])
 
 
 def between(
     client: MeasuredHost, server: MeasuredHost, policy: str = "modern", link: float | None = None
 ) -> Recommendation:
-    """Return a recommendation for a pair."""
     return recommend([(client, server)], cipher_catalogue().policies[policy], link)

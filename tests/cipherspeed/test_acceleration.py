@@ -1,5 +1,3 @@
-"""Test the five AES verdicts on published and on constructed runs."""
-
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -45,8 +43,8 @@ def ssh(cipher: str, mb: float, acceleration: Acceleration = "default") -> Measu
     return MeasuredSeries(series, mb * 1e6)
 
 
+# This host is as fast as the reference host, on which software AES reaches 375 MB/s.
 BASELINES = [openssl("rc4", 842.1), openssl("bf-cbc", 158.7), openssl("des-ede3-cbc", 31.29)]
-"""Results of a host exactly as fast as the reference, on which software AES reaches 375 MB/s."""
 
 
 def environment(flags: list[str] | None, version: str | None = None, **more: Any) -> dict[str, Any]:
@@ -58,7 +56,6 @@ def environment(flags: list[str] | None, version: str | None = None, **more: Any
 
 
 def published_hosts() -> dict[str, tuple[list[MeasuredSeries], dict[str, Any]]]:
-    """Return the series and environment of each published host and operating system."""
     series: defaultdict[str, list[MeasuredSeries]] = defaultdict(list)
     facts: dict[str, dict[str, Any]] = {}
     for run in PUBLISHED:
@@ -111,7 +108,7 @@ def test_the_i7_3770_gains_a_factor_of_about_1_9() -> None:
 
 
 def test_os_x_leaves_about_half_of_the_cpus_aes_unused() -> None:
-    """Compare normalised aes128-ctr: 121.70 MB/s is 53 % of Fedora's 230.26."""
+    # The normalised rate of aes128-ctr, 121.70 MB/s, is 53 % of Fedora's 230.26 MB/s.
     rates = {run["id"]: {} for run in PUBLISHED}  # type: dict[str, dict[str, float]]
     for run in PUBLISHED:
         rates[run["id"]] = {m["cipher"]: measured(m).median for m in run["measurements"]}
@@ -157,7 +154,7 @@ def test_the_largest_block_decides_and_other_ciphers_do_not() -> None:
 
 
 def test_speed_alone_proves_it_where_software_could_not_reach_it() -> None:
-    """Measure 1,418 MB/s at the reference host's speed: 3.8 times the 375 MB/s of software AES."""
+    # At the speed of the reference host, 1,418 MB/s is 3.8 times the 375 MB/s of software AES.
     found = acceleration_verdict([*BASELINES, openssl("aes-128-cbc", 1418)])
     assert found.verdict == "hardware"
     assert found.factor == pytest.approx(3.78, abs=0.01)
@@ -176,7 +173,7 @@ def test_a_factor_of_one_and_a_half_is_the_least_that_proves_it(
 
 
 def test_ssh_speed_is_judged_where_openssl_was_not_measured() -> None:
-    """Judge OpenSSH 7.4: S = cbrt(2.223 * 2.062 * 1.574) = 1.932, 573 / S / 122.96 = 2.41."""
+    # OpenSSH 7.4: S = cbrt(2.223 * 2.062 * 1.574) = 1.932, 573 / S / 122.96 = 2.41
     run = [
         ssh("arcfour", 399),
         ssh("blowfish-cbc", 131),

@@ -1,5 +1,3 @@
-"""Test the AES flags of each architecture."""
-
 from typing import Any
 
 from cipherspeed.cpu import aes_flags

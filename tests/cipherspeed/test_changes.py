@@ -1,5 +1,3 @@
-"""Test steps in a history: lasting changes, noise, date and size."""
-
 from collections.abc import Sequence
 from random import Random
 
@@ -44,7 +42,7 @@ def test_five_percent_are_none() -> None:
 
 
 def test_a_noisy_history_needs_a_larger_step() -> None:
-    """Use rates that deviate from 100 by 10, 10, 0, 10, 10: spread 14.8 %, threshold 59 %."""
+    # The deviations from 100 are 10, 10, 0, 10 and 10: spread 14.8 %, threshold 59 %.
     noisy = [90.0, 110.0, 100.0, 90.0, 110.0]
     assert steps([*noisy, 150.0, 150.0]) == []
     assert steps([*noisy, 160.0, 160.0])[0].threshold == pytest.approx(0.59304)

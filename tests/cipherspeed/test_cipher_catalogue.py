@@ -1,5 +1,3 @@
-"""Test that the cipher catalogue is complete and correct about OpenSSH's history."""
-
 import re
 
 import pytest

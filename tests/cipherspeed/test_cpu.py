@@ -1,5 +1,3 @@
-"""Test CPU names, microarchitectures, and whether a model has AES hardware."""
-
 import re
 from typing import Any
 

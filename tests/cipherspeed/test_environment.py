@@ -1,5 +1,3 @@
-"""Test names of CPUs, operating systems and versions, and whether two environments are the same."""
-
 from typing import Any
 
 from cipherspeed.environment import (

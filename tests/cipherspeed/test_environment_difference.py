@@ -1,5 +1,3 @@
-"""Test differences between two environments."""
-
 from typing import Any
 
 from hypothesis import given

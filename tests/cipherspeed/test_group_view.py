@@ -1,5 +1,3 @@
-"""Test the search, order and pages of the displayed groups."""
-
 from typing import Any
 
 from cipherspeed.group_view import GroupView, in_view, page_count

@@ -1,5 +1,3 @@
-"""Test quartiles, results and order of groups."""
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

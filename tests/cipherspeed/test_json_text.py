@@ -1,5 +1,3 @@
-"""Test that strict JSON rejects what cannot be stored or parsed unambiguously."""
-
 import json
 import time
 from contextlib import suppress
@@ -77,7 +75,7 @@ def test_every_ordinary_value_is_read_back(value: Any) -> None:
 
 
 def test_canonical_json_is_spelt_as_ever() -> None:
-    """Protect the stored digests of canonical JSON."""
+    # The database contains digests of canonical JSON.
     value = {"b": [1e-7, 1e16, 0.5, None], "a": "ü"}
     assert canonical_json(value) == '{"a":"ü","b":[1e-07,1e+16,0.5,null]}'.encode()
 

@@ -1,5 +1,3 @@
-"""Test operating systems in users' spellings."""
-
 from cipherspeed.environment import os_facts, os_name, os_version
 from tests.cases import each
 

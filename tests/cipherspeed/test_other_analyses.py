@@ -1,5 +1,3 @@
-"""Test CPU seconds per GB."""
-
 import pytest
 
 from cipherspeed.summary import cpu_seconds_per_gb

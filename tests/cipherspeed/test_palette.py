@@ -1,5 +1,3 @@
-"""Test that a cipher's colour is constant, and distinguishable with colour blindness."""
-
 import itertools
 import math
 import re
@@ -52,7 +50,7 @@ def luminance(colour: str) -> float:
 
 
 def seen(colour: str, eye: str) -> Colour:
-    """Return the colour in OKLab as this type of vision perceives it."""
+    """Return the OKLab colour that this type of colour vision perceives."""
     red, green, blue = (
         min(1.0, max(1e-6, sum(a * b for a, b in zip(row, linear(colour), strict=True))))
         for row in EYES[eye]

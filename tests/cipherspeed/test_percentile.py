@@ -1,5 +1,3 @@
-"""Test a host's percentile among all comparable ones."""
-
 from cipherspeed.percentile import standing
 from tests.cases import each
 

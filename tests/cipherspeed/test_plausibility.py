@@ -1,5 +1,3 @@
-"""Test that implausible rates are distinguished from high ones."""
-
 from cipherspeed.summary import highest_plausible
 from tests.cases import each
 

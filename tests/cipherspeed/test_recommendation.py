@@ -1,5 +1,3 @@
-"""Test the ranking of ciphers for a host, a pair and a group."""
-
 from dataclasses import replace
 from random import Random
 
@@ -93,7 +91,7 @@ def test_a_default_that_is_the_best_gains_nothing() -> None:
 
 
 def test_a_gain_of_noisy_series_is_within_their_noise() -> None:
-    """Compute 2 · 1.2533 · s / √3: 149 MB/s ± 34.73 % against 60.8 MB/s ± 63.68 %."""
+    # 2 · 1.2533 · s / √3: 149 MB/s ± 34.73 % against 60.8 MB/s ± 63.68 %
     first = Rate(GCM256, "pipeline", 149e6, 3, 0.24)
     default = Rate("aes128-ctr", "pipeline", 60.8e6, 3, 0.44)
     result = advised(host(first, default, default_cipher="aes128-ctr"))
@@ -140,7 +138,7 @@ def test_a_safer_status_goes_before_a_faster_cipher_and_says_so() -> None:
     ((2, 0.0, 0.05), (9, 0.0, 0.01), (9, 0.03, 0.025066), (3, 0.9, 0.9), (100, 0.04, 0.010026)),
 )
 def test_the_noise_by_hand(n: int, spread: float, noise: float) -> None:
-    """Compute 2 · 1.2533 · 0.03 / 3 = 0.025066; limits 1 % and 90 %; 5 % for two tries."""
+    # 2 · 1.2533 · 0.03 / 3 = 0.025066; the limits are 1 % and 90 %; two tries have 5 %
     measured = Rate(GCM128, "pipeline", 1e8, n, spread)
     assert measured.noise == pytest.approx(noise, rel=1e-4)
     assert measured.speed.low == pytest.approx(1e8 * (1 - min(noise, 0.05)), rel=1e-4)
@@ -226,7 +224,7 @@ def test_the_slower_end_of_a_pair_sets_the_pace() -> None:
 
 
 def test_where_the_link_limits_all_the_safer_goes_first() -> None:
-    """Compute the payload of 1 GbE: 125 · 1448 / 1538 = 117.685 MB/s."""
+    # Payload of 1 GbE: 125 · 1448 / 1538 = 117.685 MB/s
     assert link_payload(1e9) == pytest.approx(117.685e6, rel=1e-5)
     rates = (rate(GCM128, 900), rate(GCM256, 200), rate(CHACHA, 280))
     result = between(host(*rates), host(*rates, name="desktop"), link=1e9)
@@ -271,10 +269,8 @@ def test_what_a_safer_cipher_costs_is_said_with_its_reason() -> None:
 
 
 def test_one_order_for_a_group_by_hand() -> None:
-    """Compute the shares: nas GCM 60/120 = 0.5, chacha 1; desktop GCM 1, chacha 280/900 = 0.3111.
-
-    Geometric means: GCM sqrt(0.5) = 0.7071, chacha sqrt(0.3111) = 0.5578.
-    """
+    # Shares: nas GCM 60/120 = 0.5, chacha 1; desktop GCM 1, chacha 280/900 = 0.3111.
+    # Geometric means: GCM sqrt(0.5) = 0.7071, chacha sqrt(0.3111) = 0.5578.
     for result in (advised(NAS, DESKTOP), advised(DESKTOP, NAS)):
         shares = [(candidate.cipher, round(candidate.share or 0, 4)) for candidate in result.order]
         assert shares == [(GCM128, 0.7071), (CHACHA, 0.5578)]
@@ -300,7 +296,7 @@ def test_a_group_gains_over_the_default_of_each() -> None:
 
 @each(("megabytes", "first"), ((396, GCM256), (394, GCM128)))
 def test_within_the_noise_of_a_group_the_stronger_goes_first(megabytes: float, first: str) -> None:
-    """Compute the margin of a mean of three hosts, 1 % each: 0.58 %."""
+    # The mean of three hosts with margins of 1 % has a margin of 0.58 %.
     members = [host(rate(GCM128, 400), rate(GCM256, megabytes), name=name) for name in "abc"]
     assert names(advised(*members))[0] == first
 
@@ -371,7 +367,7 @@ def test_every_cipher_is_ranked_safest_first_or_says_why_not(
 
 @given(HOSTS, RATES)
 def test_a_slower_cipher_never_changes_the_first(machine: MeasuredHost, slower: Rate) -> None:
-    """Add a cipher that is measurably slower and no more secure."""
+    # The added cipher is measurably slower and no more secure.
     before = advised(machine, policy="everything")
     assume(before.order)
     assume(slower.cipher not in {known.cipher for known in machine.rates})

@@ -1,5 +1,3 @@
-"""Test ratios and their intervals."""
-
 import random
 from math import comb
 
@@ -13,7 +11,6 @@ from tests.compare.comparison_reference import interval_rank, summarise_group
 
 
 def bounded(group: GroupSummary, base: GroupSummary) -> tuple[float, float, float]:
-    """Return the ratio of two groups of at least six hosts, with its interval."""
     found = ratio_of_medians(group, base, exact=False)
     assert found is not None
     assert found.low is not None
@@ -44,7 +41,7 @@ def test_a_ratio_lies_in_its_interval_and_turns_over_with_the_sides(
 
 
 def test_the_interval_of_a_ratio_joins_the_margins_of_both_medians_on_logarithms() -> None:
-    """Compute MOVER by hand: 2 exp(-hypot(ln 10/8, ln 6/5)) and 2 exp(hypot(ln 14/10, ln 5/4))."""
+    # MOVER: 2 exp(-hypot(ln 10/8, ln 6/5)) and 2 exp(hypot(ln 14/10, ln 5/4))
     group = summarise_group([8.0, 9.0, 9.5, 10.5, 12.0, 14.0])
     base = summarise_group([4.0, 4.5, 4.9, 5.1, 5.5, 6.0])
     assert bounded(group, base) == pytest.approx((2.0, 1.4993, 2.9949), rel=1e-4)
@@ -62,7 +59,7 @@ def test_a_figure_of_nought_has_no_ratio() -> None:
 
 @each("share", (1.0, 0.93))
 def test_intervals_of_different_hosts_hold_the_true_ratio(share: float) -> None:
-    """Expect at least 94 % of 400 pairs of groups of hosts whose rates vary by a third."""
+    # The rates of hosts vary by a third. At least 94 % of 400 intervals must be correct.
     chance = random.Random(19)
 
     def group(factor: float, size: int) -> list[float]:

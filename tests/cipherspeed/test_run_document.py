@@ -1,5 +1,3 @@
-"""Test the conversion of JSON to the typed form: defaults, units, contradictions."""
-
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID

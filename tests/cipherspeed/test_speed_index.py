@@ -1,5 +1,3 @@
-"""Test the worked example of the method page, and properties of any run."""
-
 import random
 from typing import Any
 
@@ -13,6 +11,7 @@ from cipherspeed.types import Series
 from tests.cases import each
 
 MIB = 1.048576
+# Rates of three hosts in MB/s (10^6 bytes per second), published in 2015
 PUBLISHED = {
     "proxmox": {
         "arcfour": 208.333 * MIB,
@@ -43,7 +42,6 @@ PUBLISHED = {
         "aes128-ctr": 87.18,
     },
 }
-"""Published rates of three hosts in MB/s (10^6 bytes per second), 2015."""
 
 REFERENCE = PROFILE.levels["ssh"]
 

@@ -1,5 +1,3 @@
-"""Test that configuration lines are right and that no name can add a setting."""
-
 import subprocess
 from pathlib import Path
 
@@ -19,7 +17,6 @@ HEADER = (
 
 
 def settings(text: str) -> list[str]:
-    """Return the lines that OpenSSH would parse as settings."""
     return [line.strip() for line in text.split("\n") if line and not line.startswith("#")]
 
 
@@ -99,6 +96,7 @@ def test_any_text_leaves_short_printable_lines(text: str, names: list[str]) -> N
     assert not set('*?!\\"') & set(first)
 
 
+# Names of a server, and the resulting `Host` patterns
 NAMED = (
     (("nas",), "nas"),
     (("nas.lan", "storage", "nas.lan"), "nas.lan storage"),
@@ -107,7 +105,6 @@ NAMED = (
     (("NAS.example.com", "nas-2"), "NAS.example.com nas.example.com nas-2"),
     *(((name,), "SERVER") for name in ("My NAS", "-oProxyCommand=x", "$(reboot)", "*", "!nas", "")),
 )
-"""Names of a server, and the resulting `Host` patterns."""
 
 
 @pytest.mark.parametrize(("names", "patterns"), NAMED)

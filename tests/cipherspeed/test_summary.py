@@ -1,5 +1,3 @@
-"""Test median and spread of one series."""
-
 import math
 from statistics import median
 

@@ -1,5 +1,3 @@
-"""Test validation against the schema: accepted and rejected documents, error messages."""
-
 import time
 import tracemalloc
 from collections.abc import Callable

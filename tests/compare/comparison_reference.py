@@ -27,25 +27,25 @@ from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
 
 
 class Counted(NamedTuple):
-    """Describe a result of a run that passes the query's filters."""
+    """Hold a result of a run that passes the query's filters."""
 
     run: Run
     row: Measurement
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return the sort key of results: undated first, latest last."""
+        """Return the sort key of results: undated results first, the latest result last."""
         return (*run_order(self.run), *self.within_run)
 
     @property
     def within_run(self) -> tuple[Any, ...]:
-        """Return the sort key of results in one run: the series that is preferred comes last."""
+        """Return the sort key of results in one run: the preferred series comes last."""
         series = self.row.series
         return (not series.pinned, _backwards(series.target_name), -series.pk)
 
 
 def run_order(run: Run, ciphers: int = 0) -> tuple[Any, ...]:
-    """Return the sort key of runs: latest last, undated ones by number of requested `ciphers`."""
+    """Return the sort key of runs: the latest last, undated runs by number of requested ciphers."""
     if run.started_at is None:
         return (0, ciphers, run.pk)
     return (1, run.started_at.timestamp(), run.pk)
@@ -56,7 +56,7 @@ def _backwards(text: str) -> tuple[int, ...]:
 
 
 def environment_seen(tool: str, run: Run) -> int:
-    """Return the environment relevant to the tool: ssh ignores the openssl program."""
+    # The openssl program does not matter for ssh.
     assert run.environment is not None
     of_ssh = run.environment.ssh_environment if tool == "ssh" else None
     return run.environment.pk if of_ssh is None else of_ssh
@@ -64,11 +64,11 @@ def environment_seen(tool: str, run: Run) -> int:
 
 @dataclass(frozen=True)
 class Vote:
-    """Represent the result of a host for a cipher in a group.
+    """Hold the result of a host for a cipher in a group.
 
-    `value` is in the metric's unit, or None if this run has no result in it. `uncertainty` of a
-    normalised result is the factor of its run's speed index; `family` is the only baseline of
-    this index, empty if it has several.
+    `value` is in the unit of the metric, or None if the run has no such value. `uncertainty` is the
+    factor of the speed index, for normalised results only. `family` is the baseline of the speed
+    index, or empty if the index has several baselines.
     """
 
     group_key: str
@@ -85,8 +85,6 @@ class Vote:
 
 
 class Asked(NamedTuple):
-    """Represent the results, the hosts of each group, and the hosts without the block size."""
-
     votes: list[Vote]
     hosts: defaultdict[GroupKey, set[int]]
     no_block_size: int
@@ -95,9 +93,9 @@ class Asked(NamedTuple):
 def votes_in_python(query: ComparisonQuery) -> Asked:
     """Return the results of hosts.
 
-    In a group, one environment represents a host: that of its latest run in the group with a
-    result for a requested cipher. For each cipher, its latest result in that environment is
-    used.
+    In each group, one environment represents a host: the environment of the host's latest run in
+    the group with a result for a requested cipher. Of each cipher, the latest result in this
+    environment counts.
     """
     hosts: defaultdict[GroupKey, set[int]] = defaultdict(set)
     of_host: defaultdict[tuple[GroupKey, int], list[Counted]] = defaultdict(list)
@@ -124,7 +122,6 @@ def votes_in_python(query: ComparisonQuery) -> Asked:
 
 
 def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
-    """Return the results that represent one host in one group."""
     ciphers: defaultdict[Run, set[str]] = defaultdict(set)
     for result in results:
         ciphers[result.run].add(result.row.series.cipher)
@@ -197,10 +194,7 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
 
 
 def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
-    """Group the results, one for each (group, host, cipher), and summarise each group.
-
-    `hosts` is the number of hosts in each group. Votes without a value are ignored.
-    """
+    """Group and summarise results; `hosts` is the number of hosts in each group."""
     valued = defaultdict[GroupKey, list[Vote]](list)
     for vote in votes:
         if vote.value is not None:
@@ -250,7 +244,10 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
 
 
 def interval_rank(n: int) -> int:
-    """Return which result from either end bounds the median with at least 95 %, or 0 if none."""
+    """Return the rank, from either end, of the results that bound the median with 95 %.
+
+    Return 0 if there are too few results.
+    """
     return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
 
 
@@ -270,10 +267,7 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
 
 
 def matched_votes(votes: list[Vote]) -> list[Vote]:
-    """Select hosts with a result for the cipher in every group, within one split.
-
-    Hosts of an unknown group are in no group.
-    """
+    """Select results of hosts that have the cipher in every known group, within a split."""
     valued = [vote for vote in votes if vote.value is not None and vote.group_key != UNKNOWN_KEY]
     groups = {vote.group_key for vote in valued}
     found: defaultdict[tuple[int, str, str], set[str]] = defaultdict(set)
@@ -283,7 +277,7 @@ def matched_votes(votes: list[Vote]) -> list[Vote]:
 
 
 def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[Group]:
-    """Return the groups with ratios of their hosts to the same hosts in the reference group."""
+    """Add the ratios of each host's results to results of the same host in the reference group."""
     values = {
         (vote.group_key, vote.split_key, vote.host_id, vote.cipher): vote.value for vote in votes
     }
@@ -306,7 +300,6 @@ def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[G
 
 
 def without_tool_changes(comparison: Comparison) -> Comparison:
-    """Ignore changes to `openssl speed`, like the reference."""
     groups = tuple(
         replace(
             group,
@@ -320,7 +313,6 @@ def without_tool_changes(comparison: Comparison) -> Comparison:
 
 
 def counted_runs() -> list[Run]:
-    """Return all visible runs with the related rows that the reference reads."""
     environments = (f"environment__{field}" for field in (*DIMENSIONS, *OF_LIBRARIES.values()))
     return list(
         Run.objects.filter(status="ready", hidden=False)
@@ -330,7 +322,7 @@ def counted_runs() -> list[Run]:
 
 
 def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
-    """Return results with any cipher and block size, of runs that pass every filter."""
+    """Yield results of any cipher and block size, of runs that pass every filter."""
     for run in counted_runs():
         if not passes(query, run):
             continue
@@ -352,7 +344,7 @@ def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
 
 
 def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
-    """Return whether a run passes the query's filters and dates, except for one filter."""
+    """Return whether a run passes the dates and filters of a query, except filter `without`."""
     started = run.started_at
     if query.since and (started is None or started < query.since):
         return False
@@ -369,7 +361,7 @@ def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
 
 
 def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
-    """Return the key and label of a run's value in a filter or grouping."""
+    """Return the key and the label of a run in a filter or grouping."""
     assert run.host is not None
     assert run.environment is not None
     if name == "host":
@@ -396,12 +388,11 @@ def group_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
 
 
 def split_of(query: ComparisonQuery, run: Run) -> tuple[str, str]:
-    """Return the key and label of a run's split; empty without a split."""
     return value_of(query.split_by, query.tool, run) if query.split_by else ("", "")
 
 
 def _value(query: ComparisonQuery, one: Counted) -> tuple[float | None, float | None, str]:
-    """Return the value, uncertainty and only baseline of a result."""
+    """Return the `value`, `uncertainty` and `family` of a `Vote`."""
     run, row, metric = one.run, one.row, query.metric
     value = row.cpu_seconds_per_gb if metric == "cpu_seconds_per_gb" else row.median
     divisor: float | None = 1.0

@@ -1,5 +1,3 @@
-"""Embed ClickHouse in the test process."""
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +12,6 @@ from compare import clickhouse as site
 def clickhouse(
     clickhouse_folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Configure the site to query an empty ClickHouse."""
     settings.CIPHERMARK_ANALYTICS_URL = f"chdb://{clickhouse_folder}"
     monkeypatch.setattr(site, "_own", threading.local())
     with site.client() as connected:

@@ -1,5 +1,3 @@
-"""Test that the analytics copy matches the reference after every change to the data."""
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -47,7 +45,6 @@ VIEWS = (
 
 
 def agree(asked: list[ComparisonQuery]) -> None:
-    """Check that comparisons equal the reference bit by bit."""
     if settings.CIPHERMARK_ANALYTICS_URL:
         clickhouse.follow()
     for query in asked:
@@ -59,7 +56,6 @@ def agree(asked: list[ComparisonQuery]) -> None:
 
 
 def agree_in_view(query: ComparisonQuery, view: GroupView, expected: InView) -> None:
-    """Check that a page contains the same groups and results as the whole comparison."""
     shown = compare_in_view(query, view)
     assert replace(shown, comparison=expected.comparison) == expected, (query, view)
     without_groups = (replace(side.comparison, groups=()) for side in (shown, expected))
@@ -97,7 +93,6 @@ CHANGES: dict[str, Callable[[Run], None]] = {
 
 
 def change(data: st.DataObject, store_run: StoreRun) -> None:
-    """Apply one of the changes to a run, or store another run."""
     runs = list(Run.objects.filter(source__in=("agent", "import")).order_by("pk"))
     what = data.draw(st.sampled_from(("add", *CHANGES) if runs else ("add",)))
     if what == "add":
@@ -108,7 +103,7 @@ def change(data: st.DataObject, store_run: StoreRun) -> None:
 
 @pytest.fixture
 def emptied(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit transactions, and compact the copy often."""
+    # Compact the analytics copy often.
     monkeypatch.setattr("compare.engine.PACK_AFTER", 2)
 
 
@@ -157,7 +152,6 @@ def ctr(rate: float, name: str) -> dict[str, Any]:
 
 
 def rates(**asked: Any) -> dict[str, float]:
-    """Return each host's rate of its only cipher."""
     groups = compare(ComparisonQuery(group_by="host", **asked)).groups
     return {group.key: value.median for group in groups for value in group.values.values()}
 
@@ -190,13 +184,13 @@ def test_a_transaction_sees_its_own_changes_and_others_do_not(
 
 
 def spoil(run: Run) -> None:
-    """Change a result without firing the triggers, so that only a new copy contains it."""
+    # No trigger logs this change, so only a new copy contains the change.
     with connection.cursor() as cursor:
         cursor.execute("UPDATE runs_measurement SET median = 5e8 WHERE run_id = %s", [run.pk])
 
 
 def restore() -> None:
-    """Recreate the log of changes, like a restored backup."""
+    # Restoring a backup recreates the log of changes.
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE restored (LIKE runs_change INCLUDING ALL)")
         cursor.execute("DROP TABLE runs_change")

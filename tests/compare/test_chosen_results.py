@@ -1,5 +1,3 @@
-"""Test results in exports, percentiles and a host's page against the reference."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -94,7 +92,6 @@ def side(release: str, cipher: str) -> tuple[bool | None, ...]:
 
 
 def standing_in_python(host: Host, result: Measurement, runs: list[Run]) -> Standing | None:
-    """Compute the percentile among the latest comparable results of other hosts."""
     mine = result.series
     best: dict[Host, Counted] = {}
     for other in Host.objects.exclude(pk=host.pk):

@@ -1,5 +1,3 @@
-"""Test a site with ClickHouse: the same pages and exports, and outages."""
-
 import re
 from typing import Any
 from unittest import mock
@@ -67,7 +65,6 @@ _OF_A_REQUEST = re.compile(rb'nonce="[^"]*"|csrf[^>]*|[0-9]{2}(:|%3A)[0-9]{2}((:
 
 
 def answers() -> dict[str, tuple[int, bytes]]:
-    """Return the response of each URL, without values that change with each request."""
     client = Client()
     found = {}
     for address in ADDRESSES:

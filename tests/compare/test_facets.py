@@ -1,5 +1,3 @@
-"""Test filters, ciphers and block sizes with their numbers of hosts."""
-
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,7 +24,6 @@ def with_openssl(version: str, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def fleet(store_run: StoreRun) -> None:
-    """Store six hosts, most measured several times: upgraded, retagged, or with another verdict."""
     draw = random.Random(17)
     for day in range(30):
         run = store_run(
@@ -57,7 +54,6 @@ CHOSEN: tuple[Mapping[str, tuple[str, ...]], ...] = (
 
 
 def with_only(query: ComparisonQuery, facet: Facet, key: str) -> ComparisonQuery:
-    """Return the query with this value as the only one of the facet."""
     others = query.filters.get("tag", ()) if facet.tag else ()
     kept = (other for other in others if not other.startswith(f"{facet.tag}:"))
     filters = {**query.filters, facet.name: (*kept, key)}

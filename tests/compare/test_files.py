@@ -1,5 +1,3 @@
-"""Test GET /api/v1/exports/*.csv: machine-readable content, without formulas for spreadsheets."""
-
 import csv
 import io
 import json

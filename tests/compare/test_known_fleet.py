@@ -1,5 +1,3 @@
-"""Test the cost of an upgrade in a fleet with known changes."""
-
 from typing import Any
 
 import pytest
@@ -27,7 +25,6 @@ def fleet(store_run: StoreRun) -> None:
 
 
 def cost(tool: str) -> Comparison:
-    """Return the cost of OpenSSL 3.0 relative to 1.1.1, by CPU, over the same hosts."""
     return compare(
         ComparisonQuery(
             tool=tool,

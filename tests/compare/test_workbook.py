@@ -1,5 +1,3 @@
-"""Test GET /api/v1/exports/*.xlsx as openpyxl reads it, and forbidden cell content."""
-
 import io
 import re
 import zipfile
@@ -20,8 +18,8 @@ from tests.upgraded_fleet import AES, DES, HOSTS, upgraded_fleet
 HOSTILE = (
     '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org !A1'
 )
+# openpyxl returns control characters escaped.
 READ_BACK = HOSTILE.translate({ord(one): f"_x{ord(one):04X}_" for one in "\x01\x0b\x1f\ufffe"})
-"""Hostile text as openpyxl returns it, with escaped control characters."""
 MARKUP = "<r><t>rich & wrong</r>"
 
 
@@ -37,7 +35,6 @@ def opened(content: bytes) -> Workbook:
 
 
 def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
-    """Return a sheet's rows by their headings, without units."""
     top = 3 if sheet == "Comparison" else 1
     names, *values = book[sheet].iter_rows(min_row=top, values_only=True)
     keys = [re.sub(r" \((?!UTC).*\)$", "", str(name)) for name in names]
@@ -45,7 +42,7 @@ def table(book: Workbook, sheet: str) -> list[dict[str, Any]]:
 
 
 def unescaped(value: Any) -> Any:
-    """Return the value as spreadsheets show it; openpyxl does not unescape it."""
+    # Spreadsheets unescape this value, but openpyxl does not.
     return value.replace("_x005F_", "_") if isinstance(value, str) else value
 
 

@@ -1,5 +1,3 @@
-"""Test settings with which a production site does not start, and settings by environment."""
-
 import os
 import re
 import subprocess
@@ -135,7 +133,6 @@ def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_setting_is_named_and_none_that_the_project_names() -> None:
-    """Check all names in compose, the example, the documentation and the code."""
     files = [PROJECT / name for name in ("docker-compose.yml", ".env.example", "Dockerfile")]
     files += (PROJECT / "docs").glob("*.md")
     for folder in ("backend", "agent"):

@@ -1,5 +1,3 @@
-"""Test that cache, quick client and task queue use verified TLS with REDIS_URL=rediss://."""
-
 import os
 import socket
 import ssl
@@ -33,7 +31,6 @@ for ask in (quick_redis().ping, lambda: cache.set("tls", 1, 5), lambda: asked(ma
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a self-signed certificate for localhost, with its key in the same file."""
     path = tmp_path_factory.mktemp("tls") / "localhost.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
@@ -45,7 +42,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def port(certificate: Path) -> Iterator[int]:
-    """Start a server that terminates TLS before the Redis of the tests."""
+    # Terminate TLS in front of the Redis server of the tests.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with socket.create_server(("localhost", 0)) as listener:

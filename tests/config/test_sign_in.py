@@ -1,5 +1,3 @@
-"""Test settings of single sign-on: valid ones, and those rejected at startup."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Test that backup and restore are atomic, keep all rows and overwrite nothing by accident."""
-
 import os
 import subprocess
 import sys
@@ -27,7 +25,6 @@ Rows = dict[str, list[str]]
 
 @pytest.fixture(scope="module")
 def empty_server() -> Iterator[str]:
-    """Create a database on another server and return its URL."""
     with private_folder() as folder:
         server = Postgres(folder / "other")
         (folder / "other").mkdir()
@@ -37,7 +34,6 @@ def empty_server() -> Iterator[str]:
 
 @pytest.fixture
 def site(transactional_db: None, store_run: StoreRun) -> None:
-    """Store all kinds of rows."""
     store_run(run_document())
     store_run(run_document(openssl_measurement("aes-128-gcm", 4e9), host={"name": "Größe \t\\."}))
     store_run(run_document(finished_at="2020-01-01T00:00:00Z"))
@@ -65,7 +61,6 @@ def restored(url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def contents(server: "psycopg.Connection[tuple[str, ...]]") -> Rows:
-    """Return every row of every table as text, and the values of sequences."""
     tables = server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     found = {}
     for (name,) in tables.fetchall():

@@ -1,5 +1,3 @@
-"""Test the system checks of the settings."""
-
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings

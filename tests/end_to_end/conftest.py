@@ -1,5 +1,3 @@
-"""Provide the site that tests share. Tests that stop or measure a site start their own."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -24,7 +22,6 @@ def site() -> Iterator[LiveSite]:
 
 @pytest.fixture(scope="session")
 def provider() -> Iterator[Provider]:
-    """Start the provider for the site with a path prefix."""
     with oidc_provider() as running:
         running.set_person("u-1", preferred_username="ada", groups=("bench-editors", "staff"))
         yield running
@@ -32,7 +29,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="session")
 def below_path(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSite]:
-    """Start another site at the path prefix `PATH`; `url` includes it."""
+    """Start a site at the path prefix `PATH`; `url` includes the prefix."""
     secret = tmp_path_factory.mktemp("secrets") / "client"
     secret.write_text(f"{CLIENT_SECRET}\n")
     variables = {

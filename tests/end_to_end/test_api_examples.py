@@ -1,5 +1,3 @@
-"""Test that the shell examples in docs/api.md work on a real site."""
-
 import json
 import os
 import re
@@ -10,8 +8,8 @@ from tests.live_site import PROJECT, READY_WITHIN, LiveSite
 from tests.sample_documents import environment, openssl_measurement, run_document, ssh_measurement
 
 ENDS = ("started", "finished")
+# Other tests upload runs of "nas", the host in the examples.
 HOST = "api-example"
-"""Host name that replaces "nas" in the examples, because other tests upload runs of "nas"."""
 
 
 def test_every_example_of_the_api_works(site: LiveSite, tmp_path: Path) -> None:

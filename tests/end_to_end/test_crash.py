@@ -1,5 +1,3 @@
-"""Kill each process of a site during uploads, and restart it as Compose does."""
-
 import http.client
 import json
 import os
@@ -27,8 +25,8 @@ from tests.sample_documents import openssl_measurement, run_document, ssh_measur
 
 UPLOADS = 200
 CLIENTS = 4
+# Duration of the uploads, during which each process is killed once
 SECONDS = 10.0
-"""Duration of the uploads; each process is killed once in each quarter."""
 
 STORED = """
 SELECT run_id::text, status, (SELECT count(*) FROM runs_measurement WHERE run_id = r.id)
@@ -53,7 +51,7 @@ def production_settings(folder: Path, postgres: Postgres, redis: RedisServer) ->
 
 
 class Supervised:
-    """Restart a program of the site whenever it ends."""
+    """Restart a program of the site whenever the program ends, like Compose."""
 
     def __init__(self, name: str, command: list[str], settings: dict[str, str]) -> None:
         self._command, self._settings = command, settings
@@ -80,12 +78,10 @@ class Supervised:
                 self._process = self._start()
 
     def kill(self) -> None:
-        """Send SIGKILL to all its processes at once."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> None:
-        """Stop the program permanently."""
         self._over.set()
         self._watching.join()
         self.kill()
@@ -102,7 +98,7 @@ def kill_server(server: Postgres | RedisServer) -> None:
 
 @contextmanager
 def running_site() -> Iterator[tuple[int, dict[str, str], dict[str, Callable[[], None]]]]:
-    """Run a site; yield its port, its settings, and functions that kill each process."""
+    """Yield the port and the settings of a site, and a function that kills each process."""
     with private_folder() as place, ExitStack() as stack:
         folder, port = place / "site", free_port()
         folder.mkdir()
@@ -133,7 +129,6 @@ def is_ready(port: int) -> bool:
 
 
 def status_of_upload(port: int, token: str, body: bytes) -> int | None:
-    """Return the status; None if the connection fails."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     with closing(connection), suppress(OSError, http.client.HTTPException):
@@ -145,7 +140,7 @@ def status_of_upload(port: int, token: str, body: bytes) -> int | None:
 
 
 def upload(port: int, token: str, document: dict[str, Any]) -> None:
-    """Upload like an agent: retry until the run is acknowledged."""
+    # Retry like the agent until the server acknowledges the run.
     body, deadline = json.dumps(document).encode(), time.monotonic() + 60
     while (status := status_of_upload(port, token, body)) not in (200, 202):
         assert status in (None, 503), status

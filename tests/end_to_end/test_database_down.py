@@ -1,5 +1,3 @@
-"""Test that without the database, requests get 503 and Retry-After, as pages or JSON."""
-
 import json
 import os
 import subprocess

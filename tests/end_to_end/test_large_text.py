@@ -1,5 +1,3 @@
-"""Test that the site responds while it parses a large text."""
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from statistics import median
@@ -13,7 +11,6 @@ BAR_SECONDS = 0.1
 
 
 def preview(site: LiveSite, token: str, text: str) -> int:
-    """Send a preview and return its status."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "text/plain"}
     address = f"{site.url}/api/v1/imports/?preview=1"
     return httpx.post(address, content=text, headers=headers, timeout=READY_WITHIN).status_code

@@ -1,5 +1,3 @@
-"""Test that JSON log lines of web server and worker identify a request and its run."""
-
 import json
 import socket
 import urllib.request
@@ -12,7 +10,6 @@ from tests.sample_documents import run_document
 
 
 def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
-    """Parse every line of a log; each must be an object."""
     text = (Path(site.environment["CIPHERMARK_DATA_DIR"]) / f"{name}.log").read_text()
     parsed = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert all({"time", "level", "logger", "message"} <= line.keys() for line in parsed)
@@ -20,7 +17,7 @@ def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
 
 
 def upload(site: LiveSite, request_id: str) -> tuple[str, str]:
-    """Upload a run; return its ID, and the request ID of the response."""
+    """Upload a run; return the run ID, and the request ID of the response."""
     document = run_document()
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/?n=1",

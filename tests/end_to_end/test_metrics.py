@@ -1,5 +1,3 @@
-"""Test /metrics of a whole site with several web processes and a worker."""
-
 import re
 import shutil
 import subprocess
@@ -23,7 +21,6 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 @pytest.fixture(scope="module")
 def url(site: LiveSite) -> Iterator[str]:
-    """Start a second web server with two processes."""
     with web_server("web-measured", site.environment, "--workers", "2") as running:
         yield running
 
@@ -45,7 +42,6 @@ def scrape(site: LiveSite, url: str) -> str:
 
 
 def samples(text: str) -> Samples:
-    """Return values by name and labels, parsed by Prometheus's own parser."""
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(text)
@@ -54,7 +50,6 @@ def samples(text: str) -> Samples:
 
 
 def value(found: Samples, name: str, **labels: str) -> float:
-    """Return the only sample with at least these labels, or 0."""
     return sum(
         number for (one, has), number in found.items() if one == name and labels.items() <= set(has)
     )
@@ -101,7 +96,6 @@ def test_what_waits_and_who_lives_is_in_it(site: LiveSite, url: str) -> None:
 
 
 def test_prometheus_understands_the_rules() -> None:
-    """Check the rules with promtool if installed; otherwise check their required keys."""
     promtool = shutil.which("promtool")
     if promtool:
         subprocess.run([promtool, "check", "rules", ALERTS], check=True)

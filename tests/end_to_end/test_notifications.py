@@ -1,5 +1,3 @@
-"""Test that each receiver gets one message per change from real workers."""
-
 import json
 import socket
 import time
@@ -29,7 +27,6 @@ print(row.state, row.attempts, row.error)
 
 
 def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
-    """Upload a run, and wait until the worker has processed it."""
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/",
         json.dumps(document).encode(),
@@ -41,7 +38,7 @@ def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
 
 @contextmanager
 def endless_answer() -> Iterator[tuple[int, Event]]:
-    """Serve a byte per second; yield the port, and whether there was a request."""
+    """Serve a byte per second; yield the port, and an event that is set by a request."""
     asked, over = Event(), Event()
 
     def answer() -> None:

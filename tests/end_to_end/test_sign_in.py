@@ -1,5 +1,3 @@
-"""Test sign-in with a provider in a browser, on a site with a path prefix."""
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from tests.oidc_provider import CLIENT_SECRET, Provider
 
 @pytest.fixture
 def page(provider: Provider, chromium: Browser) -> Iterator[Page]:
-    """Open a new browser, and fail on errors of the site's pages."""
     opened = chromium.new_page()
     opened.set_default_timeout(PATIENCE_MS)
     opened.set_default_navigation_timeout(PATIENCE_MS)
@@ -36,7 +33,6 @@ def _faults(said: ConsoleMessage, provider: Provider) -> list[str]:
 def test_somebody_signs_in_and_out_and_neither_code_nor_secret_is_in_the_log(
     below_path: LiveSite, page: Page
 ) -> None:
-    """Go from the requested page to the provider and back."""
     wanted = f"{below_path.url}/tokens/?q=a"
     page.goto(wanted)
     page.get_by_role("link", name="Sign in with 127.0.0.1").click()

@@ -1,5 +1,3 @@
-"""Test that all URLs of the site begin with CIPHERMARK_PATH=/bench."""
-
 import json
 import re
 import urllib.error
@@ -12,13 +10,11 @@ from tests.end_to_end.conftest import PATH
 from tests.live_site import LiveSite
 from tests.sample_documents import run_document
 
+# URLs of this host that are outside CIPHERMARK_PATH=/bench
 ELSEWHERE = re.compile(r"""["'](/(?!bench[/"']|/)[\w.-]+/?[\w./-]*)""")
-"""Pattern of URLs of this host in a page that are outside the path."""
 
 
 class Links(HTMLParser):
-    """Collect the URLs of links, forms and resources of a page."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.found: set[str] = set()
@@ -33,7 +29,6 @@ class Links(HTMLParser):
 
 
 def opened(url: str, cookie: str = "") -> tuple[int, str, str, Message]:
-    """Return the status, final URL, text and headers."""
     request = urllib.request.Request(url, headers={"Cookie": cookie} if cookie else {})
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:
@@ -46,7 +41,7 @@ def opened(url: str, cookie: str = "") -> tuple[int, str, str, Message]:
 
 
 def shape(url: str) -> str:
-    """Reduce a URL to its kind: one page of each kind is enough."""
+    # One page of each kind is enough.
     parts = urlsplit(url)
     path = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "N", parts.path)
     names = sorted(re.findall(r"(\w+)=", parts.query))

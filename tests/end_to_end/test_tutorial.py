@@ -1,5 +1,3 @@
-"""Test the commands in the tutorial and the README on the measured host."""
-
 import os
 import re
 import subprocess
@@ -9,12 +7,11 @@ from tests.live_site import PROJECT, LiveSite
 
 PAGES = "".join((PROJECT / name).read_text() for name in ("README.md", "docs/tutorial.md"))
 
+# Shorten the measurement from two minutes.
 SHORT = "run --name tutorial --tools openssl --ciphers aes-128-gcm --tries 1 --seconds 0.1 --wait 0"
-"""Options that shorten the measurement from two minutes."""
 
 
 def typed(line: str, folder: Path, **replaced: str) -> str:
-    """Run a documented line with only these words replaced, and return its output."""
     assert line in PAGES
     for word, other in replaced.items():
         line = line.replace(word, other)
@@ -41,7 +38,6 @@ README = (
 
 
 def test_the_line_for_another_machine_measures_and_uploads(site: LiveSite, tmp_path: Path) -> None:
-    """Check that the README has the same line."""
     server = "http://127.0.0.1:8000"
     assert README in PAGES
     assert README.replace("https://SERVER", server) == TUTORIAL

@@ -1,5 +1,3 @@
-"""Test the path from an upload over HTTP to the comparison, with a real Celery worker."""
-
 import http.client
 import json
 import os

@@ -1,5 +1,3 @@
-"""Test identity of a host: machine ID and name, merging and renaming."""
-
 from typing import Any
 
 from django.test import Client

@@ -1,5 +1,3 @@
-"""Test GET /api/v1/trends/."""
-
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ OLD, NEW = "OpenSSL 3.0.15 3 Sep 2024", "OpenSSL 3.0.19 27 Jan 2026"
 
 
 def store_days(store_run: StoreRun, *rates: float, first: int = 0, **changes: Any) -> list[Run]:
-    """Store a run a day, each with one ssh series of three equal tries."""
     return [
         store_run(run_of_day(first + day, ssh_measurement(GCM, rate, rate, rate), **changes))
         for day, rate in enumerate(rates)

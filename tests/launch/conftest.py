@@ -1,5 +1,3 @@
-"""Provide folders and processes to the launch tests; each process ends with its test."""
-
 import os
 import shutil
 import subprocess
@@ -14,14 +12,12 @@ from tests.launch.tools import PROJECT, MakeProgram, UseServices, private_folder
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """Create a data folder for one test."""
     with private_folder() as folder:
         yield folder
 
 
 @pytest.fixture
 def use_services() -> Iterator[UseServices]:
-    """Start another process that uses the servers of a folder until its input is closed."""
     users: list[subprocess.Popen[str]] = []
 
     def use(folder: Path) -> "subprocess.Popen[str]":
@@ -49,7 +45,6 @@ def use_services() -> Iterator[UseServices]:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeProgram:
-    """Put a shell script on PATH, which otherwise contains only basic tools."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "cat", "cp", "dirname", "mkdir", "sleep"):

@@ -1,5 +1,3 @@
-"""Test the production setup as far as possible without a container engine."""
-
 import re
 import shutil
 import subprocess

@@ -1,5 +1,3 @@
-"""Test the embedded PostgreSQL and Redis as real servers in separate folders."""
-
 import os
 import signal
 import subprocess
@@ -32,7 +30,6 @@ BOTH = {"postgres", "redis-server"}
 
 @pytest.fixture(scope="module")
 def made() -> Iterator[Path]:
-    """Create both servers in a folder, stop them, and yield the folder."""
     with private_folder() as folder:
         start_services(folder)
         release_services(folder)
@@ -41,7 +38,7 @@ def made() -> Iterator[Path]:
 
 @contextmanager
 def copied(made: Path) -> Iterator[Path]:
-    """Copy the folder, because creating a database takes longer than most of these tests."""
+    # Creating a database takes longer than most of these tests.
     with private_folder() as folder:
         subprocess.run(["cp", "-a", f"{made}/.", folder], check=True)
         yield folder
@@ -49,14 +46,12 @@ def copied(made: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def data_dir(made: Path) -> Iterator[Path]:
-    """Return a folder for each test that starts or stops servers."""
     with copied(made) as folder:
         yield folder
 
 
 @pytest.fixture(scope="module")
 def running(made: Path) -> Iterator[Path]:
-    """Return a folder with servers in use, for tests that leave them running."""
     with copied(made) as folder:
         start_services(folder)
         yield folder

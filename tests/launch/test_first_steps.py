@@ -1,5 +1,3 @@
-"""Test the first steps of make targets: find Python and Node, create the environment, build."""
-
 import hashlib
 import os
 import subprocess

@@ -1,8 +1,3 @@
-"""Test that `make run` prints its messages and leaves no process running.
-
-Uses the environment that `make` has created.
-"""
-
 import fcntl
 import json
 import os
@@ -27,8 +22,6 @@ START_SECONDS = 180
 
 
 class RunningSite:
-    """Run `make run`, and collect its output."""
-
     def __init__(self, data_dir: Path, *words: str, **variables: str) -> None:
         self.data_dir = data_dir
         self.port = free_port()
@@ -76,7 +69,6 @@ class RunningSite:
         return status
 
     def part(self, *words: str) -> psutil.Process:
-        """Find the site's child process whose command line contains these words."""
         children = psutil.Process(self.process.pid).children()
         return next(child for child in children if set(words) <= set(child.cmdline()))
 
@@ -96,7 +88,7 @@ class RunningSite:
 
 @pytest.fixture(scope="module")
 def lasting_folder() -> Iterator[Path]:
-    """Return one data folder for all starts; each start must work after the previous one."""
+    # Each start must work with the data of the previous start.
     with private_folder() as folder:
         yield folder
 
@@ -118,10 +110,8 @@ def nothing_is_left(site: RunningSite) -> bool:
 def test_it_tells_where_the_site_is_and_a_closed_terminal_and_ctrl_c_end_it_with_its_data_kept(
     lasting_folder: Path, site: RunningSite
 ) -> None:
-    """Measure at the second start, with a path prefix and a misspelt setting.
-
-    Killing the agent does not end the site.
-    """
+    # The second start has a path prefix and a misspelt setting, and measures this host.
+    # Killing the agent does not end the site.
     url = f"http://127.0.0.1:{site.port}/"
     assert f"Ciphermark is running at {url}" in site.output
     for part in ("gunicorn", "celery"):

@@ -1,5 +1,3 @@
-"""Test that `manage.py` explains an invalid setting in one sentence and hides no other error."""
-
 import os
 import subprocess
 import sys

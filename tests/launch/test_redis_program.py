@@ -1,5 +1,3 @@
-"""Test which Redis program is used: from PATH, from the pinned wheel, or none."""
-
 import hashlib
 import zipfile
 from pathlib import Path
@@ -13,7 +11,6 @@ from tests.launch.tools import MakeProgram
 
 @pytest.fixture
 def real_program() -> Path:
-    """Return the Redis program that these tests use."""
     return redis_program.provide(settings.DATA_DIR / "redis-program.log").resolve()
 
 
@@ -21,7 +18,7 @@ def real_program() -> Path:
 def bare(
     real_program: Path, programs: MakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MakeProgram:
-    """Simulate a host without Redis, package manager, network and tools."""
+    # This host has no Redis, package manager, network or tools.
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setattr(redis_program, "TOOLS", tmp_path / "tools")

@@ -1,5 +1,3 @@
-"""Provide process helpers for the launch tests."""
-
 import os
 import shutil
 import socket
@@ -15,19 +13,19 @@ from config.embedded import release_services, stop_services
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
+# Starts a process that uses the servers in a folder until the process's input is closed.
 UseServices = Callable[[Path], "subprocess.Popen[str]"]
-"""Function that starts another process that uses a folder's servers until its input is closed."""
 
+# Puts a shell script with this name and content on PATH.
 MakeProgram = Callable[[str, str], Path]
-"""Function that puts a shell script with this name and content on PATH."""
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Create a folder with a short path; stop its servers at the end.
+    """Create a folder, and at exit stop the servers in the folder.
 
-    pytest's folders are too long for a socket, and root's are not accessible to PostgreSQL's
-    user.
+    The paths of pytest's folders are too long for a socket. PostgreSQL's user has no access to the
+    folders of root.
     """
     folder = Path("/tmp") / f"cm-{os.getpid()}-{time.monotonic_ns() % 10**9}"
     folder.mkdir()
@@ -41,7 +39,6 @@ def private_folder() -> Iterator[Path]:
 
 
 def servers_of(folder: Path) -> set[str]:
-    """List the programs that currently run inside a folder."""
     names = set()
     for process in psutil.process_iter():
         try:
@@ -55,7 +52,6 @@ def servers_of(folder: Path) -> set[str]:
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> bool:
-    """Return whether a condition becomes true in time."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
@@ -65,13 +61,11 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
 
 
 def free_port() -> int:
-    """Return an unused port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def is_listening(port: int) -> bool:
-    """Return whether a process on 127.0.0.1 accepts connections on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

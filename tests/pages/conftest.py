@@ -1,5 +1,3 @@
-"""Provide browsers and parsing of tables to tests of the pages."""
-
 import re
 from html import unescape
 from typing import Any
@@ -8,7 +6,6 @@ from django.test import Client
 
 
 def text_of(html: str) -> str:
-    """Return the text of a page without tags, in one line."""
     without_code = re.sub(r"<script\b.*?</script>", " ", html, flags=re.S)
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", without_code)).split())
 
@@ -23,20 +20,18 @@ def table_values(html: str) -> dict[str, dict[str, float]]:
 
 
 def link(html: str, words: str) -> str:
-    """Return the URL of the link whose text begins with these words."""
     found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{words}', html)
     assert found, words
     return unescape(found[1])
 
 
 def beside(html: str, which: str) -> str | None:
-    """Return the URL of the "next" or "prev" page, if there is one."""
+    """Return the URL of the "next" or "prev" page, or None."""
     found = re.search(rf'href="(\?[^"]*)" rel="{which}"', html)
     return unescape(found[1]) if found else None
 
 
 def page(client: Client, address: str, expect: int = 200, **query: Any) -> str:
-    """Return the HTML of a page, which must have the status `expect`."""
     response = client.get(address, query)
     assert response.status_code == expect, response.content
     return response.content.decode()

@@ -1,5 +1,3 @@
-"""Test the chart of the compare page, and tables with the same results."""
-
 import re
 from html import unescape
 from typing import Any
@@ -17,7 +15,6 @@ SIZES = (16, 1024, 16384)
 
 
 def rows(html: str, *cells: str) -> list[tuple[str, ...]]:
-    """Return the row and cell values of the table, from their attributes."""
     return [
         tuple(unescape(value) for cell in cells for value in re.findall(f'{cell}="([^"]*)"', row))
         for row in re.findall(r"<tr data-.*?</tr>", html)

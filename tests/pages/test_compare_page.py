@@ -1,5 +1,3 @@
-"""Test states, URLs and results of the compare page."""
-
 import json
 import os
 import re

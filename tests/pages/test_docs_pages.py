@@ -1,5 +1,3 @@
-"""Test the documentation at /docs/: every page, link, picture and pasted text."""
-
 import re
 from html import unescape
 
@@ -11,6 +9,7 @@ from tests.browser.docs_pictures import VIEWS, pasted
 from tests.conftest import ApiClient
 from tests.pages.conftest import page
 
+# Expected numbers of runs and of series in the text of each page
 PASTED = {
     "hidden-aes": (1, 7),
     "nas": (1, 2),
@@ -18,7 +17,6 @@ PASTED = {
     "builds": (1, 10),
     "platforms": (3, 15),
 }
-"""Expected runs, and results by cipher and block size, of the text on each page."""
 
 
 def test_the_index_leads_to_every_page() -> None:

@@ -1,5 +1,3 @@
-"""Test that downloads of a page contain the results that it shows."""
-
 import re
 from html import unescape
 from typing import Any
@@ -15,7 +13,6 @@ from tests.sample_documents import openssl_measurement, run_document
 
 
 def downloads(html: str) -> dict[str, str]:
-    """Return the URL of each menu entry by label."""
     menu = re.search(
         r'<details class="menu no-print" id="downloads-menu">.*?</details>', html, re.S
     )

@@ -1,5 +1,3 @@
-"""Test formatting of numbers; frontend/src/format.test.ts uses the same cases."""
-
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +5,7 @@ from typing import Any
 from core import formatting
 from tests.cases import each
 
+# frontend/src/format.test.ts tests the same cases.
 CASES = json.loads((Path(__file__).parent / "format_cases.json").read_text("utf-8"))
 
 

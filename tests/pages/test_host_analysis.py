@@ -1,5 +1,3 @@
-"""Test history and percentiles on the host's page."""
-
 import re
 
 from django.test import Client
@@ -19,7 +17,6 @@ def address(run: Run) -> str:
 
 
 def falling(store_run: StoreRun) -> Run:
-    """Store three runs of 400 MB/s, then two of 300 with another OpenSSL; return the latest."""
     for day, rate in enumerate((400e6, 404e6, 396e6, 300e6, 302e6)):
         environment = with_openssl(NEW if day < 3 else OLD)
         run = store_run(

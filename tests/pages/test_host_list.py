@@ -1,5 +1,3 @@
-"""Test the list of hosts: verdicts with reason and advice, sorting and export."""
-
 import pytest
 from django.test import Client
 

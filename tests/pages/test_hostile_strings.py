@@ -1,5 +1,3 @@
-"""Test hostile strings on every URL of the URL configuration."""
-
 import csv
 import re
 import zipfile
@@ -44,7 +42,6 @@ FOUND = {"q": MARK, "host": HOSTILE, "tag": f"rack:{HOSTILE}"}
 
 
 def document(name: str, number: int) -> dict[str, Any]:
-    """Return a run with the hostile text in every free text."""
     target = {"kind": "remote", "name": name[:200]}
     facts = environment(model=name, vendor=name)
     facts["os"] = {"id": name, "name": name, "version": name, "kernel": name}
@@ -69,7 +66,6 @@ def document(name: str, number: int) -> dict[str, Any]:
 
 @pytest.fixture
 def person(db: None, store_run: StoreRun) -> Client:
-    """Sign in an administrator of a site with hostile names."""
     load_published()
     for number, name in enumerate(NAMES):
         store_run(document(name, number))
@@ -84,7 +80,6 @@ def person(db: None, store_run: StoreRun) -> Client:
 
 
 def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
-    """Return every URL of the site, with valid parameters."""
     for pattern in patterns:
         path = prefix + str(pattern.pattern).removeprefix("^").removesuffix("$").removesuffix("\\Z")
         if isinstance(pattern, URLResolver):
@@ -94,7 +89,6 @@ def addresses(patterns: Any, prefix: str = "/") -> Iterator[str]:
 
 
 def filling(path: str, found: re.Match[str]) -> str:
-    """Return the value of a path parameter."""
     nobody = UUID(int=0)
     run = Run.objects.order_by("-id").first()
     hosts = [*Host.objects.filter(name__contains=MARK).values_list("pk", flat=True)[:2], 1, 1]
@@ -113,8 +107,6 @@ def filling(path: str, found: re.Match[str]) -> str:
 
 
 class Reader(HTMLParser):
-    """Collect everything in a page that a name could run, load or create."""
-
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
@@ -141,7 +133,6 @@ class Reader(HTMLParser):
 
 
 def dangers(address: str, response: Any) -> list[str]:
-    """Return the parts of a response that could run code."""
     kind = response.headers.get("Content-Type", "").partition(";")[0]
     body = b"".join(response.streaming_content) if response.streaming else response.content
     if kind == "text/html":
@@ -161,7 +152,6 @@ def dangers(address: str, response: Any) -> list[str]:
 
 
 def html_dangers(address: str, text: str, response: HttpResponseBase) -> list[str]:
-    """Return elements and attributes created by a name, and policies that would let them run."""
     reader = Reader()
     reader.feed(text)
     policy = response.headers.get("Content-Security-Policy", "")
@@ -172,7 +162,6 @@ def html_dangers(address: str, text: str, response: HttpResponseBase) -> list[st
 
 
 def workbook_dangers(body: bytes) -> list[str]:
-    """List formulas that contain a name."""
     with zipfile.ZipFile(BytesIO(body)) as book:
         sheets = [book.read(name).decode() for name in book.namelist() if "worksheets" in name]
     return [match for sheet in sheets for match in re.findall(r"<f>[^<]*", sheet) if MARK in match]

@@ -1,5 +1,3 @@
-"""Test the filters of the compare page, and the lists of hosts and runs."""
-
 import re
 from typing import Any
 
@@ -78,7 +76,6 @@ def test_groups_are_searched_and_come_page_by_page(member: Client, store_run: St
 
 
 def ranks(html: str) -> list[tuple[str, str]]:
-    """Return the group and rank of each row of the comparison."""
     return re.findall(r'<tr data-group="([^"]*)"><td class="number muted">(\d*)</td>', html)
 
 

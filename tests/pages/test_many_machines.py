@@ -1,5 +1,3 @@
-"""Test that the page for many hosts is valid and no command contains the token."""
-
 import os
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""Test normalised views: profile, uncertainty, and excluded hosts."""
-
 import re
 from typing import Any
 
@@ -44,7 +42,7 @@ def test_the_method_says_where_the_levels_come_from(member: Client) -> None:
 def test_openssl_is_normalised_as_soon_as_a_host_measured_3des(
     member: Client, store_run: StoreRun
 ) -> None:
-    """Start with published openssl results, which have no baseline."""
+    # The published openssl results have no baseline.
     said = text_of(page(member, "/", **ASKED))
     assert "excluded (no baseline cipher)" in said
     store_run(host("this machine", aes_128_gcm=2e9, des_ede3_cbc=62.4e6))

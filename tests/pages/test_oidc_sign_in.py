@@ -1,5 +1,3 @@
-"""Test sign-in with a real OpenID Connect provider: accounts, roles, invalid responses."""
-
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,7 +26,6 @@ def running() -> Iterator[Provider]:
 
 @pytest.fixture
 def provider(running: Provider, db: None, settings: Settings) -> Iterator[Provider]:
-    """Configure the site's sign-in provider."""
     settings.CIPHERMARK_OIDC_ISSUER = running.url
     settings.OIDC_RP_CLIENT_ID, settings.OIDC_RP_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.CIPHERMARK_ROLES = ROLES
@@ -39,14 +36,12 @@ def provider(running: Provider, db: None, settings: Settings) -> Iterator[Provid
 
 
 def begin(client: Client, **query: str) -> str:
-    """Return the provider's URL that the browser is redirected to."""
     answer = client.get("/accounts/oidc/", query)
     assert answer.status_code == 302, answer.content
     return str(answer["Location"])
 
 
 def back(client: Client, provider: Provider, address: str, subject: str = "u-1") -> tuple[int, str]:
-    """Return the status, and the redirect or message, of the request with the provider's code."""
     answer = client.get(provider.sign_in(address, subject))
     if answer.status_code == 302:
         return 302, str(answer["Location"])

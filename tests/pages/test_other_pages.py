@@ -1,5 +1,3 @@
-"""Test pages of hosts, runs, method, sign-in and errors."""
-
 import re
 from datetime import timedelta
 from typing import Any
@@ -118,7 +116,8 @@ def numbers_of_hosts(html: str) -> list[str]:
 def test_runs_are_listed_by_when_they_were_measured_page_by_page(
     member: Client, store_run: StoreRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Upload out of order; of runs with the same start, the later upload comes first."""
+    # The runs are uploaded out of order.
+    # Of runs with the same start, the later upload comes first.
     monkeypatch.setattr("core.api_view.ByCursor.page_size", 2)
     for number, day in ((2, 3), (5, 9), (0, 1), (3, 5), (4, 5), (1, 2)):
         store_run(run_of_day(day, ssh_measurement(GCM, 1e8), host={"name": f"host {number}"}))

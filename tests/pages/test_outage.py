@@ -1,5 +1,3 @@
-"""Test that pages and API return 503 with Retry-After while the analytics copy is built."""
-
 import threading
 
 import pytest

@@ -1,5 +1,3 @@
-"""Test administration of accounts and tokens, and permissions of each role."""
-
 import pytest
 from django.contrib.auth.models import Group, User
 

@@ -1,5 +1,3 @@
-"""Test sign-in by headers from an authenticating reverse proxy."""
-
 import json
 
 import pytest
@@ -19,7 +17,6 @@ PASSWORD = "correct-horse-battery"
 
 @pytest.fixture(autouse=True)
 def proxy(settings: Settings) -> None:
-    """Configure the site for a proxy that signs users in."""
     settings.CIPHERMARK_PROXY_USER_HEADER = "X-Forwarded-User"
     settings.CIPHERMARK_PROXY_GROUPS_HEADER = "X-Forwarded-Groups"
     settings.CIPHERMARK_PROXY_SECRET = SECRET
@@ -27,7 +24,6 @@ def proxy(settings: Settings) -> None:
 
 
 def through_proxy(name: str = "ada", groups: str = "bench", secret: str = SECRET) -> Client:
-    """Return a browser whose requests pass through the proxy."""
     headers = {"X-Forwarded-User": name, "X-Forwarded-Groups": groups}
     return Client(headers={**headers, "X-Ciphermark-Proxy-Secret": secret})
 

@@ -1,5 +1,3 @@
-"""Test /recommend/ for a host, a pair, a group, and no recommendation."""
-
 import re
 from html import unescape
 
@@ -18,12 +16,10 @@ SILENT = openssl_measurement("aes-256-gcm", 5e9)
 
 
 def order(html: str) -> list[str]:
-    """Return the ciphers of the table in order."""
     return [unescape(cipher) for cipher in re.findall(r'<tr data-cipher="([^"]*)"', html)]
 
 
 def lines(html: str, name: str) -> str:
-    """Return a configuration as shown on the page."""
     found = re.search(rf'id="{name}".*?<code>(.*?)</code>', html, re.S)
     assert found
     return unescape(found[1])

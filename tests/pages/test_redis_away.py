@@ -1,5 +1,3 @@
-"""Test that without Redis, pages work or return Retry-After, and uploads are accepted."""
-
 from typing import Any
 from unittest import mock
 

@@ -1,5 +1,3 @@
-"""Test the compare page relative to a group, matched and split."""
-
 import re
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Test that anyone with a share link can open the view until the link expires."""
-
 import json
 import re
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Test two to four runs or hosts side by side, selected in lists or on the page."""
-
 import re
 from typing import Any
 
@@ -22,7 +20,6 @@ def keys(runs: list[Run]) -> list[str]:
 
 @pytest.fixture
 def hosts(store_run: StoreRun) -> list[Run]:
-    """Store three hosts: the second is faster and has another CPU, the third lacks a series."""
     i7 = environment(model="Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz")
     rates: dict[str, tuple[float, dict[str, Any]]] = {
         "nas": (100e6, environment()),

@@ -1,5 +1,3 @@
-"""Test lock-out after wrong passwords, protection of secrets, and end of sessions."""
-
 import json
 import logging
 from datetime import timedelta
@@ -108,7 +106,7 @@ def test_no_secret_is_in_any_log(ada: User) -> None:
 
 
 def _everything_with_a_secret() -> list[str]:
-    """Use wrong and right passwords, valid and invalid tokens, and shares until they expire."""
+    """Use valid and invalid passwords, tokens and shares; return every secret."""
     token, revoked = create_token("nas", "upload"), "cmk_" + "r" * 43
     browser = Client()
     wrong = {"username": "ada", "password": "wrong-password-of-ada"}

@@ -1,5 +1,3 @@
-"""Test the tokens page: create, show once, show the last use, revoke."""
-
 import hashlib
 import re
 

@@ -1,5 +1,3 @@
-"""Test the upload page: preview, select, correct and save texts; errors for invalid files."""
-
 import json
 import re
 from collections.abc import Mapping
@@ -52,7 +50,6 @@ def preview(client: Client, expect: int = 200, **fields: Any) -> str:
 
 
 def fields_of(html: str) -> dict[str, Any]:
-    """Return the form data that a browser without scripts submits with Save."""
     form = html[html.index('id="preview-form"') :]
     sent: dict[str, Any] = {"save": "1"}
     for tag in re.findall(r"<input ([^>]*)>", form):
@@ -66,7 +63,6 @@ def fields_of(html: str) -> dict[str, Any]:
 
 
 def field(html: str, name: str, section: int = 0) -> str:
-    """Return the name of a section's field."""
     names: list[str] = re.findall(rf'name="(\d+-[\d.]+-{name})"', html)
     return names[section]
 
@@ -74,7 +70,6 @@ def field(html: str, name: str, section: int = 0) -> str:
 def save(
     client: Client, html: str, changes: Mapping[str, Any] | None = None, expect: int = 302
 ) -> str:
-    """Return the page of the response, following a redirect."""
     fields = fields_of(html)
     hosts = {name: "attic" for name in fields if name.endswith("-host") and fields[name] == [""]}
     response = client.post("/upload/save/", {**fields, **hosts, **(changes or {})})
@@ -83,7 +78,6 @@ def save(
 
 
 def samples() -> list[tuple[str, str, int]]:
-    """Return the host, cipher and line of all stored samples."""
     return [
         (document["host"]["name"], measurement["cipher"], sample["line"])
         for document in (json.loads(run.document.received) for run in Run.objects.all())

@@ -1,5 +1,3 @@
-"""Test that the verdict combines a host's runs in one environment, in any upload order."""
-
 from typing import Any
 
 import pytest
@@ -65,7 +63,7 @@ def test_a_published_machine_whose_cpu_nobody_stated_stays_unknown() -> None:
 
 
 def test_the_order_of_arrival_changes_no_verdict_that_speed_proves(store_run: StoreRun) -> None:
-    """Prove AES hardware by the plain run's speed; masking alone lowers it only 1.4 times."""
+    # The rate of the plain run proves AES hardware. The masked rate is only 1.4 times lower.
     plain = document(
         openssl_measurement("aes-128-cbc", 700e6), openssl_measurement("rc4", 842e6), number=1
     )

@@ -1,5 +1,3 @@
-"""Test that `manage.py load_runs` loads documents and skips everything else in the files."""
-
 import gzip
 import json
 from io import StringIO

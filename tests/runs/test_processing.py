@@ -1,5 +1,3 @@
-"""Test derivation of rows from stored documents."""
-
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

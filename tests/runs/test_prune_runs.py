@@ -1,5 +1,3 @@
-"""Test that `manage.py prune_runs` deletes old runs but keeps the latest ones."""
-
 from datetime import timedelta
 
 import pytest
@@ -18,7 +16,6 @@ AES, DES = ssh_measurement("aes128-ctr", 1e8), ssh_measurement("3des-cbc", 2e7)
 
 @pytest.fixture
 def history(store_run: StoreRun, monkeypatch: pytest.MonkeyPatch) -> list[Run]:
-    """Store six daily runs of one host in 2025; only the third measured 3des."""
     monkeypatch.setattr(pruning, "BATCH_RUNS", 2)
     return [store_run(run_of_day(day, *((AES, DES) if day == 2 else (AES,)))) for day in range(6)]
 

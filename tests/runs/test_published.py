@@ -1,5 +1,3 @@
-"""Test that the published data set contains every result once, with its source."""
-
 import json
 from io import StringIO
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Test tasks that are lost, sent twice, or kill their worker."""
-
 import pytest
 from django.db import OperationalError
 

@@ -1,5 +1,3 @@
-"""Test that an unreadable document does not block other runs."""
-
 import json
 from collections.abc import Callable
 from io import StringIO
@@ -18,7 +16,6 @@ HUGE = "9" * 400
 
 
 def with_number(number: str) -> bytes:
-    """Return a run document with a number in an unknown member."""
     document = json.dumps(run_document(tags_of_mine={"serial": 1}))
     return document.replace('"serial": 1', f'"serial": {number}').encode()
 
@@ -60,7 +57,6 @@ def test_a_number_that_could_not_be_written_back_is_refused_at_arrival(
 
 @pytest.fixture
 def unreadable(store_run: StoreRun) -> Run:
-    """Store a ready run whose document is damaged in the database."""
     run = store_run(run_document(host={"name": "spoilt"}))
     store_run(run_document(host={"name": "behind"}))
     body = with_number("9" * 5000)

@@ -1,5 +1,4 @@
-"""Collect tests of the shared corpora only where these exist."""
-
+# Not every checkout has the shared corpora.
 from tests.texts.corpora import DATA
 
 collect_ignore = [] if DATA.is_dir() else ["test_corpora.py"]

@@ -1,4 +1,4 @@
-"""Load other people's texts from `../shared/data` with their results."""
+"""Load other projects' texts from `../shared/data`, with the expected results."""
 
 import json
 from collections import Counter
@@ -11,8 +11,8 @@ from texts.ciphers import openssl_cipher
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 SPEED = DATA / "openssl-speed"
 
+# Cipher, block size in bytes, and rate in bytes per second
 Key = tuple[str, int, float]
-"""Identify a result by cipher, block size and rate (in tenths of a byte per second)."""
 
 
 class Truth(NamedTuple):
@@ -21,7 +21,6 @@ class Truth(NamedTuple):
 
 
 def speed_truths() -> Iterator[Truth]:
-    """Yield the tables of `openssl speed` of many versions and of sbc-bench."""
     for path in sorted((SPEED / "misc").glob("*.json")):
         expected = json.loads(path.read_text("utf-8"))["expected"]
         yield _truth(path.with_suffix(".txt"), _misc_rows(expected))

@@ -1,5 +1,3 @@
-"""Test parsing of the command that produced the results below it."""
-
 import re
 from dataclasses import fields
 from itertools import combinations
@@ -24,7 +22,6 @@ SEVERAL = {"unusual": "several transfers at once"}
 
 
 def said(command: Command | None) -> Said:
-    """Return the fields that differ from their defaults."""
     assert command is not None
     read = [(field, getattr(command, field.name)) for field in fields(command)[1:]]
     return {field.name: value for field, value in read if value not in (None, field.default)}

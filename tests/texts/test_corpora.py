@@ -1,5 +1,3 @@
-"""Test parsing of other people's texts in `../shared/data`, if that folder exists."""
-
 import json
 import re
 from collections import Counter
@@ -13,8 +11,8 @@ from texts.lines import lines_of
 from texts.read import read_text
 
 PAGES = sorted(path for path in (DATA / "pages").iterdir() if path.suffix in (".txt", ".md"))
+# Percentage of results that may differ, because counts are rounded
 ROUNDED = 0.2
-"""Maximum percentage of results that may differ, because counts are rounded."""
 
 RATED = re.compile(r"\d ?[kMG]i?B/s|\d\.\d\dk\b")
 

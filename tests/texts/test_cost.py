@@ -1,5 +1,3 @@
-"""Test that large and hostile texts take at most 3 s of CPU time."""
-
 import time
 from collections.abc import Callable
 
@@ -9,8 +7,8 @@ from texts.read import read_text
 
 LINES = 49_000
 SECONDS = 3.0
+# A host may be slower by this factor if other cores are busy.
 BUSY = 1.5
-"""Factor by which a host may be slower if its other cores are busy."""
 BYTES = 2 * 2**20
 
 KINDS: dict[str, Callable[[int], str]] = {
@@ -49,7 +47,7 @@ PIECES = (
 
 
 def _seconds(text: str) -> float:
-    """Return the lowest CPU seconds of three measurements, as other processes disturb some."""
+    # Other processes disturb some of the measurements.
     best = float("inf")
     for _ in range(3):
         begin = time.process_time()

@@ -1,5 +1,3 @@
-"""Test run documents from texts: select, join and correct results, within limits."""
-
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +29,7 @@ def documents(*sections: Section, **fields: Any) -> Documents:
 
 
 def valid(made: Documents) -> Documents:
-    """Validate the documents as imports, whose samples may contain only rates."""
+    # The schema requires bytes and seconds, but samples of imports may contain only rates.
     for document in made.documents:
         timed = [
             {

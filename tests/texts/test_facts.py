@@ -1,5 +1,3 @@
-"""Parse one line of each kind of property listing."""
-
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -83,7 +81,6 @@ OpenSSH 9.2, OpenSSL 1.1.1, OpenSSL 3.0 | heading | openssh.client OpenSSH 9.2
 
 
 def flat(environment: Mapping[str, Any]) -> dict[str, str]:
-    """Return properties by path, with values as text."""
     found: dict[str, Any] = {}
     for group, facts in environment.items():
         found |= {f"{group}.{k}": facts[k] for k in facts} if isinstance(facts, dict) else {}

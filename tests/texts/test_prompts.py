@@ -1,5 +1,3 @@
-"""Test that shell prompts are distinguished from similar lines."""
-
 from time import process_time
 
 from tests.cases import each

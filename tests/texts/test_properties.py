@@ -1,5 +1,3 @@
-"""Test that random texts never raise, and every number is parsed as written."""
-
 import textwrap
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,3 @@
-"""Test decoding of uploads: which bytes are a text, and in which encoding."""
-
 import gzip
 
 import pytest

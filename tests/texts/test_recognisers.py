@@ -1,5 +1,3 @@
-"""Test that each recogniser matches its example, and none is slow."""
-
 import time
 
 import pytest

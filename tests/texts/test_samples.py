@@ -1,4 +1,4 @@
-"""Compare parsed `samples/NAME.txt` with the expectation `samples/NAME.json`.
+"""Compare each parsed `samples/NAME.txt` with the expectation `samples/NAME.json`.
 
 `UPDATE_SAMPLES=1 pytest tests/texts/test_samples.py` rewrites the expectations; review the diff.
 """
@@ -19,7 +19,6 @@ SAMPLES = sorted(
 
 
 def _figure(figure: Figure) -> str:
-    """Format a result: line, cipher, size, rate, unusual properties, and reason for uncertainty."""
     size = f" {figure.block_size} bytes" if figure.block_size else ""
     words = [
         f"{figure.line}: {figure.tool} {figure.cipher}{size} {figure.rate / 1e6:.3f} MB/s",

@@ -1,5 +1,3 @@
-"""Define the models of API tokens, external identities and the audit log."""
-
 from accounts.models.audit import AuditEntry as AuditEntry
 from accounts.models.token import ApiToken as ApiToken
 from accounts.models.token import ExternalIdentity as ExternalIdentity

@@ -1,13 +1,11 @@
-"""Define the model of the audit log."""
-
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
 
 class AuditEntry(models.Model):
-    """Record a change by a user, token or command; triggers prevent changing or deleting it.
+    """Store an entry of the audit log. Database triggers reject updates and deletions of entries.
 
-    Names and keys are copied, because the object may be deleted before the entry.
+    An entry has no foreign keys, because the user and the changed object may be deleted later.
     """
 
     class ActorKind(models.TextChoices):

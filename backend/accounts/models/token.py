@@ -1,13 +1,9 @@
-"""Define the models of API tokens and external identities."""
-
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
 
 class ApiToken(models.Model):
-    """Authenticate an API client. The database stores only a hash of the token."""
-
     class Scope(models.TextChoices):
         UPLOAD = "upload"
         READ = "read"
@@ -41,10 +37,9 @@ class ApiToken(models.Model):
 
 
 class ExternalIdentity(models.Model):
-    """Link an account to a provider's user. Users are matched by identity, not name."""
+    """Link an account to a user of an identity provider or of an authenticating proxy."""
 
-    LONGEST_SUBJECT = 255
-    """Maximum length in OpenID Connect."""
+    LONGEST_SUBJECT = 255  # OpenID Connect Core 1.0, section 2
 
     person = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="external_identity"

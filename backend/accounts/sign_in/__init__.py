@@ -1,1 +1,0 @@
-"""Provide single sign-on through an OpenID Connect provider or an authenticating proxy."""

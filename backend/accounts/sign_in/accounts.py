@@ -1,7 +1,7 @@
-"""Create accounts for users of a provider or proxy, and set their roles.
+"""Create accounts for users of an identity provider, identified by issuer and subject.
 
-An account belongs to an issuer and a subject. Names and email addresses never identify an account,
-because a user who can choose them at the provider could take over a local account.
+A name or email address does not identify an account. A user who can choose a name at the
+provider could otherwise take over a local account.
 """
 
 import re
@@ -19,44 +19,38 @@ from accounts.models import ExternalIdentity
 from accounts.roles import EVERYBODY, ROLES
 from accounts.tokens import end_read_tokens
 
-LOCK = 7103
-"""PostgreSQL advisory lock for creating and changing these accounts."""
+LOCK = 7103  # number of a PostgreSQL advisory lock
 
+# Of NAME and of HOST: the user name NAME@HOST-2 must fit in 150 characters.
 LONGEST_NAME = 60
-"""Maximum length of the displayed name. The issuer's host is appended to it."""
 
-MOST_GROUPS = 50
-"""Maximum number of groups in an audit entry."""
+MOST_GROUPS = 50  # in an audit entry
 
 
 @dataclass(frozen=True)
 class ExternalPerson:
-    """Identify a user authenticated by an issuer. The name is only for display."""
-
     issuer: str
     subject: str
-    name: str
+    name: str  # only for display
     groups: frozenset[str]
 
     @property
     def role(self) -> str | None:
-        """Return the highest role that CIPHERMARK_ROLES grants, or None."""
+        """Return the most powerful role that CIPHERMARK_ROLES grants to the groups, or None."""
         mapping = settings.CIPHERMARK_ROLES
         given = {mapping[group] for group in {*self.groups, EVERYBODY} if group in mapping}
         return next((role for role in reversed(ROLES) if role in given), None)
 
 
 class SignInRefused(Exception):
-    """Raised when a sign-in is refused; the user sees the message."""
-
     def __init__(self, words: str, external: ExternalPerson) -> None:
         super().__init__(words)
         self.external = external
 
 
 def record_refusal(refused: SignInRefused) -> None:
-    """Record a refusal and the provider's groups, to help correct CIPHERMARK_ROLES."""
     external = refused.external
+    # An administrator needs the groups to correct CIPHERMARK_ROLES.
     stated = {"subject": external.subject, "groups": sorted(external.groups)[:MOST_GROUPS]}
     subject = Subject("account", external.subject, external.name)
     record(by_provider(external.issuer), "sign-in.refused", subject, after=stated)
@@ -64,20 +58,18 @@ def record_refusal(refused: SignInRefused) -> None:
 
 @dataclass(frozen=True)
 class Rights:
-    """Describe the permissions of an account. Superusers are created manually."""
-
     roles: frozenset[str]
-    is_superuser: bool = False
+    is_superuser: bool = False  # a provider cannot grant it
 
     def as_json(self) -> dict[str, object]:
         return {"roles": sorted(self.roles)} | ({"superuser": True} if self.is_superuser else {})
 
 
 def account_of(external: ExternalPerson) -> User:
-    """Return the user's account with the role of its groups, creating it at the first sign-in.
+    """Return the account of an external user with the role that the groups grant.
 
-    Raises `SignInRefused` for a deactivated account. Also raises it if no group has a role; the
-    account then loses its role.
+    Creates the account at the first sign-in. Raises `SignInRefused` if the subject is invalid, the
+    account is deactivated, or no group grants a role. In the last case, removes the previous role.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
         words = "The provider sent no valid user ID. Ask the administrator for help."
@@ -114,10 +106,7 @@ def _rights(person: User) -> Rights:
 
 @transaction.atomic
 def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
-    """Update the account's role; return None for a new user without a role.
-
-    The lock prevents duplicates, because the first page of a new user sends parallel requests.
-    """
+    # The first page of a new user sends parallel requests, which could create duplicates.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
     person = _find(external)
@@ -129,7 +118,7 @@ def _bring_up_to_date(external: ExternalPerson, wanted: Rights) -> User | None:
 
 
 def _make(external: ExternalPerson) -> User:
-    free = (name for name in _names(external) if not _is_taken(name))
+    free = (name for name in _candidate_names(external) if not _is_taken(name))
     person = User.objects.create_user(next(free))
     ExternalIdentity.objects.create(person=person, issuer=external.issuer, subject=external.subject)
     identity = {"issuer": external.issuer, "subject": external.subject}
@@ -137,8 +126,7 @@ def _make(external: ExternalPerson) -> User:
     return person
 
 
-def _names(external: ExternalPerson) -> Iterator[str]:
-    """Yield candidate user names: the requested one, then variants in case it is taken."""
+def _candidate_names(external: ExternalPerson) -> Iterator[str]:
     given = re.sub(r"[^\w.@+-]+", "_", User.normalize_username(external.name))
     name = given[:LONGEST_NAME] or "person"
     yield name

@@ -1,10 +1,3 @@
-"""Authenticate users with the authorization code of an OpenID Connect provider.
-
-mozilla-django-oidc exchanges the code and checks the signature and nonce. This backend also checks
-the issuer, audience and expiry (with tolerance), and finds accounts by subject instead of email
-address.
-"""
-
 from typing import Any
 
 import jwt
@@ -18,9 +11,9 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from accounts.sign_in.accounts import ExternalPerson, account_of
 from accounts.sign_in.provider import ProviderUnavailable, discovered, in_words, library_setting
 
-LEEWAY_SECONDS = 60
-"""Tolerated difference between the clocks of the site and the provider."""
+LEEWAY_SECONDS = 60  # tolerated difference between the clocks of site and provider
 
+# Asymmetric signature algorithms only.
 ALGORITHMS = (
     "RS256",
     "RS384",
@@ -33,28 +26,32 @@ ALGORITHMS = (
     "ES512",
     "EdDSA",
 )
-"""Asymmetric signature algorithms."""
 
+# Claims for the displayed name, in order of preference.
 NAMES = ("preferred_username", "email", "name", "sub")
-"""Claims for the displayed name in order of preference. They never identify an account."""
 
+# Exceptions that the library raises for invalid responses.
 FAULTS = (jwt.PyJWTError, SuspiciousOperation, LookupError, TypeError, ValueError)
-"""Exceptions that the library raises for invalid responses."""
 
 LONGEST_FAULT = 300
 
 
 class AnswerRefused(Exception):
-    """Raised for an invalid response; the message is logged and contains no secret."""
+    """Signal an invalid response. The message is logged, so it must not contain secrets."""
 
 
 class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """Sign in with the code flow and discovered endpoints; find accounts by issuer and subject."""
+    """Find accounts by issuer and subject instead of by email address.
+
+    mozilla-django-oidc checks the signature and nonce of an ID token. This backend also checks the
+    issuer, the audience and the expiry.
+    """
 
     get_settings = staticmethod(library_setting)
 
     def __init__(self) -> None:
-        """Defer configuration, because Django instantiates backends for every permission check."""
+        # The library's __init__ runs in authenticate(), because Django creates a backend for every
+        # permission check.
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
@@ -78,7 +75,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return person
 
     def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:
-        """Verify a token according to OpenID Connect Core 3.1.3.7 and return its claims."""
+        """Verify an ID token according to OpenID Connect Core 1.0, section 3.1.3.7."""
         client = settings.OIDC_RP_CLIENT_ID
         claims: dict[str, Any] = jwt.decode(
             payload,
@@ -94,6 +91,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
+        # Many providers send the groups only from the userinfo endpoint.
         claims = {**self._userinfo(access_token, id_token, payload), **payload}
         names = (claims[name] for name in NAMES if claims.get(name))
         groups = claims.get(settings.CIPHERMARK_OIDC_GROUPS_CLAIM) or ()
@@ -110,7 +108,6 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
     def _userinfo(
         self, access_token: str, id_token: str, payload: dict[str, Any]
     ) -> dict[str, Any]:
-        """Return the claims of the userinfo endpoint. Many providers send groups only there."""
         if not self.OIDC_OP_USER_ENDPOINT:
             return {}
         claims: dict[str, Any] = self.get_userinfo(access_token, id_token, payload)

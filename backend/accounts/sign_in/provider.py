@@ -1,5 +1,3 @@
-"""Discover the endpoints of the OpenID Connect provider."""
-
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,31 +6,29 @@ import requests
 from django.conf import settings
 from mozilla_django_oidc.utils import import_from_settings
 
-KEPT_SECONDS = 3600.0
-"""Maximum age of the cached discovery document."""
+KEPT_SECONDS = 3600.0  # maximum age of the cached discovery document
 
+# Member of the discovery document by setting of mozilla-django-oidc.
 ENDPOINTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "authorization_endpoint",
     "OIDC_OP_TOKEN_ENDPOINT": "token_endpoint",
     "OIDC_OP_JWKS_ENDPOINT": "jwks_uri",
-    "OIDC_OP_USER_ENDPOINT": "userinfo_endpoint",
+    "OIDC_OP_USER_ENDPOINT": "userinfo_endpoint",  # optional
 }
-"""Member of the discovery document for each library setting; the last is optional."""
 
 _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
 
 class ProviderUnavailable(Exception):
-    """Raised when the provider is unavailable; the message has no full stop."""
+    pass
 
 
 def provider_name() -> str:
-    """Return the host name of the provider, or an empty string."""
     return urlsplit(settings.CIPHERMARK_OIDC_ISSUER).hostname or ""
 
 
 def library_setting(name: str, *default: Any) -> Any:
-    """Return a setting of mozilla-django-oidc, with discovered endpoints."""
+    """Return a setting of mozilla-django-oidc. Endpoints come from the discovery document."""
     if name in ENDPOINTS:
         return discovered().get(ENDPOINTS[name])
     if name == "OIDC_TOKEN_USE_BASIC_AUTH":
@@ -43,7 +39,7 @@ def library_setting(name: str, *default: Any) -> Any:
 
 
 def discovered() -> dict[str, Any]:
-    """Return the discovery document from the cache, or fetch it if the cached one is too old."""
+    """Return the cached discovery document. Raises `ProviderUnavailable`."""
     issuer = settings.CIPHERMARK_OIDC_ISSUER
     fetched_at, document = _kept.get(issuer, (0.0, {}))
     if not document or time.monotonic() - fetched_at > KEPT_SECONDS:
@@ -70,7 +66,7 @@ def discover() -> dict[str, Any]:
 
 
 def in_words(error: requests.RequestException) -> str:
-    """Describe the error without memory addresses."""
+    """Describe an error for logs. The text of the exception would contain memory addresses."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):

@@ -1,9 +1,3 @@
-"""Identify users by the headers of an authenticating reverse proxy.
-
-The headers are ignored without the secret that the proxy and the site share, because a client that
-bypasses the proxy could forge them.
-"""
-
 import logging
 import re
 from datetime import timedelta
@@ -22,8 +16,8 @@ ISSUER = "proxy"
 
 SECRET_HEADER = "X-Ciphermark-Proxy-Secret"  # noqa: S105 - the name of a header
 
+# Every request is a sign-in, so `last_login` is updated only after this interval.
 SEEN_RESOLUTION = timedelta(hours=1)
-"""Minimum interval between updates of `last_login`, because every request is a sign-in."""
 
 
 def person_of_proxy(request: HttpRequest) -> User | None:
@@ -31,6 +25,7 @@ def person_of_proxy(request: HttpRequest) -> User | None:
     if not name:
         return None
     given = request.headers.get(SECRET_HEADER, "")
+    # Without the secret, a client that bypasses the proxy could forge the header of the user.
     if not compare_digest(given.encode(), settings.CIPHERMARK_PROXY_SECRET.encode()):
         logger.warning(
             "ignored %s: the request has no valid %s header",
@@ -46,8 +41,8 @@ def person_of_proxy(request: HttpRequest) -> User | None:
 
 
 def _value(request: HttpRequest, header: str) -> str:
-    """Decode a header as UTF-8; proxies send UTF-8, but WSGI decodes it as Latin-1."""
     value = request.headers.get(header, "") if header else ""
+    # Proxies send UTF-8, but WSGI decodes headers as Latin-1.
     return value.encode("latin-1", "replace").decode("utf-8", "replace").strip()
 
 

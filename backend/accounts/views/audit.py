@@ -9,8 +9,6 @@ from core.views.generic import CursorListView
 
 
 class AuditLog(EditorMixin, CursorListView):
-    """Show the audit log, optionally filtered by `action` and `actor`."""
-
     permission_required = "accounts.view_auditentry"
     template_name = "accounts/audit.html"
 

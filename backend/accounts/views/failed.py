@@ -1,5 +1,3 @@
-"""Render the error pages of sign-in."""
-
 from typing import Any
 
 from axes.helpers import get_cool_off
@@ -15,7 +13,6 @@ def sign_in_failed(request: HttpRequest, words: str, status: int) -> HttpRespons
 def locked_out(
     request: HttpRequest, response: HttpResponse | None = None, credentials: Any = None
 ) -> HttpResponse:
-    """Return 429 instead of the sign-in form after five wrong passwords."""
     cool_off = get_cool_off(request)
     seconds = int(cool_off.total_seconds()) if cool_off else 60
     context = {"minutes": -(-seconds // 60)}

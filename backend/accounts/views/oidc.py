@@ -1,5 +1,3 @@
-"""Sign in through an OpenID Connect provider."""
-
 import logging
 from datetime import timedelta
 from typing import Any
@@ -25,8 +23,8 @@ from accounts.views.failed import sign_in_failed
 
 logger = logging.getLogger(__name__)
 
+# Maximum age of a session. A role that the provider changes takes effect at the next sign-in.
 SESSION = timedelta(hours=12)
-"""Maximum age of a session. Roles are updated at the next sign-in."""
 
 LONGEST_REASON = 100
 
@@ -41,16 +39,14 @@ AWAY = (
 EXPIRED = "This sign-in has expired or was started in another browser. Sign in again."
 
 
+# Signed cookie that stores the state of a sign-in until the user has a session.
 COOKIE = "ciphermark-oidc"
-"""Name of the signed cookie that stores the state of a sign-in until the session exists."""
 
 COOKIE_SECONDS = 600
 
 
 @method_decorator([never_cache, require_GET], name="dispatch")
 class _SignInView(View):
-    """Explain errors on a page with a remedy; return 404 if no provider is configured."""
-
     get_settings = staticmethod(library_setting)
 
     def dispatch(self, request: HttpRequest) -> HttpResponseBase:
@@ -74,13 +70,9 @@ class _SignInView(View):
 
 
 class Start(_SignInView, OIDCAuthenticationRequestView):  # type: ignore[misc]  # it has no types
-    """Redirect to the provider with a state, a nonce and a PKCE challenge.
-
-    `next` is the page to return to, on this site only.
-    """
-
     def __init__(self, **options: Any) -> None:
-        """Defer requesting the provider's URLs to `get`, which explains a failure."""
+        # The library's __init__ requests the provider's URLs. It runs in get() instead, so that
+        # dispatch() can explain an error.
         View.__init__(self, **options)
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -102,12 +94,9 @@ class Start(_SignInView, OIDCAuthenticationRequestView):  # type: ignore[misc]  
 
 
 class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[misc]  # it has no types
-    """Handle the provider's redirect, which contains a code or an error."""
-
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Read the state of the sign-in from the cookie instead of the session."""
         reason = request.GET.get("error", "")[:LONGEST_REASON]
-        if reason:  # such a link must not end the session, as the library would
+        if reason:  # the library would sign the user out, even if the link is forged
             logger.warning("sign-in with %s failed: %r", provider_name(), reason)
             words = f"{provider_name()} rejected the sign-in ({reason}). Sign in again."
             return sign_in_failed(request, words, status=403)
@@ -131,7 +120,7 @@ class Callback(_SignInView, OIDCAuthenticationCallbackView):  # type: ignore[mis
         return answer
 
     def login_failure(self) -> HttpResponse:
-        """Handle a response without a code or with an unknown state."""
+        # The response has no code, or its state is unknown.
         raise SuspiciousOperation("the sign-in was not started in this browser")
 
 

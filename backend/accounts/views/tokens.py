@@ -1,5 +1,3 @@
-"""Create, list and revoke API tokens."""
-
 from datetime import timedelta
 from typing import Any, cast
 
@@ -49,11 +47,6 @@ class TokenForm(forms.Form):
 
 
 class TokenPage(EditorFormMixin, FormView):
-    """List tokens; a POST creates a token and shows its secret once.
-
-    Editors see and revoke their own tokens, administrators all tokens.
-    """
-
     permission_required = "accounts.add_apitoken"
     form_class = TokenForm
     template_name = "accounts/tokens.html"
@@ -83,7 +76,7 @@ class TokenPage(EditorFormMixin, FormView):
             expiries=EXPIRIES,
             tokens=[
                 (token, token.expires_at is not None and token.expires_at < soon)
-                for token in _seen(self.request)
+                for token in _visible_tokens(self.request)
             ],
             reverse_tunnel_command=reverse_tunnel_command(self.request),
             release=agent_release(),
@@ -91,8 +84,7 @@ class TokenPage(EditorFormMixin, FormView):
         )
 
 
-def _seen(request: HttpRequest) -> QuerySet[ApiToken]:
-    """Return the tokens that the user may view."""
+def _visible_tokens(request: HttpRequest) -> QuerySet[ApiToken]:
     tokens = ApiToken.objects.select_related("made_by").order_by("-id")
     if request.user.has_perm("accounts.view_apitoken"):
         return tokens
@@ -108,7 +100,7 @@ class RevokeToken(ConfirmView):
     success_url = reverse_lazy("tokens")
 
     def get_queryset(self) -> QuerySet[ApiToken]:
-        return _seen(self.request)
+        return _visible_tokens(self.request)
 
     def change(self, by: Actor) -> None:
         revoke_token(self.object.pk, by)

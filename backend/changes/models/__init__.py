@@ -1,5 +1,3 @@
-"""Define the models of changes and notifications."""
-
 from changes.models.fleet_change import FleetChange as FleetChange
 from changes.models.fleet_change import FleetChangeMember as FleetChangeMember
 from changes.models.notification import Notification as Notification

@@ -1,5 +1,3 @@
-"""Define the models of changes in the fleet, with status and note."""
-
 from typing import Self
 
 from django.db import models
@@ -13,12 +11,15 @@ from runs.models.series import Series
 
 class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
     def listed(self) -> Self:
-        """Return changes that still have a run, newest first."""
+        """Return the changes with at least one run that is not hidden, newest first."""
         members = FleetChangeMember.objects.filter(change=OuterRef("pk"))
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Return changes, newest first, with member statistics and the latest member as `named`."""
+        """Annotate statistics of the members, and prefetch the latest members as `named`.
+
+        `most` is the maximum number of prefetched members of each change.
+        """
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
         )
@@ -44,9 +45,9 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
 
 
 class FleetChange(models.Model):
-    """Group the changes of a cipher family on hosts with the same environment difference.
+    """Group hosts on which a cipher family changed speed after the same environment difference.
 
-    An entry can also group changes of the AES verdict, or describe a silent host.
+    Other kinds of change group hosts with a changed AES verdict, and silent hosts.
     """
 
     class Kind(models.TextChoices):
@@ -100,28 +101,22 @@ class FleetChange(models.Model):
 
     @property
     def state(self) -> str:
-        """Return the status; it is `fixed` if later runs are back to normal."""
+        """Return `fixed` if all hosts have returned to normal, otherwise the status."""
         return self.Status.FIXED if self.fixed_at else self.status
 
     @property
     def confidence(self) -> str:
-        """Return the highest confidence of the members."""
+        """Return the highest confidence of the members, which `with_members` annotates."""
         return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
 
 
 class ShownMembers(models.Manager["FleetChangeMember"]):
-    """Exclude members whose run is hidden."""
-
     def get_queryset(self) -> "MemberQuerySet":
         return MemberQuerySet(self.model, using=self._db).filter(run__hidden=False)
 
 
 class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
     def open_on(self, host: int) -> Self:
-        """Return a host's open changes, newest first.
-
-        Members of the same change are adjacent.
-        """
         status = FleetChange.Status
         return (
             self.filter(run__host=host, ended_at=None)
@@ -132,7 +127,7 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
 
 
 class FleetChangeMember(models.Model):
-    """Store one host's part of a change: a tool, cipher family and mode, or the verdict."""
+    """Store the change on one host, of the AES verdict or of a tool with a cipher mode."""
 
     class Confidence(models.IntegerChoices):
         LOW = 1, "low"
@@ -169,9 +164,8 @@ class FleetChangeMember(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True, help_text="Time of return to normal.")
 
     objects = ShownMembers.from_queryset(MemberQuerySet)()
+    # Includes members of hidden runs, so that changes remain stored while a run is hidden.
     stored = MemberQuerySet.as_manager()
-    """Manager that includes members of hidden runs, so that entries remain while a run
-    is hidden."""
 
     class Meta:
         indexes = [models.Index(fields=["change", "at"], name="members_of_a_change")]

@@ -1,5 +1,3 @@
-"""Define the models of notification channels and their messages."""
-
 from datetime import datetime
 from typing import Any, Self
 
@@ -9,9 +7,9 @@ from django.db.models.functions import Now
 
 from changes.models.fleet_change import FleetChange
 
-REJECTED, TEST = "rejected", "test"
-"""Topics other than the directions of changes."""
+REJECTED, TEST = "rejected", "test"  # topics other than the directions of changes
 
+# Text after the host name in titles, by topic.
 TOPIC_WORDS = {
     FleetChange.Direction.SLOWER.value: "slower",
     FleetChange.Direction.FASTER.value: "faster",
@@ -21,7 +19,6 @@ TOPIC_WORDS = {
     FleetChange.Direction.SILENT.value: "host silent",
     REJECTED: "run rejected",
 }
-"""Text that follows the host name in titles, by topic."""
 
 
 class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
@@ -30,8 +27,6 @@ class ChannelQuerySet(models.QuerySet["NotificationChannel"]):
 
 
 class NotificationChannel(models.Model):
-    """Store a notification URL and the rule that selects entries for it."""
-
     class Kind(models.TextChoices):
         SPEED = FleetChange.Kind.SPEED.value, "Speed"
         VERDICT = FleetChange.Kind.VERDICT.value, "AES verdict"
@@ -68,11 +63,10 @@ class NotificationChannel(models.Model):
 
     @property
     def service(self) -> str:
-        """Return the service of the URL, without secrets."""
         return self.address.partition("://")[0]
 
     def facts(self) -> dict[str, Any]:
-        """Return the values for the audit log, without secrets."""
+        """Return the values for the audit log. The URL is omitted because it contains secrets."""
         names = ("name", "service", "kinds", "severity", "tags", "daily", "paused")
         return {name: getattr(self, name) for name in names}
 
@@ -83,10 +77,10 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """Queue a change or rejected run for a channel, and record its delivery.
+    """Queue a message about a change or rejected run for a channel, and record the delivery.
 
-    The row is written in the transaction of its subject. The subject may be deleted before the
-    message is sent, so the row contains only its key.
+    `change_key` and `run_id` are not foreign keys, because the change or run may be deleted before
+    the message is sent.
     """
 
     class State(models.TextChoices):

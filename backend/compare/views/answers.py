@@ -1,4 +1,4 @@
-"""Build the cards above the chart with findings about the site's hosts."""
+"""Build the cards above the chart, such as "2 hosts do not use AES hardware"."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -29,8 +29,6 @@ RECOMMENDED = tuple(
 
 
 class Card(NamedTuple):
-    """Describe a finding; `address` is the URL of its details."""
-
     figure: str
     text: str
     address: str

@@ -1,5 +1,3 @@
-"""Build the chart of the compare page and its controls."""
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -19,17 +17,15 @@ from core.formatting import data_size
 from core.page_query import PageAddress
 
 AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 30, 18, 2, 3000
-"""CSS pixels, as in frontend/src/charts/axes.ts, rows.ts and built.ts. They reserve space for a
-chart that is not drawn yet."""
+"""CSS pixels, which must equal the constants in frontend/src/charts/axes.ts, rows.ts and built.ts.
+The heights reserve space for a chart until JavaScript draws the chart."""
 
 TYPICAL_WINDOW = 700
-"""Height in CSS pixels reserved for charts above `TALLEST`, which scroll inside the window."""
+"""Height in CSS pixels reserved for a chart taller than `TALLEST`, which scrolls."""
 
 PICTURE_GROUPS = 40
-"""Maximum number of groups per PNG file."""
 
 MOST_LETTERS = 400
-"""Maximum length of a picture's subtitle, because filters can be long."""
 
 RELATIVE = "relative"
 READING = "Bar: median; whisker: quartiles; ring: a single host; ?: low confidence"
@@ -37,12 +33,11 @@ RELATIVE_READING = (
     "Bar: difference from the reference (grey: within the noise or too few hosts); whisker: 95 % "
     "confidence interval (requires at least six hosts per group)"
 )
-"""Explanation of the marks in a picture."""
 
 
 @dataclass(frozen=True)
 class ChartRequest:
-    """Describe a query with its results; links that sort the table begin with `address`."""
+    """Hold a query with its results. Links that sort the table are changed copies of `address`."""
 
     query: ComparisonQuery
     viewed: InView
@@ -57,7 +52,6 @@ class ChartRequest:
 
 
 def chart_context(request: ChartRequest) -> dict[str, Any]:
-    """Return the context of the chart, table and controls; `groups` is empty without results."""
     reference = request.viewed.comparison.relative_to
     ciphers = sorted(request.viewed.comparison.ciphers, key=cipher_order)
     pinned = request.display.pinned
@@ -78,7 +72,7 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
 
 
 def _columns(request: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return each cipher with its short name and the URL that sorts the table by it."""
+    """Return (cipher, short name, URL that sorts the table by the cipher)."""
     names, address = short_names(ciphers), request.address
     return [
         (
@@ -114,7 +108,7 @@ def _drawn(request: ChartRequest, shown: Sequence[Line]) -> dict[str, Any]:
             "measured_here": [row.group.id for row in shown if row.here],
             "notes": {row.group.id: row.hosts + later.get(row.group.key, "") for row in shown},
             "scale": SCALES[request.display.logarithmic],
-            "picture": _picture_words(request, RELATIVE_READING if is_relative else READING),
+            "picture": _picture_texts(request, RELATIVE_READING if is_relative else READING),
         },
         "chart_groups": len(groups),
         "groups_beyond": len(groups) < len(with_figures),
@@ -131,8 +125,7 @@ def _ratios(group: Group) -> Collection[str]:
     return [cipher for cipher, ratio in group.ratios.items() if not ratio.tool_changed]
 
 
-def _picture_words(request: ChartRequest, reading: str) -> dict[str, Any]:
-    """Return the texts of a downloaded picture; `file` is its name without extension."""
+def _picture_texts(request: ChartRequest, reading: str) -> dict[str, Any]:
     comparison, date = request.viewed.part, datetime.now(UTC).strftime("%Y-%m-%d")
     title = heading(request.viewed.comparison)
     profile = [f"reference profile {comparison.profile}"] if comparison.profile else []

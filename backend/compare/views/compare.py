@@ -1,5 +1,3 @@
-"""Render the compare page, `/`."""
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,7 +43,6 @@ from runs.models import Environment, Host, Run
 from runs.views.upload import saved_upload
 
 MOST_ARRIVING = 5
-"""Maximum number of unprocessed runs listed in the first steps."""
 
 # Parameters without a control. The form preserves them and shows them as removable filters.
 QUIET = {
@@ -59,7 +56,7 @@ QUIET = {
 KEPT = (*QUIET, "saved")
 DATES = {"since": "Since", "until": "Until"}
 SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
-"""Metrics of the switch above the chart: key, label and parameter value."""
+"""Metrics of the switch above the chart: (key, label, value of the parameter)."""
 
 SWITCHED = frozenset(name for name, _, _ in SWITCH)
 
@@ -67,12 +64,9 @@ OPTIONS = (
     *("method", "block_size", "relative_to", "split_by", "sort", "top", "q"),
     *("since", "until", "scale", "matched"),
 )
-"""Parameters under "Options"."""
 
 
 class ComparePage(ReaderMixin, TemplateView):
-    """Render the comparison, or explain invalid parameters."""
-
     template_name = "compare/compare.html"
 
     @analytics()  # one snapshot for the whole page
@@ -97,7 +91,6 @@ class ComparePage(ReaderMixin, TemplateView):
 
 
 def _first_steps(request: HttpRequest) -> dict[str, Any]:
-    """Return the context of the first steps, or an empty one after an agent has uploaded a run."""
     if not nobody_measured_yet():
         return {}
     latest = list(Run.objects.listed()[:MOST_ARRIVING])
@@ -115,7 +108,7 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 def compare_context(
     params: QueryDict, form: PageForm, saved_hosts: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the context of a valid query, without the split if it has too many values."""
+    """Return the context of a valid query; ignore a split with too many values."""
     query, passed_over = form.query, form.passed_over
     shown = replace(form.view, pinned=saved_hosts if query.group_by == "host" else ())
     valid_params = form.faultless(first_page(params, "saved"))
@@ -170,7 +163,7 @@ def compare_context(
         **result_context(chart),
         **relating_context(query, params, viewed.comparison, address),
         "finding": finding(viewed.comparison),
-        "has_os_versions": _with_os_versions(query.group_by, viewed.groups),
+        "has_os_versions": _with_several_os_versions(query.group_by, viewed.groups),
         "grouping": grouping(query.group_by),
         "splitting": grouping(query.split_by) if query.split_by else "",
         "passed_over": passed_over,
@@ -183,8 +176,7 @@ def compare_context(
     }
 
 
-def _with_os_versions(group_by: str, groups: Sequence[Group]) -> set[str]:
-    """Return the keys of CPUs or operating systems with several OS versions."""
+def _with_several_os_versions(group_by: str, groups: Sequence[Group]) -> set[str]:
     if group_by not in ("cpu", "os"):
         return set()
     key = f"{group_by}__key"
@@ -194,7 +186,7 @@ def _with_os_versions(group_by: str, groups: Sequence[Group]) -> set[str]:
 
 
 def _baselines(groups: Sequence[Group]) -> str:
-    """Describe groups with a single baseline, as "In 2 of 3 groups, 3DES is the only …"."""
+    """Return a note such as "In 2 of 3 groups, 3DES is the only baseline cipher"."""
     notes = Counter(filter(None, map(only_baseline, groups)))
     return ". ".join(
         ("" if count == len(groups) else f"In {count} of {len(groups)} groups, ")
@@ -206,7 +198,7 @@ def _baselines(groups: Sequence[Group]) -> str:
 def _ways_back(
     params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
-    """Yield the label and URL of each view that removes one filter of an empty view."""
+    """Yield (label, URL) of views that each drop one restriction of a view without results."""
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the {METHODS[0].label.lower()} method", address.changed(method=None)
     for size in other_sizes:
@@ -219,7 +211,6 @@ def _ways_back(
 def _form_context(
     params: QueryDict, query: ComparisonQuery, shown: GroupView, known: tuple[Facet, ...] = ()
 ) -> dict[str, Any]:
-    """Return the controls with their selected values."""
     return {
         "query": query,
         "display": shown,
@@ -256,7 +247,7 @@ def result_context(chart: ChartRequest) -> dict[str, Any]:
 
 
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
-    """Return the filters of runs that select a group."""
+    """Return the names of the run filters that select a group and a split, if all exist."""
     by = (name for name in (query.group_by, query.split_by) if name)
     names = ["verdict" if name == "acceleration" else name for name in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
@@ -264,7 +255,7 @@ def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
 
 
 def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
-    """Yield the active filters without a control: parameter, title and value."""
+    """Yield (parameter, title, value) of each active filter."""
     for name, values in query.filters.items():
         yield from ((name, FILTER_TITLES[name], value) for value in values)
     others: Mapping[str, str] = {**DATES, **QUIET}

@@ -1,5 +1,3 @@
-"""Build the cipher and filter controls of the compare page."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -38,10 +36,6 @@ AT_MOST = 6
 
 
 def _default_ciphers(tool: str, measured: Iterable[str]) -> tuple[str, ...]:
-    """Return the ciphers to show by default: the measured ciphers of the default set.
-
-    If there are fewer than three, add the most widely measured ciphers, up to six.
-    """
     names = list(measured)
     usual = [cipher for cipher in USUAL_CIPHERS[tool] if cipher in names]
     if len(usual) < ENOUGH:
@@ -59,7 +53,7 @@ def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> Com
 def families(
     measured: Mapping[str, int], chosen: Sequence[str]
 ) -> list[tuple[Family, list[tuple[str, int]]]]:
-    """Return measured and selected ciphers by family, with numbers of hosts."""
+    """Return (family, [(cipher, number of hosts)]) of all measured and selected ciphers."""
     hosts = dict.fromkeys(chosen, 0) | dict(measured)
     ordered = sorted(hosts, key=cipher_order)
     return [
@@ -69,37 +63,34 @@ def families(
 
 
 FIND = "find-"
-"""Prefix of parameters that search the values of a filter."""
+"""Prefix of parameters that search the values of a filter, such as `find-cpu`."""
 
 
 def searches(params: QueryDict) -> dict[str, str]:
-    """Return search texts by filter key."""
     names = (name for name in params if name.startswith(FIND))
     return {name.removeprefix(FIND): search_text(params, name) for name in names}
 
 
 VALUES_AT_FIRST = 8
-"""Number of values shown at first, most frequent first."""
 
 VALUES_AT_MOST = 100
-"""Maximum number of values shown; others can be searched."""
 
 MORE = "more"
 
 
 @dataclass(frozen=True)
 class ShownFacet:
-    """Describe a filter with its visible values: selected values, then the most frequent."""
+    """Describe a filter as displayed: selected values, then the values with the most hosts.
+
+    `unseen` counts the matching values that are not shown; `more` is the URL that shows more.
+    """
 
     facet: Facet
     options: tuple[FacetOption, ...]
     chosen: tuple[str, ...]
     unseen: int
-    """Number of matching values that are not shown."""
     opened: bool
-    """Return whether the list is expanded."""
     more: str
-    """URL that expands the list."""
 
     @property
     def find_name(self) -> str:
@@ -113,7 +104,7 @@ class ShownFacet:
 def shown_facets(
     known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]], params: QueryDict
 ) -> list[ShownFacet]:
-    """Return filters with values, and selected tags without hosts."""
+    """Return the filters with values, and a filter of selected tags that no host has."""
     tags = {facet.tag for facet in known}
     lost = tuple(value for value in chosen.get("tag", ()) if value.partition(":")[0] not in tags)
     shown = [_shown(facet, chosen.get(facet.name, ()), params) for facet in known]

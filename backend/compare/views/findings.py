@@ -1,5 +1,3 @@
-"""Describe in a sentence which groups differ significantly from the reference."""
-
 from collections.abc import Sequence
 from operator import itemgetter
 
@@ -9,17 +7,20 @@ from cipherspeed.groups import Comparison
 from core.formatting import difference
 
 BY_CHANCE = 0.05
-"""Share of intervals that exclude 1 by chance (docs/method.md, section 3)."""
+"""Share of intervals that exclude 1 by chance (docs/method.md, "Comparing groups")."""
 
 MOST_PLACES = 4
 LONGEST_NAME = 40
 
 Found = Sequence[tuple[str, float]]
-"""Name of a group or split, and its ratio."""
+"""(name of a group or split, ratio to the reference)"""
 
 
 def finding(comparison: Comparison) -> str:
-    """Return the finding as a sentence; it is empty without a reference or an interval."""
+    """Describe which groups differ significantly from the reference.
+
+    Return an empty string without a reference, or if no ratio has a confidence interval.
+    """
     related = [group for group in comparison.groups if group.ratios]
     named = len({group.key for group in related}) > 1
     figures = [

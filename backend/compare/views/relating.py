@@ -1,5 +1,3 @@
-"""Find possible references for the groups of a view, and the hosts that they share."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,15 +15,13 @@ from core.page_query import PageAddress
 from runs.filters import FILTERS
 
 STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
-"""Groupings by stable properties, whose groups share no hosts."""
+"""Groupings by properties that never change, so that no host is in two groups."""
 
 UNDISTURBED = ("no",)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Describe two groups that share hosts, and the URL that compares them."""
-
     pair: SharedHosts
     address: str
 
@@ -33,10 +29,11 @@ class Pair:
 def relating_context(
     query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
 ) -> dict[str, Any]:
-    """Return the controls for the split and reference, and pairs of groups that can be matched.
+    """Return the context of the split and reference controls.
 
-    `offered`: the pair with the most shared hosts, if most hosts are in only one of the two, or
-    if the view compares the two.
+    `offered` is a pair of groups to match. With a reference, `offered` contains the reference.
+    Without a reference, `offered` shares the most hosts, if most hosts of the pair are in only one
+    group.
     """
     reference = comparison.relative_to
     choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
@@ -44,7 +41,9 @@ def relating_context(
         choices[query.relative_to] = reference.label or reference.key
     pairs = []
     if query.group_by not in STAYS:
-        pairs = [Pair(shared, _matching(query, shared, address)) for shared in shared_hosts(query)]
+        pairs = [
+            Pair(shared, _matched_url(query, shared, address)) for shared in shared_hosts(query)
+        ]
     return {
         "split_by": params.get("split_by", ""),
         "references": choices,
@@ -74,10 +73,10 @@ def _exchanged(query: ComparisonQuery, address: PageAddress) -> str | None:
 def _by_what_changes(
     query: ComparisonQuery, address: PageAddress, *, group_by: str, split_by: str
 ) -> str | None:
-    """Return the comparison of the two groups that share the most hosts, by `split_by`.
+    """Return the URL that compares the two groups with the most shared hosts, split by `split_by`.
 
-    Use only undisturbed runs if most of these hosts have some. Return None if no host is in two
-    groups.
+    Use only undisturbed runs if at least half of the shared hosts have undisturbed runs. Return
+    None if no host is in two groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
     quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
@@ -87,14 +86,13 @@ def _by_what_changes(
         return None
     among_quiet = shared_hosts(quiet)
     if among_quiet and 2 * among_quiet[0].shared >= pairs[0].shared:
-        return _matching(quiet, among_quiet[0], address, **ways, disturbed=UNDISTURBED)
-    return _matching(query, pairs[0], address, **ways)
+        return _matched_url(quiet, among_quiet[0], address, **ways, disturbed=UNDISTURBED)
+    return _matched_url(query, pairs[0], address, **ways)
 
 
-def _matching(
+def _matched_url(
     query: ComparisonQuery, pair: SharedHosts, address: PageAddress, **ways: str | tuple[str, ...]
 ) -> str:
-    """Return the URL that compares these two groups on their shared hosts."""
     own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
     reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
     return address.changed(**{**ways, **own}, matched="1", relative_to=reference)

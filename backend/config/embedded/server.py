@@ -1,9 +1,3 @@
-"""Manage the processes of the embedded PostgreSQL and Redis.
-
-A server is identified by its program and working folder, because a process ID in a file may have
-been reused.
-"""
-
 import contextlib
 import hashlib
 import os
@@ -19,23 +13,19 @@ from django.core.exceptions import ImproperlyConfigured
 STOP_SECONDS = 30.0
 KILL_SECONDS = 5.0
 
-LONGEST_DIRECTORY = 80
-"""Maximum length in bytes. The kernel limits the path of a socket to 107 (103 on macOS)."""
+LONGEST_DIRECTORY = 80  # bytes; the kernel limits socket paths to 107 bytes (103 on macOS)
 
+# Paths that need no escaping in URLs, shells and comma-separated lists.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
-"""Pattern of paths that require no escaping in URLs, shells and comma-separated lists."""
 
 
 class EmbeddedServiceError(ImproperlyConfigured):
-    """Raised when an embedded server cannot be started or used."""
+    pass
 
 
 class Server:
-    """Manage a server of a data folder, whether it is running or not."""
-
     name: ClassVar[str]
-    place: ClassVar[str]
-    """Name of the server's folder and log."""
+    place: ClassVar[str]  # name of the server's folder and log
     program_names: ClassVar[tuple[str, ...]]
     stop_signal: ClassVar[signal.Signals]
 
@@ -44,18 +34,18 @@ class Server:
         self.log = data_dir / "log" / f"{self.place}.log"
 
     def processes(self) -> list[psutil.Process]:
+        # A process ID in a file may have been reused, so the program and folder identify a server.
         every = psutil.process_iter(["name", "ppid"])
         named = [process for process in every if process.info["name"] in self.program_names]
         return [process for process in named if self._works_here(process)]
 
     def process(self) -> psutil.Process | None:
-        """Return the server's main process, or None if it is not running."""
+        """Return the server's parent process, or None if the server is not running."""
         processes = self.processes()
         ids = {process.pid for process in processes}
         return next((process for process in processes if process.info["ppid"] not in ids), None)
 
     def stop(self) -> None:
-        """Shut the server down; kill it after a timeout."""
         process = self.process()
         if process is None:
             return
@@ -71,9 +61,9 @@ class Server:
                 self.sockets().rmdir()
 
     def sockets(self) -> Path:
-        """Return the data folder if its path is short enough for a socket, or a folder in /tmp.
+        """Return the folder of the socket: `folder`, or a folder in /tmp if the path is too long.
 
-        TMPDIR is ignored so that every process uses the same path.
+        TMPDIR is ignored, so that every process uses the same path.
         """
         if len(os.fsencode(self.folder)) <= LONGEST_DIRECTORY and PLAIN_PATH.fullmatch(
             str(self.folder)
@@ -110,7 +100,7 @@ class Server:
 
 
 def last_line(log: Path) -> str:
-    """Return the last error in the server's log, or its last line if there is no error."""
+    """Return the last error in a log, or the last line if the log contains no error."""
     text = log.read_text(errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     faults = [line for line in lines if "FATAL" in line or "error" in line.lower()]

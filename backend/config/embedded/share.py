@@ -1,8 +1,7 @@
-"""Determine which process stops the servers of a data folder.
+"""Stop the servers of a data folder when the last process that uses the servers ends.
 
-Each process holds a shared lock on a file. When a process ends, it requests an exclusive lock. The
-process that gets this lock is the last one and stops the servers. The kernel releases the lock of a
-killed process.
+Each process holds a shared lock on a file, which the kernel releases if the process is killed. A
+process that ends and gets an exclusive lock is the last process, and stops the servers.
 """
 
 import atexit
@@ -14,8 +13,6 @@ from pathlib import Path
 
 
 class Share:
-    """Represent this process's use of a data folder's servers."""
-
     def __init__(self, data_dir: Path, stop: Callable[[], None]) -> None:
         # Not inherited through exec. A fork shares the lock, which keeps the servers running.
         self._descriptor = os.open(data_dir / "services.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -26,7 +23,7 @@ class Share:
         atexit.register(self.release)
 
     def release(self) -> None:
-        """Release the lock; stop the servers if no other process uses them. Ignore forks."""
+        # A fork must not release the lock of the parent process.
         if self.process_id != os.getpid() or self._descriptor < 0:
             return
         atexit.unregister(self.release)
@@ -43,7 +40,6 @@ class Share:
 
 @contextmanager
 def one_at_a_time(data_dir: Path) -> Iterator[None]:
-    """Lock the data folder while starting servers."""
     descriptor = os.open(data_dir / "services.starting.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

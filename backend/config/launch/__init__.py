@@ -1,1 +1,0 @@
-"""Prepare make targets, and start the processes of `make run`."""

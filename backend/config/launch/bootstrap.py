@@ -1,7 +1,6 @@
-"""Create the virtual environment and install pinned packages, as the first step of make targets.
+"""Prepare the virtual environment of a make target, then execute the target's program.
 
-The process then executes the target's program in this environment. This module uses only the
-standard library.
+This module uses only the standard library, because no package may be installed yet.
 """
 
 import fcntl
@@ -26,7 +25,6 @@ BUILT = (
 
 
 def main(target: str) -> None:
-    """Prepare the environment and execute the target's program."""
     own = PROJECT / ".data" / target
     if target in ("run", "clean"):
         own = Path(os.environ.get("CIPHERMARK_DATA_DIR") or PROJECT / ".data").absolute()
@@ -58,7 +56,6 @@ def become(*words: str) -> None:
 
 
 def hold(folder: Path, target: str) -> None:
-    """Lock the folder for this target; the lock survives `exec`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / f"{target}.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -78,11 +75,10 @@ def hold(folder: Path, target: str) -> None:
     os.ftruncate(lock, 0)
     port = f", port {os.environ.get('PORT') or 8000}" if target == "run" else ""
     os.pwrite(lock, f"process {os.getpid()}{port}".encode(), 0)
-    os.set_inheritable(lock, True)
+    os.set_inheritable(lock, True)  # the lock survives exec
 
 
 def check_port(text: str) -> None:
-    """Exit if the port is invalid or in use, before anything is downloaded."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         sys.exit(f"PORT={text} is not a port number. Use a number from 1 to 65535.")
     with socket.socket() as probe:
@@ -108,7 +104,6 @@ def make_environment() -> None:
 
 
 def fill_environment(requirements: str) -> None:
-    """Install the requirements of a file unless they are installed."""
     digest = hashlib.sha256(Path(requirements).read_bytes()).hexdigest()
     stamp = VENV / f"filled-from-{requirements}"
     if stamp.exists() and stamp.read_text() == digest:

@@ -1,5 +1,3 @@
-"""Install and build the frontend if its sources have changed."""
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +10,6 @@ NOT_SOURCES = frozenset({"node_modules", "dist", "coverage"})
 
 
 def install(node: Node) -> None:
-    """Run `npm ci` unless node_modules matches the lock file."""
     stamp = FRONTEND / "node_modules" / ".installed-from"
     wanted = digest_of([FRONTEND / "package-lock.json"])
     if not is_made(stamp, wanted):
@@ -22,7 +19,6 @@ def install(node: Node) -> None:
 
 
 def build(node: Node | None = None) -> None:
-    """Run `npm run build` unless frontend/dist matches the sources."""
     stamp = FRONTEND / "dist" / ".built-from"
     if is_made(stamp, sources_digest()):
         return
@@ -34,7 +30,6 @@ def build(node: Node | None = None) -> None:
 
 
 def sources_digest() -> str:
-    """Hash every file the build can depend on."""
     tops = [path for path in FRONTEND.iterdir() if path.name not in NOT_SOURCES]
     return digest_of(path for top in tops for path in (top, *top.rglob("*")))
 
@@ -44,7 +39,6 @@ def is_made(stamp: Path, digest: str) -> bool:
 
 
 def digest_of(paths: Iterable[Path]) -> str:
-    """Hash the files among these paths, by name and content."""
     digest = hashlib.sha256()
     for path in sorted(path for path in paths if path.is_file()):
         content = hashlib.sha256(path.read_bytes()).hexdigest()

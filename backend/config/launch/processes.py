@@ -1,8 +1,8 @@
 """Start and stop child processes without leaving orphans.
 
-Each child leads its own session, so that Ctrl-C reaches only the parent, which stops the children
-in order. On Linux, the kernel ends them if the parent is killed. Other orphans are identified by
-an environment variable.
+Each child leads a separate session, so that Ctrl-C reaches only the parent, which stops the
+children in order. On Linux, the kernel ends the children of a killed parent. An environment
+variable identifies the remaining orphans.
 """
 
 import contextlib
@@ -17,11 +17,10 @@ from typing import IO
 
 import psutil
 
-MARK = "CIPHERMARK_LAUNCHED_FOR"
-"""Name of the environment variable of child processes that contains the data folder."""
+MARK = "CIPHERMARK_LAUNCHED_FOR"  # environment variable of children; the value is the data folder
 
+# Only the last process that uses these servers may stop them, to avoid a loss of data.
 SERVERS = ("postgres", "redis-server", "valkey-server")
-"""Servers that only the last process to use them may stop, to avoid loss of data."""
 
 END_SECONDS = 10.0
 LAST_LINES = 15
@@ -33,7 +32,6 @@ Program = subprocess.Popen[bytes]
 
 
 def start(command: Sequence[str | Path], data_dir: Path, log: IO[bytes] | None = None) -> Program:
-    """Start a program with output to the log or the terminal."""
     return subprocess.Popen(
         command,
         env={**os.environ, MARK: str(data_dir)},
@@ -58,7 +56,6 @@ def _end_with_parent() -> Callable[[], None]:
 
 
 def end(program: Program) -> None:
-    """Terminate a program, kill it after a timeout, and kill the rest of its session."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         program.terminate()
         program.wait(END_SECONDS)
@@ -80,7 +77,7 @@ def _is_left(process: psutil.Process, data_dir: Path) -> bool:
 
 
 def end_leftovers(data_dir: Path) -> None:
-    """Terminate orphan processes of a killed `make run`; kill them after a few seconds."""
+    """Stop the orphans of a killed `make run`."""
     processes = leftovers(data_dir)
     for how in ("terminate", "kill"):
         for process in processes:
@@ -92,7 +89,7 @@ def end_leftovers(data_dir: Path) -> None:
 def run(
     what: str, command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None
 ) -> None:
-    """Run a program; if it fails, print the end of its log and exit."""
+    """Run a program. If the program fails, print the end of the log and exit."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as stream:
         done = subprocess.run(

@@ -1,5 +1,3 @@
-"""Measure this machine with the agent and print the URL of its results."""
-
 import json
 import os
 import sys
@@ -15,8 +13,7 @@ from accounts.tokens import create_token
 from config.launch import processes
 from runs.models import Run
 
-PROCESSING_SECONDS = 60.0
-"""Timeout from upload to `ready`, which normally takes a second."""
+PROCESSING_SECONDS = 60.0  # timeout from upload to the status ready, which normally takes a second
 
 NO_SSH = (
     "ssh was not measured because sshd is missing. Install it (Debian, Ubuntu: "
@@ -25,14 +22,18 @@ NO_SSH = (
 
 
 def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
-    """Measure this machine as `MEASURE` specifies, then print the URL of its results."""
+    """Measure this machine and print the URL of the results.
+
+    MEASURE=1 always measures, MEASURE=0 never. Without MEASURE, measure only if the site has no
+    earlier run of this machine.
+    """
     document = settings.DATA_DIR / "this-machine.json"
-    wanted = os.environ.get("MEASURE") or ("0" if _is_known(document) else "1")
+    wanted = os.environ.get("MEASURE") or ("0" if _is_stored(document) else "1")
     if wanted == "1":
         _measure(url, document, watch)
-    elif _is_known(document):
+    elif _is_stored(document):
         print("This machine was measured before. To measure it again, run `MEASURE=1 make run`.")
-    if _is_known(document):
+    if _is_stored(document):
         tools = {measurement["tool"] for measurement in _read(document)["measurements"]}
         tool = "ssh" if "ssh" in tools else "openssl"
         if tool == "openssl":
@@ -69,10 +70,10 @@ def _measure(url: str, document: Path, watch: Callable[[], None]) -> None:
         return
     measured.replace(document)
     deadline = time.monotonic() + PROCESSING_SECONDS
-    while not _is_known(document) and time.monotonic() < deadline:
+    while not _is_stored(document) and time.monotonic() < deadline:
         watch()
         time.sleep(0.1)
-    if not _is_known(document):
+    if not _is_stored(document):
         print(f"The run is still being processed: {url}runs/{_read(document)['run_id']}/")
 
 
@@ -84,7 +85,6 @@ def _read(document: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _is_known(document: Path) -> bool:
-    """Return whether the site has the run in this file."""
+def _is_stored(document: Path) -> bool:
     run_id = _read(document).get("run_id", "")
     return bool(run_id) and Run.objects.filter(run_id=run_id, status=Run.Status.READY).exists()

@@ -1,5 +1,3 @@
-"""Define template filters and tags for units, times, names and downloads."""
-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
@@ -28,7 +26,7 @@ register = template.Library()
 MENU = "compare/parts/downloads_menu.html"
 
 LONG = 72
-"""Length above which a text in a list is truncated or folded."""
+"""Number of characters above which a text in a list is shortened or folded."""
 
 
 def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
@@ -61,7 +59,6 @@ for _name, _written in _FILTERS.items():
 
 @register.filter
 def breakable(cipher: str) -> SafeString:
-    """Allow a line break before the "@domain" of a cipher."""
     name, at, domain = cipher.partition("@")
     return format_html("{}<wbr>{}{}", name, at, domain)
 
@@ -76,7 +73,7 @@ def tool_name(tool: str) -> str:
 
 @register.filter
 def dom_id(text: str) -> str:
-    """Convert a name to a part of an element's ID, unique even for non-ASCII names."""
+    # Different non-ASCII names must have different IDs.
     return re.sub(
         r"[^A-Za-z0-9_-]", lambda found: "-" if found[0].isascii() else f"-{ord(found[0]):x}", text
     )
@@ -84,7 +81,7 @@ def dom_id(text: str) -> str:
 
 @register.filter
 def known(label: str | None) -> SafeString:
-    """Return a label of the environment, muted if it is unknown."""
+    """Render a label of an environment: muted if unknown, shortened if long."""
     if not label:
         return format_html('<span class="muted">{}</span>', "–")
     if label.startswith("Unknown "):
@@ -94,13 +91,12 @@ def known(label: str | None) -> SafeString:
 
 @register.filter
 def is_long(text: str) -> bool:
-    """Return whether a value needs more than about two lines."""
     return len(text) > LONG
 
 
 @register.simple_tag
 def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
-    """Format a time in UTC as a `time` element; format exact midnight as a date."""
+    """Render a UTC time as a `time` element, or only the date at exactly midnight."""
     if moment is None:
         return unknown
     moment = moment.astimezone(UTC)
@@ -114,7 +110,7 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 
 @register.simple_tag(takes_context=True)
 def poll(context: template.Context, since: datetime | None, address: str = "") -> SafeString:
-    """Return attributes that poll the page, less often if the last update is longer ago."""
+    """Return attributes that reload a page every 2 to 15 s, rarely if `since` is long ago."""
     age = timezone.now() - since if since else timedelta()
     return format_html(
         ' data-poll hx-get="{}" hx-trigger="every {}s, visibilitychange from:document"'

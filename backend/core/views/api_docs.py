@@ -1,5 +1,3 @@
-"""Serve the API documentation, and 404 for unknown paths below /api/."""
-
 from typing import Any
 
 from csp.decorators import csp_update
@@ -28,5 +26,5 @@ class NoSuchAddress(APIView):
     permission_classes = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Return 404 before other checks."""
+        # `super().initial()` would first check authentication and rate limits.
         raise NotFound(f"{request.path} not found; see {reverse('api:docs')}.")

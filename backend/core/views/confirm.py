@@ -1,5 +1,3 @@
-"""Ask for confirmation before a change, and show a message afterwards."""
-
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +15,7 @@ from runs.editing import EditConflict, EditRefused
 class ConfirmView(EditorMixin, FormMixin, DetailView):
     """Ask for confirmation on GET; on POST, make the change and redirect with a message.
 
-    Texts may contain fields of `get_words`, such as {object.name}.
+    Texts of subclasses may contain fields of `get_words`, such as {object.name}.
     """
 
     template_name = "core/confirm.html"

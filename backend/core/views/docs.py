@@ -1,8 +1,3 @@
-"""Serve the documentation at `/docs/`, readable without an account.
-
-The pages of `docs/` are converted to HTML once, in the order of `docs/index.md`.
-"""
-
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,14 +19,12 @@ from mdit_py_plugins.anchors import anchors_plugin
 INDEX = "index"
 AGENT = "agent"
 BESIDE = {"../agent/README": AGENT}
-"""Page names by link to a page outside the folder."""
+"""Page names by link, for pages outside the folder."""
 BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
 
 
 @dataclass(frozen=True)
 class Section:
-    """Represent a section of a page."""
-
     anchor: str
     title: str
     level: int
@@ -39,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """Represent a page; `name` is its path in the folder without `.md`."""
+    """Hold a page; `name` is the path below `docs/` without `.md`."""
 
     name: str
     title: str
@@ -49,14 +42,14 @@ class Page:
 
 @dataclass(frozen=True)
 class Library:
-    """Store all pages by name, and the sections of the index with the names of their pages."""
+    """Hold the pages by name, and each section of the index with names of pages."""
 
     pages: dict[str, Page]
     parts: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _Scrolled(RendererHTML):
-    """Render tables and code in boxes that scroll and accept keyboard focus."""
+    """Put tables and code in boxes that scroll and accept keyboard focus."""
 
     def table_open(self, *arguments: Any) -> str:
         return BOX + self.renderToken(*arguments)
@@ -65,7 +58,7 @@ class _Scrolled(RendererHTML):
         return f"{self.renderToken(*arguments)}</div>"
 
     def td_open(self, tokens: Sequence[Token], place: int, *arguments: Any) -> str:
-        """Align by class, because the Content-Security-Policy forbids inline styles."""
+        # The Content-Security-Policy forbids inline styles.
         if "right" in str(tokens[place].attrs.pop("style", "")):
             tokens[place].attrSet("class", "number")
         return self.renderToken(tokens, place, *arguments)
@@ -84,14 +77,12 @@ def _focusable(block: str) -> str:
 
 
 def _markdown() -> MarkdownIt:
-    """Return a parser for CommonMark with tables and heading anchors, without raw HTML."""
     markdown = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Scrolled).enable("table")
     return markdown.use(anchors_plugin, max_level=3)
 
 
 @cache
 def library() -> Library:
-    """Read all pages once and return them."""
     folder: Path = settings.DOCS_DIR
     files = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")
@@ -106,7 +97,7 @@ def library() -> Library:
     for name in sorted(parsed, key=lambda name: (name not in in_order, name)):
         tokens = parsed[name]
         sections = tuple(_sections(tokens))
-        _lead_here(tokens, name, parsed)
+        _rewrite_links(tokens, name, parsed)
         html = markdown.renderer.render(tokens, markdown.options, {})
         pages[name] = Page(name, sections[0].title if sections else name, html, sections)
     return Library({name: pages[name] for name in in_order if name in pages} | pages, parts)
@@ -130,7 +121,7 @@ def _plain(token: Token) -> str:
 
 
 def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the headings of the index with the pages linked below them."""
+    """Yield the heading and the linked pages of each section of the index."""
     title, names = "", list[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
@@ -145,8 +136,8 @@ def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield title, tuple(names)
 
 
-def _lead_here(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
-    """Convert links and images to URLs of this site, and other relative links to text."""
+def _rewrite_links(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
+    """Point links and images to this site; replace other relative links with text."""
     beside = posixpath.dirname(name)
     for token in tokens:
         children = token.children or []
@@ -178,6 +169,7 @@ def address_of(name: str) -> str:
     return reverse("docs") if name == INDEX else reverse("docs-page", args=[name])
 
 
+# The documentation is public, even if the site is not.
 class DocsPage(TemplateView):
     template_name = "core/docs.html"
     http_method_names = ("get", "head")

@@ -1,5 +1,3 @@
-"""Define base classes of lists and forms."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,8 +14,6 @@ from core.parameters import ParameterFilterSet
 
 
 class CursorListView(ListView):
-    """List rows by cursor, newest first."""
-
     ordering: tuple[str, ...] = ("-id",)
     paginate_by = ByCursor.page_size
 
@@ -27,11 +23,11 @@ class CursorListView(ListView):
 
 
 class FilteredListView(ReaderMixin, CursorListView):
-    """Filter a list. Ignore invalid filters, but return 400."""
+    """Filter a list. An invalid filter is ignored, but the status is 400."""
 
     filterset_class: type[ParameterFilterSet]
     chips: Mapping[str, str]
-    """Titles of filters without a control."""
+    """Titles of filters without a form control."""
 
     def get_queryset(self) -> Any:
         self.filters = self.filterset_class(self.request.GET, super().get_queryset())
@@ -55,8 +51,6 @@ class FilteredListView(ReaderMixin, CursorListView):
 
 
 class EditorFormMixin(EditorMixin, FormMixin):
-    """Return 400 for an invalid form."""
-
     def form_invalid(self, form: BaseForm) -> HttpResponse:
         response = super().form_invalid(form)
         response.status_code = 400

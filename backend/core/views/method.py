@@ -1,5 +1,3 @@
-"""Render the page `/method/`."""
-
 from django.views.generic import TemplateView
 
 from cipherspeed.baselines import NAMES

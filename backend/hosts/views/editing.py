@@ -1,5 +1,3 @@
-"""Edit hosts, with a confirmation page before each change."""
-
 from typing import Any
 
 from django import forms

@@ -1,5 +1,3 @@
-"""Build the history section of the host's page: series, chart and table."""
-
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -37,15 +35,13 @@ SERIES_FIELDS = (
 
 
 class HistoryChoice(ParameterForm):
-    """Validate the parameters of the section other than the series."""
-
     metric = HistoryForm.base_fields["metric"]
     since = HistoryForm.base_fields["since"]
     until = HistoryForm.base_fields["until"]
 
 
 def series_path(series: Series) -> str:
-    """Return a series in URL form, such as "ssh/pipeline/aes128-ctr"."""
+    """Return the value of the `series` parameter, such as "ssh/pipeline/aes128-ctr"."""
     parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
     parts += [series.acceleration] if series.acceleration != "default" else []
     parts += [series.operation] if series.operation != "encrypt" else []
@@ -65,10 +61,10 @@ def history_section(
     notes: Sequence[Note] = (),
     changed: Iterable[Series] = (),
 ) -> dict[str, Any]:
-    """Return the context of the section; ignore and list invalid parameters.
+    """Return the context of the section; list invalid parameters instead of failing.
 
-    The default series is the first of `changed` that was measured. If the host does not have the
-    requested series, the section shows a message and the default series.
+    The default series is the first series of `changed` that the host measured, which also replaces
+    an unknown series.
     """
     form = HistoryChoice(params)
     form.is_valid()
@@ -112,7 +108,6 @@ def history_section(
 
 
 def _default_series(results: Sequence[Series]) -> Series | None:
-    """Return the first measured cipher of the default set, ssh before openssl."""
     plain = [result for result in results if result.is_comparable]
     for tool, usual in USUAL_CIPHERS.items():
         for cipher in usual:
@@ -132,7 +127,7 @@ def _label(series: Series) -> str:
 
 
 def _with_entries(past: History) -> list[tuple[Any, FleetChangeMember | None]]:
-    """Return the changes, newest first, with their entries in `/changes/`."""
+    """Return the changes, newest first, each with its entry in `/changes/`."""
     members = _of_family(past).filter(run__in=[change.point.run for change in past.changes])
     entries = {member.run_id: member for member in members}
     return [(change, entries.get(change.point.run.pk)) for change in reversed(past.changes)]
@@ -161,7 +156,7 @@ def _api_address(past: History) -> str:
 
 
 def _chart(past: History, notes: Iterable[Note]) -> dict[str, Any]:
-    """Return the chart's data (`HistoryView` in frontend/src/history.ts)."""
+    """Return the data of the chart (`HistoryView` in frontend/src/history.ts)."""
     breaks = {change.index for change in past.breaks}
     return {
         "unit": past.unit,
@@ -197,7 +192,7 @@ def _marks(past: History) -> list[dict[str, Any]]:
 
 
 def _note_marks(past: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
-    """Return the notes of the chart, each with the first run after it for screen readers."""
+    """Mark the notes; `index` is the first run after the note, for screen readers."""
     times = [point.started_at for point in past.points]
     return [
         {

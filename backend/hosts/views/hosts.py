@@ -1,5 +1,3 @@
-"""Render the list of hosts, and the page of a host."""
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -36,14 +34,12 @@ COLUMNS = {
     "-runs": "Runs",
     "-last_run_at": "Latest run",
 }
-"""Headings by initial ordering of a column."""
+"""Headings, by the ordering that the first click on a heading selects."""
 
 NUMBERS = ("speed_index", "runs")
 
 
 class Heading(NamedTuple):
-    """Describe the heading of a column, with its link and current order."""
-
     field: str
     label: str
     number: bool
@@ -52,8 +48,6 @@ class Heading(NamedTuple):
 
 
 class HostList(ReaderMixin, TemplateView):
-    """List hosts with their latest environment and AES verdict."""
-
     template_name = "hosts/hosts.html"
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
@@ -89,7 +83,6 @@ class HostList(ReaderMixin, TemplateView):
 
 
 def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
-    """Yield headings that sort the list, or reverse it if it is already sorted by that column."""
     for first, label in COLUMNS.items():
         field = first.removeprefix("-")
         is_sorted = ordering.removeprefix("-") == field
@@ -100,8 +93,6 @@ def _headings(ordering: str, params: QueryDict) -> Iterable[Heading]:
 
 
 class HostPage(ReaderMixin, DetailView):
-    """Show a host: environment, latest results, percentiles, history, recent runs."""
-
     queryset = Host.objects.listed()
     template_name = "hosts/host.html"
 

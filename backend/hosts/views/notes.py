@@ -1,5 +1,3 @@
-"""Add and delete notes on the page of a host."""
-
 from datetime import UTC, datetime, time
 
 from django import forms

@@ -1,5 +1,3 @@
-"""Arrange the measurements of a run or host in a section for each configuration."""
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,8 +15,7 @@ from compare.views.chart import colours_and_names, rows_height
 from core.formatting import data_size
 from runs.models import Measurement, Series
 
-SERIES_ON_PAGE = 250
-"""Number of series per page, about as many as in a thorough run. The largest run has 5,000."""
+SERIES_ON_PAGE = 250  # a thorough run has about as many, the largest run 5,000
 
 SERIES_UNFOLDED = 60
 """Number of series above which only the first section is expanded."""
@@ -43,12 +40,11 @@ class Section:
 
     @property
     def has_negotiated(self) -> bool:
-        """Return whether negotiated algorithms are known."""
         return any(row.negotiated for row in self.rows)
 
 
 def configuration(series: Series) -> tuple[Any, ...]:
-    """Return the sort key of a configuration without cipher and block size; defaults come first."""
+    """Return a sort key of all fields except cipher and block size; defaults come first."""
     return (
         series.tool != "ssh",
         series.acceleration != "default",
@@ -81,7 +77,6 @@ def section_label(series: Series) -> str:
 
 
 def reading_order(series: Series) -> tuple[Any, ...]:
-    """Return a sort key of configuration, then cipher family."""
     return (*configuration(series), cipher_order(series.cipher), series.block_size or 0)
 
 
@@ -91,7 +86,6 @@ def _sections(ordered: Iterable[Measurement]) -> tuple[Section, ...]:
 
 
 def series_page(measurements: Iterable[Measurement], params: QueryDict) -> dict[str, Any]:
-    """Return the context of a page of series."""
     ordered = sorted(measurements, key=lambda row: reading_order(row.series))
     page = Paginator(ordered, SERIES_ON_PAGE).get_page(params.get("page"))
     return {
@@ -114,7 +108,7 @@ def _section(rows: tuple[Measurement, ...]) -> Section:
 
 @dataclass(frozen=True)
 class ToolChart:
-    """Describe the chart of a tool's results. ssh and openssl never share an axis."""
+    """Describe the chart of one tool, because ssh and openssl never share an axis."""
 
     id: str
     name: str
@@ -160,7 +154,7 @@ def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
 
 
 def _chart_group(number: int, section: Section) -> dict[str, Any]:
-    """Convert a section to a group of the chart; for openssl only the largest block size."""
+    """Convert a section; for openssl, use only the largest block size."""
     sizes = [row.series.block_size for row in section.rows if row.series.block_size]
     largest = max(sizes, default=None)
     rows = [
@@ -189,7 +183,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
 def standing_tables(
     standings: Iterable[SeriesStanding],
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
-    """Return a table per tool and method, with its label, tool and rows by cipher."""
+    """Return (label, tool, rows) of a table for each tool and method."""
 
     def kind(row: SeriesStanding) -> tuple[bool, str, str]:
         series = row.result.series
@@ -203,6 +197,6 @@ def standing_tables(
 
 
 def standing_words(standing: Standing) -> str:
-    """Describe the percentile, rounded down so that only the best host has 100."""
+    """Describe the percentile, rounded down so that only the fastest host has 100."""
     percentile = math.floor(standing.percentile)
     return f"{percentile} (faster than {standing.beaten} of {standing.others})"

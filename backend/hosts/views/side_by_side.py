@@ -1,5 +1,3 @@
-"""Compare two to four runs or hosts with one of them, the reference."""
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,18 +24,16 @@ from runs.models import Host, Measurement, Run, Series
 
 FEWEST, MOST = 2, 4
 BASELINE = "baseline"
-ROWS = 100
-"""Number of series per page."""
+ROWS = 100  # series per page
 
 CHOICES = 50
-"""Maximum number of runs or hosts offered, newest first."""
 
 NAME_LENGTH = 40
 
 
 @dataclass(frozen=True)
 class Side:
-    """Describe a run, or a host with its latest run; `doubtful` lists its disturbed runs."""
+    """Describe a run, or a host with its latest run. `doubtful`: disturbed runs with a result."""
 
     key: str
     run: Run
@@ -46,9 +42,10 @@ class Side:
 
 
 class Cell(NamedTuple):
-    """Represent the result of a series on one side, and its ratio to the reference.
+    """Pair a result with its ratio to the reference.
 
-    The ratio is None across a change of the tool.
+    `broken` has the changes of the tool between the two results. Across a change, `ratio` is None
+    unless the request has `across=1`.
     """
 
     result: Measurement
@@ -57,14 +54,12 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Represent a series with the results of all sides."""
-
     series: Series
     cells: list[Cell | None]
 
 
 class Mean(NamedTuple):
-    """Represent the geometric mean of the ratios of a tool's common series, and their verdicts."""
+    """Describe the geometric mean of `n` ratios, and count the faster and slower series."""
 
     ratio: float
     n: int
@@ -97,8 +92,6 @@ def host_side(host: Host) -> Side:
 
 
 class RunDiffChoice(ReaderMixin, DetailView):
-    """Offer runs to compare with, of the same host or of hosts found by name."""
-
     queryset = Run.objects.listed()
     slug_field = slug_url_kwarg = "run_id"
     template_name = "hosts/diff_choice.html"
@@ -123,12 +116,11 @@ class HostDiffChoice(ReaderMixin, DetailView):
 
 
 def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
-    """Return other hosts whose name contains `named`, most recently added first."""
     return Host.objects.listed().exclude(pk=host.pk).named_like(named)[:CHOICES]
 
 
 class SideBySide(ReaderMixin, TemplateView):
-    """Compare runs with the oldest one, or hosts with the first one in the URL."""
+    """Compare with the oldest run or the first host in the URL, unless `baseline` is set."""
 
     kind = "run"
     template_name = "hosts/side_by_side.html"
@@ -150,12 +142,11 @@ class SideBySide(ReaderMixin, TemplateView):
 
 
 def _runs(keys: Sequence[str]) -> dict[str, Side]:
-    """Return visible runs, oldest first and undated last."""
     try:
         runs = Run.objects.listed().filter(run_id__in=map(UUID, keys))
     except ValueError:
         return {}
-    dated = runs.select_related("document").order_by("started_at", "pk")
+    dated = runs.select_related("document").order_by("started_at", "pk")  # undated runs last
     return {str(run.run_id): run_side(run) for run in dated}
 
 
@@ -202,7 +193,7 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
 
 
 def labels_of(sides: Sequence[Side]) -> list[str]:
-    """Return headings with name and date; add the time and run ID if needed to distinguish them."""
+    """Label sides with name and date; add time and run ID only to distinguish equal labels."""
     labels: list[str] = []
     for pattern in ("%Y-%m-%d", "%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M UTC, run {run}"):
         labels = [
@@ -221,7 +212,7 @@ def _date(side: Side, pattern: str) -> str:
 
 
 def _rows(sides: Sequence[Side], across: bool) -> list[Row]:
-    """Return the series with results on at least two sides, in display order."""
+    """Return the series that at least two sides measured, in display order."""
     results = [{result.series_id: result for result in side.results} for side in sides]
     shared = Counter(key for of_side in results for key in of_side)
     rows = []
@@ -266,7 +257,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
-    """Return the tool changes between the reference and other sides, with numbers of results."""
+    """Return (change, number of results) of tool changes between the reference and other sides."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
     return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

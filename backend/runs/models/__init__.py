@@ -1,5 +1,3 @@
-"""Define the models of runs with their hosts, environments and measurements."""
-
 from runs.models.dimension import DimensionValue as DimensionValue
 from runs.models.dimension import Environment as Environment
 from runs.models.host import Host as Host

@@ -1,5 +1,3 @@
-"""Define the models of environments, and the dimensions to group and filter by."""
-
 from django.db import models
 
 DIMENSIONS = (
@@ -14,10 +12,10 @@ DIMENSIONS = (
     "openssh",
     "virtualization",
 )
-"""Fields of `cipherspeed.environment.Dimensions`, each a foreign key of `Environment`."""
+"""Fields of `cipherspeed.environment.Dimensions`, and foreign keys of `Environment`."""
 
 OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
-"""Foreign keys with ssh's own value, if it differs, by dimension of the library."""
+"""By dimension, the foreign key with the value of ssh if ssh uses another library."""
 
 
 class DimensionValue(models.Model):
@@ -39,7 +37,7 @@ class DimensionValue(models.Model):
 class Environment(models.Model):
     """Identify an environment by the fingerprint of its stable properties.
 
-    Each run's document contains the properties themselves, because some are readings.
+    The document of each run contains all properties, because some change from run to run.
     """
 
     fingerprint = models.CharField(max_length=64, unique=True)

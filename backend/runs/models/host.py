@@ -1,5 +1,3 @@
-"""Define the models of hosts and their identities."""
-
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Self
@@ -15,10 +13,8 @@ from runs.signals import runs_changed
 ATTEMPTS = 20
 
 MOST_NAMED = 5
-"""Maximum number of hosts listed for an ambiguous name."""
 
 SHOWN_FACTS = ("cpu", "os_version", "openssl", "ssh_library", "openssh", "virtualization")
-"""Environment properties shown in lists of hosts and runs."""
 
 
 def is_number(text: str) -> bool:
@@ -35,7 +31,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return own or self.filter(aliases__in=aliases).first()
 
     def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
-        """Return the host with this machine ID and name, locked; create it if it is new."""
+        """Return the host with this machine ID and name, locked; create a missing host."""
         for _ in range(ATTEMPTS):
             known = self.select_for_update(of=("self",), no_key=True).known_as(
                 machine_id, name, published=published
@@ -50,7 +46,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         raise IntegrityError(f"no free slug for the host {name!r}")
 
     def free_slug(self, name: str) -> str:
-        """Return an unused slug that does not consist only of digits."""
+        """Return an unused slug that is not a number, because numbers also identify hosts."""
         wanted = slug(name)
         if is_number(wanted):
             wanted = f"host-{wanted}"
@@ -66,7 +62,7 @@ class HostQuerySet(models.QuerySet["Host"]):
     def by_reference(self, references: Iterable[str], *, exact: bool = False) -> "dict[str, Host]":
         """Return the host for each key, number or (unless `exact`) unique prefix of a name.
 
-        Keys take precedence over numbers. Merged hosts are replaced.
+        Keys take precedence over numbers. The key of a merged host returns the remaining host.
         """
         wanted = [reference for reference in references if reference and "\x00" not in reference]
         numbers = [int(text) for text in wanted if is_number(text)]
@@ -88,13 +84,12 @@ class HostQuerySet(models.QuerySet["Host"]):
         return {text: known[text] for text in wanted if text in known}
 
     def beginning_with(self, text: str) -> "list[Host]":
-        """Return the host with this name, or the first hosts with this prefix of name or key."""
+        """Return the only host with this name, or the first hosts with this prefix."""
         named = list(self.filter(name__iexact=text)[:2])
         begins = Q(name__istartswith=text) | Q(slug__istartswith=text)
         return named if len(named) == 1 else list(self.filter(begins)[:MOST_NAMED])
 
     def find(self, reference: str) -> "Host | None":
-        """Return the host with this key, number, name or unique prefix."""
         return self.by_reference([reference]).get(reference)
 
     def missing(self, reference: str) -> str:
@@ -105,7 +100,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return f"{sentence}; did you mean {keys}?" if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
-        """Return the distinct current keys of these hosts, keeping unknown references."""
+        """Replace references with current keys, without duplicates; keep unknown references."""
         wanted = tuple(references)
         hosts = self.by_reference(wanted)
         return tuple(dict.fromkeys(hosts[key].slug if key in hosts else key for key in wanted))
@@ -126,7 +121,7 @@ class HostQuerySet(models.QuerySet["Host"]):
     def listed(self) -> Self:
         """Return hosts with a visible run, with all values that lists show.
 
-        `twin`: another host with the same machine ID, either renamed or a clone.
+        `twin`: another host with the same machine ID, because the host was renamed or cloned.
         """
         others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
         twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")
@@ -153,7 +148,6 @@ class HostQuerySet(models.QuerySet["Host"]):
 
 
 def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, Any]:
-    """Return the fields that identify a host or alias."""
     return {
         "machine_id": None if published else machine_id or None,
         "name": name,
@@ -162,7 +156,7 @@ def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, A
 
 
 class Host(models.Model):
-    """Identify a host by its machine ID and name, or by its name alone if it has no machine ID.
+    """Identify a host by machine ID and name, or by name alone without a machine ID.
 
     Published hosts are separate, so that uploads never join the history of a published host.
     """
@@ -195,12 +189,10 @@ class Host(models.Model):
         return self.name
 
     def followed_aliases(self) -> "list[HostAlias]":
-        """Return aliases whose uploads belong to this host."""
         return [alias for alias in self.aliases.all() if alias.followed]
 
     @property
     def has_advice(self) -> bool:
-        """Return whether there is advice to improve the host's AES speed."""
         return bool(not self.published and self.latest_run and self.latest_run.acceleration_advice)
 
     @property
@@ -209,7 +201,7 @@ class Host(models.Model):
 
 
 class HostAlias(models.Model):
-    """Store another identity of a host: that of a merged host, or a former name."""
+    """Store another identity of a host: the identity of a merged host, or a former name."""
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
@@ -242,7 +234,7 @@ class HostAlias(models.Model):
 
 class HostWatchQuerySet(models.QuerySet["HostWatch"]):
     def mark_due(self, hosts: Iterable[int]) -> None:
-        """Queue these hosts for change detection, because their runs changed."""
+        """Queue change detection for hosts whose runs changed."""
         known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")
         self.bulk_create(
             [HostWatch(host=host, due_at=timezone.now()) for host in known],
@@ -254,7 +246,7 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
 
 
 class HostWatch(models.Model):
-    """Track change detection for a host: whether it is due, and when it becomes silent."""
+    """Store whether change detection of a host is due, and when the host becomes silent."""
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
     due_at = models.DateTimeField(null=True, help_text="Check due since; null: checked.")

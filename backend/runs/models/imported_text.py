@@ -1,5 +1,3 @@
-"""Define the model of imported texts."""
-
 from django.conf import settings
 from django.db import models
 
@@ -7,7 +5,7 @@ from accounts.models.token import ApiToken
 
 
 class ImportedText(models.Model):
-    """Store a text as received and the user's choices, from which its runs are derived."""
+    """Store a text as received and the user's choices, from which runs are derived."""
 
     import_id = models.UUIDField(unique=True, help_text="Derived from the content.")
     body = models.BinaryField(help_text="Bytes exactly as received.")

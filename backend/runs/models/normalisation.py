@@ -1,5 +1,3 @@
-"""Define the models of runs' baseline levels and speed indices."""
-
 from django.db import models
 
 from runs.models.run import Run

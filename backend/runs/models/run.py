@@ -1,5 +1,3 @@
-"""Define the models of runs and their documents."""
-
 import json
 import logging
 from collections.abc import Iterator, Mapping
@@ -23,13 +21,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COUNTED = "r.status = 'ready' AND NOT r.hidden"
-"""SQL condition of visible runs (r). Implausible results have no median and are never included."""
+"""SQL condition for visible runs; `r` is the alias of `runs_run`.
+Queries need no condition for implausible results, because such results have no median.
+"""
 
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
-"""SQL expression of the `disturbed` filter for a run (r)."""
+"""SQL expression for the value of the `disturbed` filter of a run; `r` is `runs_run`."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
-"""Start of a run, or its upload if undated. Lists are sorted by it (`runs_by_time`)."""
+"""Start of a run, or the upload if the start is unknown. Lists sort by this expression."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -41,7 +41,6 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read everything in the block from one database snapshot."""
         if connection.in_atomic_block:  # the transaction already has its snapshot
             yield
             return
@@ -51,11 +50,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             yield
 
     def latest_first(self) -> Self:
-        """Sort by start, newest first and undated last, then by upload time."""
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return visible runs with all values that lists show, most recently received first."""
+        """Return visible runs with all values that lists show, last upload first."""
         measurements: Any = self.model.measurements.rel.related_model
         series = (
             measurements.objects.filter(run=OuterRef("pk"))
@@ -80,7 +78,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """Store a run: accepted with its document, and later ready, or rejected with a reason."""
+    """Store a run. Uploads set the status accepted; processing sets ready or rejected."""
 
     class Status(models.TextChoices):
         ACCEPTED = "accepted"
@@ -153,7 +151,7 @@ class Run(models.Model):
 
     @property
     def name(self) -> str:
-        """Return the name of the host, or the document's name until it is processed."""
+        """Return the name of the host or, before processing, the name in the document."""
         return self.host.name if self.host else self.host_name
 
     @property
@@ -166,7 +164,7 @@ class Run(models.Model):
 
 
 class RunDocument(models.Model):
-    """Store the document as received, after decompression."""
+    """Store a document as received, after decompression."""
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
     body = models.BinaryField()
@@ -178,7 +176,7 @@ class RunDocument(models.Model):
 
     @cached_property
     def parsed(self) -> Mapping[str, Any]:
-        """Parse the document; log a warning and return an empty one if it is damaged."""
+        """Return the parsed document, or an empty document if the stored bytes are damaged."""
         try:
             document: Mapping[str, Any] = json.loads(self.received)
         except ValueError as error:

@@ -1,5 +1,3 @@
-"""Define the models of series and measurements. The documents contain the tries."""
-
 from typing import Any, Self
 
 from django.db import models
@@ -21,13 +19,12 @@ SHOWN_BY = (
     "target_kind",
     "target_name",
 )
-"""Display order of measurements."""
 
 
 class Series(models.Model):
     """Store a configuration of a tool, with the fields of `cipherspeed.types.Series`.
 
-    Rows are never changed or deleted, so IDs can be cached.
+    Rows never change and are never deleted, so that IDs can be cached.
     """
 
     id = models.AutoField(primary_key=True)
@@ -55,7 +52,7 @@ class Series(models.Model):
 
     @property
     def is_comparable(self) -> bool:
-        """Return whether percentiles of hosts include the series (default configuration)."""
+        """Return whether this is a default configuration, as percentiles of hosts require."""
         if self.acceleration != "default":
             return False
         if self.tool == "openssl":
@@ -63,14 +60,14 @@ class Series(models.Model):
         return self.target_kind == "loopback" and not self.compression and not self.mac
 
     def configuration(self) -> Configuration:
-        """Convert to the `Configuration` of the pure packages."""
+        """Return the series as the type of the packages that do not import Django."""
         stored = {name: getattr(self, name) for name in Configuration._fields}
         known: dict[str, Any] = {n: None if value == "" else value for n, value in stored.items()}
         return Configuration(**known)
 
 
 class Negotiated(models.Model):
-    """Store the algorithms other than the cipher that ssh negotiated; an empty text is unknown."""
+    """Store algorithms that ssh negotiated. An empty text means that the algorithm is unknown."""
 
     id = models.AutoField(primary_key=True)
     mac = models.CharField(max_length=100, blank=True)
@@ -87,10 +84,8 @@ class Negotiated(models.Model):
 
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
     def shown(self, *, tries: bool = False) -> Self:
-        """Fetch series and runs, and documents for the tries.
-
-        Measurements of a run share one object.
-        """
+        """Fetch related rows; with `tries` also documents, which contain the samples."""
+        # With a prefetch, measurements of a run share one `Run`, which parses the document once.
         runs = Run.objects.select_related("environment__openssl", "environment__ssh_library")
         further = ["speed_indices", *(["document"] if tries else [])]
         order = (f"series__{name}" for name in SHOWN_BY)
@@ -101,7 +96,6 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
         )
 
     def latest_of(self, host_pk: int) -> Self:
-        """Return the latest result of every series of a host."""
         latest = (
             self.filter(run__in=Run.objects.counted().filter(host=host_pk), median__isnull=False)
             .order_by("series_id", F("run__started_at").desc(nulls_last=True), "-run_id")
@@ -111,10 +105,10 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 
 
 class Measurement(models.Model):
-    """Store one series of one run with the statistics of its tries; rates in bytes per second.
+    """Store one series of one run with statistics of the samples; rates in bytes per second.
 
-    The table has millions of rows, so it has no text, no foreign key constraint, and no index
-    except the key. Django deletes the rows with their run.
+    The table has millions of rows, and therefore no text, no foreign key constraints, and only the
+    index of the primary key. Django deletes the measurements of a deleted run.
     """
 
     pk = models.CompositePrimaryKey("run_id", "series_id")
@@ -145,14 +139,13 @@ class Measurement(models.Model):
 
     @property
     def normalised(self) -> float | None:
-        """Return the rate divided by the run's speed index, or None without a baseline."""
+        """Return the median divided by the run's speed index, or None without an index."""
         indices = {index.tool: index.index for index in self.run.speed_indices.all()}
         index = indices.get(self.series.tool)
         return self.median / index if self.median is not None and index else None
 
     @property
     def doubtful(self) -> bool:
-        """Return whether the series is noisy or the run was disturbed."""
         return self.noisy or bool(self.run.conditions)
 
     @property

@@ -1,5 +1,3 @@
-"""Edit runs, with a confirmation page before each change."""
-
 from typing import Any
 
 from django.urls import reverse, reverse_lazy

@@ -1,5 +1,3 @@
-"""List the known properties of a run's environment with labels."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +30,6 @@ FACTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def environment_facts(environment: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the label and value of every known property, in display order."""
     if environment is None:
         return []
     known = [(label, _stated(environment, *path)) for label, path in FACTS]

@@ -1,8 +1,4 @@
-"""Receive the forms of the upload page with limited memory.
-
-The preview form carries the text as compressed bytes in a hidden field, because a text area would
-change line ends and lose the encoding.
-"""
+"""Receive the forms of the upload page with limited memory."""
 
 import binascii
 import zlib
@@ -26,7 +22,7 @@ DRAIN_CHUNK = 64 * 1024
 
 
 class FormRefused(Exception):
-    """Raised when a form is rejected; `run_id` is a conflicting run."""
+    """Report a rejected form; `run_id` is a run that conflicts with the form."""
 
     def __init__(self, reason: str, status: int = 400, run_id: UUID | None = None) -> None:
         super().__init__(reason)
@@ -34,7 +30,7 @@ class FormRefused(Exception):
 
 
 class NoFiles(FileUploadHandler):
-    """Discard uploaded files of other forms."""
+    """Discard files in forms that expect no files."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         raise SkipFile
@@ -45,7 +41,7 @@ class NoFiles(FileUploadHandler):
 
 
 class BoundedFiles(MemoryFileUploadHandler):
-    """Keep files in memory up to the limit; `size` is the received size."""
+    """Hold files in memory, cut at the limits; `size` is the size before the cut."""
 
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
         self.activated = True
@@ -61,7 +57,7 @@ class BoundedFiles(MemoryFileUploadHandler):
 def receive_form(request: HttpRequest) -> None:
     """Parse the form into `request.POST` and `request.FILES`, or raise `FormRefused`.
 
-    Call this before anything reads `request.POST`, including the CSRF check.
+    Call this function before anything reads `request.POST`, such as the CSRF check.
     """
     if int(request.META.get("CONTENT_LENGTH") or 0) > REQUEST_BYTES:
         reason = f"The upload exceeds {REQUEST_BYTES >> 20} MiB. Upload fewer files at a time."
@@ -78,7 +74,7 @@ def receive_form(request: HttpRequest) -> None:
 
 
 def _read_to_the_end(request: HttpRequest) -> None:
-    """Read the whole request, because browsers read the response only after sending it."""
+    # Browsers read the response only after they have sent the whole request.
     try:
         while request.read(DRAIN_CHUNK):
             pass
@@ -87,11 +83,12 @@ def _read_to_the_end(request: HttpRequest) -> None:
 
 
 def pack(body: bytes) -> str:
+    # For a hidden field: a text area would change line ends and lose the encoding.
     return b64encode(zlib.compress(body)).decode("ascii")
 
 
 def unpack(packed: str) -> bytes:
-    """Decode the output of `pack`, at most MAX_BYTES; raise `FormRefused` for other input."""
+    """Decode the output of `pack`; raise `FormRefused` for other or too long input."""
     unpacker = zlib.decompressobj()
     try:
         body = unpacker.decompress(b64decode(packed, validate=True), MAX_BYTES + 1)

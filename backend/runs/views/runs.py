@@ -1,5 +1,3 @@
-"""Render the list of runs, and the page of a run."""
-
 from typing import Any
 
 from django.views.generic import DetailView
@@ -17,8 +15,6 @@ OWN_FIELDS = ("source", "verdict")
 
 
 class RunList(FilteredListView):
-    """List runs, newest measurement first."""
-
     queryset = Run.objects.listed()
     ordering = ("-moment", "-id")
     filterset_class = RunFilter
@@ -41,8 +37,6 @@ class RunList(FilteredListView):
 
 
 class RunPage(ReaderMixin, DetailView):
-    """Show a run with series, tries, conditions, environment and provenance."""
-
     queryset = Run.objects.detailed()
     slug_field = slug_url_kwarg = "run_id"
     template_name = "runs/run.html"

@@ -1,5 +1,3 @@
-"""Render the upload page: preview pasted and dropped texts, and save selected results."""
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,13 +33,10 @@ from texts.types import Hints
 
 NAME_LENGTH = 200
 MOST_TEXTS, MOST_FIELDS = 50, 5_000
-"""Maximum number of texts and fields in a preview."""
 HOSTS_IN_LINK = 20
 
 
 class Unread(NamedTuple):
-    """Describe a text that cannot be previewed, with the reason."""
-
     name: str
     problem: str
 
@@ -67,7 +62,6 @@ class UploadPage(EditorMixin, View):
         return response
 
     def received(self, request: HttpRequest) -> HttpResponse:
-        """Preview the texts."""
         options = OptionsForm(request.POST)
         if not options.is_valid():
             return _page(request, options, status=400, text=request.POST.get("text", ""))
@@ -80,7 +74,6 @@ class SaveUpload(UploadPage):
     http_method_names = ("post",)
 
     def received(self, request: HttpRequest) -> HttpResponse:
-        """Save the selected results."""
         options = OptionsForm(request.POST, prefix="read")
         if not options.is_valid():
             raise FormRefused("The form data is corrupt. Choose the file again.")
@@ -97,7 +90,6 @@ class SaveUpload(UploadPage):
 
 
 def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> list[str]:
-    """Store all selected results in one transaction; return the IDs of imports and runs."""
     chosen = [preview for preview in previews if preview.chosen]
     if not chosen:
         raise FormRefused("Select at least one result.")
@@ -184,7 +176,6 @@ def _page(
     status: int = 200,
     **shown: Any,
 ) -> HttpResponse:
-    """Render the preview, or the form if there is nothing to select."""
     previews = [item for item in items if not isinstance(item, Unread) and item.packed]
     has_results = any(isinstance(each, DocumentPreview) or each.sections for each in previews)
     texts = [preview.understood.text for preview in previews if isinstance(preview, TextPreview)]
@@ -202,7 +193,7 @@ def _page(
 
 
 def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
-    """Show the saved runs while they are processed, then redirect to their comparison."""
+    """Show saved runs until all are processed, then redirect to the comparison of the runs."""
     context = saved_upload(saved)
     if not context:
         raise Http404
@@ -212,7 +203,7 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
 
 
 def saved_upload(saved: Sequence[str]) -> dict[str, Any]:
-    """Return the runs with these IDs, and the query string of their comparison."""
+    """Return a template context for IDs of imports and runs, or {} if no ID is valid."""
     try:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:

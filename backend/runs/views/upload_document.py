@@ -1,5 +1,3 @@
-"""Preview and store a run document from the agent."""
-
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
@@ -35,7 +33,7 @@ def is_run_document(body: bytes) -> bool:
 
 
 class DocumentPreview:
-    """Preview a run document; `faults` lists its errors."""
+    """Preview a run document, with the interface of `TextPreview`."""
 
     fields = 1
 
@@ -85,7 +83,6 @@ class DocumentPreview:
         return frozenset({"document"} if self.is_ticked else ())
 
     def save(self, person: User) -> UUID:
-        """Store the document; raise `RunConflict` if another run has its run_id."""
         accepted = accept_run(self.body, self.raw, source=Run.Source.AGENT)
         if accepted.created:
             record_upload([accepted.run], person)

@@ -1,5 +1,3 @@
-"""Validate parse options and properties of sections."""
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
@@ -23,7 +21,6 @@ FORMAT_LABELS = {
 }
 UNIT_LABELS = {"MB": "1,000,000 bytes", "MiB": "1,048,576 bytes (MiB)"}
 SECTIONS_OFFERED = 30
-"""Maximum number of earlier sections offered for joining."""
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
@@ -70,7 +67,7 @@ class SectionForm(forms.Form):
         initial: Mapping[str, str | None],
         **options: Any,
     ) -> None:
-        """Initialise with sections to join (`earlier`) and stored choices (`initial`)."""
+        """Offer the `earlier` sections for joining; `initial` contains stored choices."""
         self.section = section
         self.label = section.label or f"from line {section.line}"
         self.stated = _stated(section)
@@ -89,7 +86,7 @@ class SectionForm(forms.Form):
             del self.fields["same_as"]
 
     def corrections(self) -> Corrections:
-        """Return the user's corrections; an empty field means unknown."""
+        """Return the properties that the user changed. An empty property is unknown."""
         answers = {name: self.cleaned_data[name] for name in FACTS}
         changed = {name: said for name, said in answers.items() if said != self.stated[name]}
         return Corrections(**changed)
@@ -112,7 +109,6 @@ def _check_printable(text: str) -> None:
 
 
 def _stated(section: Section) -> dict[str, str]:
-    """Return the properties in the text, truncated to the lengths of the fields."""
     environment = section.environment
     facts = {
         "host": section.host,

@@ -1,5 +1,3 @@
-"""Preview a text with its sections, rows, selection and corrections."""
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -16,18 +14,14 @@ from texts.documents import MAX_RUNS, Corrections, Selection, is_selected, secti
 from texts.types import Figure, Remark
 
 MOST_ROWS = 5_000
-"""Maximum number of rows per text. Further certain results of a section share one checkbox."""
+"""Maximum number of rows per text. The other certain results share a checkbox per section."""
 NEAREST = 10
-"""Number of lines to show if no result was recognised."""
 
 
 class TextPreview:
-    """Preview a text, with the user's choices in `data`."""
-
     problem = ""
 
     def __init__(self, name: str, number: int, request: ImportRequest, data: QueryDict) -> None:
-        """Parse the text; raise `NotAText` for binary data."""
         self.name, self.number, self.request, self.data = name, number, request, data
         self.packed, self.take = pack(request.body), f"{number}-take"
         self.understood = understand(request)
@@ -84,7 +78,6 @@ class TextPreview:
 
     @cached_property
     def ticked(self) -> Selection:
-        """Return the user's selection, or the default."""
         if "save" not in self.data:
             return self.request.selection
         boxes = self.data.getlist(self.take)
@@ -92,12 +85,11 @@ class TextPreview:
 
     @cached_property
     def chosen(self) -> frozenset[str]:
-        """Return the keys of visible, selected results."""
         shown = (figure for form in self.sections.values() for figure in form.section.figures)
         return frozenset(figure.key for figure in shown if is_selected(figure, self.ticked))
 
     def is_valid(self) -> bool:
-        """Validate the fields. Each host with selected results needs a name."""
+        """Validate the forms. A host with selected results needs a name."""
         forms = self.sections
         if [key for key, form in forms.items() if not form.is_valid()]:
             return False
@@ -110,12 +102,12 @@ class TextPreview:
         return not any(form.errors for form in forms.values())
 
     def _root(self, key: str) -> str:
-        """Follow joins to the section that specifies the host."""
+        """Follow "Same host as" to the section with the host name."""
         earlier = self.sections[key].cleaned_data.get("same_as")
         return self._root(earlier) if earlier else key
 
     def answered(self) -> ImportRequest:
-        """Return the requested import. Call `is_valid` first."""
+        """Return the request with the choices of the form. Call `is_valid` first."""
         figures = list(self.understood.reading.figures())
         certain = frozenset(figure.key for figure in figures if not figure.uncertain)
         selection: Selection = "all" if len(self.chosen) == len(figures) else self.chosen
@@ -132,7 +124,7 @@ class TextPreview:
 
     @property
     def nearest(self) -> Iterator[tuple[Remark, str]]:
-        """Yield the lines that look most like results, with their remarks."""
+        """Yield the lines that look most like results, each with a remark."""
         for remark in self.understood.reading.remarks[:NEAREST]:
             yield remark, shorten(self.lines[remark.line - 1])
 

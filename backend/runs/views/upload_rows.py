@@ -1,5 +1,3 @@
-"""Build the rows of a preview: a line and its results."""
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -8,22 +6,21 @@ from typing import NamedTuple
 from texts.types import Figure
 
 LINE_LENGTH = 160
-"""Maximum length of a displayed line."""
 RANGES_SHOWN = 100
 SEARCHED = 5_000
-"""Maximum distance in characters between results in a text without line breaks."""
+"""Maximum number of characters between results in a text without line breaks."""
 CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if code != 9} | {127: 0x2421}
-"""Visible symbols of control characters."""
+"""Visible symbols for control characters, such as ␛ for escape."""
 
 
 class Row(NamedTuple):
-    """Group results of a line with the same cipher, setting and certainty."""
+    """Group the results of a line that have the same cipher, setting and certainty."""
 
     figures: Sequence[Figure]
     line: str = ""
     ticked: bool = False
     assumed: Sequence[str] = ()
-    """Assumptions that differ from the section's."""
+    """Assumptions that do not apply to the whole section."""
 
     @property
     def first(self) -> Figure:
@@ -49,7 +46,7 @@ def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
 
 
 def setting(figure: Figure) -> str:
-    """Describe differences from the default configuration; return an empty string for none."""
+    """Describe differences from the default configuration, such as "decrypt, 4 threads"."""
     target = f"to {figure.target_name or 'another host'}" if figure.target_kind == "remote" else ""
     words = (
         "decrypt" if figure.operation == "decrypt" else "",
@@ -63,7 +60,7 @@ def setting(figure: Figure) -> str:
 
 
 def place_of(cipher: str, line: str, after: int) -> int:
-    """Find a cipher in a text without line breaks, preferably before a number."""
+    """Return the index of a cipher in a long line, preferably before a number."""
     name = r"\W?".join(re.split(r"\W", cipher)[:2])
     for follows in (r"[\w@. -]{0,16}?\W{0,9}\d", ""):
         if match := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
@@ -72,7 +69,7 @@ def place_of(cipher: str, line: str, after: int) -> int:
 
 
 def shorten(line: str, place: int = 0) -> str:
-    """Shorten the middle of a long line, but keep the text around `place`."""
+    """Cut a long line to about LINE_LENGTH; keep the text around the index `place`."""
     if len(line) > LINE_LENGTH:
         head, tail = LINE_LENGTH * 2 // 3, LINE_LENGTH // 3
         start = max(0, place - tail // 2)

@@ -1,5 +1,3 @@
-"""Create an API token (`manage.py create_token NAME --scope upload|read`)."""
-
 from argparse import ArgumentParser
 from typing import Any
 

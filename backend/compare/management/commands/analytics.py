@@ -1,5 +1,3 @@
-"""Rebuild the ClickHouse tables (`manage.py analytics --rebuild`)."""
-
 from typing import Any
 
 from django.conf import settings

@@ -1,5 +1,3 @@
-"""Back up the database (`manage.py backup [FILE] [--keep N] [--verify]`)."""
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""Restore a backup (`manage.py restore FILE [--replace]`)."""
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""Run the whole site on this machine, for `make run`."""
-
 import json
 import logging
 import os
@@ -24,11 +22,10 @@ from config.embedded import release_services, servers
 from config.launch import frontend, processes, this_machine
 from core.site_command import SiteCommand
 
+# The start takes 2 or 3 seconds, but longer on a small host under load.
 READY_SECONDS = 90.0
-"""Startup timeout for a small host under load; startup normally takes 2 or 3 seconds."""
 
 SERVER_SECONDS = 5.0
-"""Timeout of Redis connections."""
 
 CELERY = ("-m", "celery", "-A", "config.celery")
 # Skip the search for other workers, which takes a second.
@@ -43,7 +40,6 @@ PARTS: dict[str, tuple[str, ...]] = {
         *("--bind", "127.0.0.1:{port}", "--workers", "2", "--graceful-timeout", "5"),
     ),
 }
-"""Python arguments that start each process of the site."""
 
 
 class Command(SiteCommand):
@@ -66,11 +62,11 @@ class Command(SiteCommand):
         try:
             self._prepare()
             self._start(port, url)
-            this_machine.measure_if_wanted(url, self._watch)
+            this_machine.measure_if_wanted(url, self._exit_if_stopped)
             connections.close_all()
             print("Press Ctrl-C to stop.", flush=True)
             while True:
-                self._watch()
+                self._exit_if_stopped()
                 time.sleep(0.5)
         except KeyboardInterrupt:
             with suppress(OSError):  # closed terminal
@@ -101,7 +97,6 @@ class Command(SiteCommand):
             stamp.write_text(digest)
 
     def _make_administrator(self) -> None:
-        """Create the administrator with a password in a file readable only by its owner."""
         if User.objects.filter(is_superuser=True).exists():
             return
         password, path = secrets.token_urlsafe(12), _password_file()
@@ -120,7 +115,7 @@ class Command(SiteCommand):
                 self.parts[name] = processes.start(command, settings.DATA_DIR, log)
         deadline = time.monotonic() + READY_SECONDS
         while reason := _not_ready(url):
-            self._watch()
+            self._exit_if_stopped()
             if time.monotonic() > deadline:
                 sys.exit(f"The site did not become ready within {READY_SECONDS:.0f} s: {reason}")
             time.sleep(0.1)
@@ -129,8 +124,7 @@ class Command(SiteCommand):
             where = f"The password is in {_password_file()}"
             print(f"Sign in at {url}accounts/login/ as admin. {where}\n", flush=True)
 
-    def _watch(self) -> None:
-        """Raise if a process or embedded server has ended."""
+    def _exit_if_stopped(self) -> None:
         for name, part in self.parts.items():
             if part.poll() is not None:
                 sys.exit(

@@ -1,5 +1,3 @@
-"""Load published results (`manage.py load_published`)."""
-
 from typing import Any
 
 from django.template.defaultfilters import pluralize

@@ -1,5 +1,3 @@
-"""Load run documents in bulk (`manage.py load_runs FILE...`)."""
-
 import gzip
 import sys
 from argparse import ArgumentParser
@@ -23,7 +21,7 @@ FAULTS_NAMED = 3
 
 
 class Refused(Exception):
-    """Raised for a line that cannot be stored."""
+    pass
 
 
 class Command(SiteCommand):
@@ -69,7 +67,7 @@ class Command(SiteCommand):
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Yield each decompressed line, truncated if it is too long."""
+    """Yield each decompressed line. Cut a line that exceeds the maximum size of a document."""
     most = settings.RUN_DOCUMENT_MAX_BYTES + 2
     with sys.stdin.buffer if name == "-" else open(name, "rb") as raw:
         is_packed = raw.peek(2).startswith(b"\x1f\x8b")  # type: ignore[union-attr]
@@ -83,7 +81,7 @@ def _lines(name: str) -> Iterator[bytes]:
 
 @transaction.atomic
 def load_run(line: bytes) -> bool:
-    """Store and process a document; return False if it is already stored."""
+    """Store and process a document; return False if the document is already stored."""
     body = line.rstrip(b"\r\n")
     if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
         raise Refused(f"the document exceeds {settings.RUN_DOCUMENT_MAX_BYTES} bytes")

@@ -1,5 +1,3 @@
-"""Delete old runs (`manage.py prune_runs [--older-than DAYS] [--dry-run]`)."""
-
 from argparse import ArgumentParser
 from typing import Any
 

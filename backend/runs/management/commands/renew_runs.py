@@ -1,5 +1,3 @@
-"""Recompute results from stored documents (`manage.py renew_runs`)."""
-
 from typing import Any
 
 from django.template.defaultfilters import pluralize
