@@ -7,7 +7,6 @@ _PART = (
     r"(?:cbc|ecb|[co]fb(?:1|8|64|128)?|ctr|gcm|ccm|ocb|xts|ige|siv|wrap|pad|inv|cts|cnt|12"
     r"|ede3?|40|64|128|mgm|acpkm|omac|master|kexp15|hmac|md5|sha1|sha256)"
 )
-"""Modes and constructions that may follow an algorithm's name."""
 
 _OPENSSL_CIPHER = re.compile(
     rf"(?:aes|aria|camellia)-(?:128|192|256)(?:-{_PART}){{1,4}}"
@@ -35,7 +34,6 @@ _SHORT_NAMES = {
     "arcfour": "rc4",
     "chacha20-poly": "chacha20-poly1305",  # truncated by some versions
 }
-"""Names in the list of `openssl speed` that mean CBC."""
 
 _OPENSSL_SPELLINGS = (
     (re.compile(r"id-(aes)(\d{3})-"), r"\1-\2-"),  # object names: id-aes128-GCM
@@ -96,7 +94,6 @@ def openssl_cipher(label: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def is_other_algorithm(label: str) -> bool:
-    """Return whether `openssl speed` measures this name, but it is a digest or similar."""
     return bool(_OPENSSL_OTHER.fullmatch("-".join(label.lower().split())))
 
 

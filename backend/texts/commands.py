@@ -25,7 +25,6 @@ WORDS_WITH_VALUE = frozenset((
     "propquery", "rand", "writerand", "hmac", "cmac", "primes", "async_jobs", "size", "rsh",
 ))  # fmt: skip
 AES_BITS = {"OPENSSL_ia32cap": (57, 24), "OPENSSL_armcap": (2,), "OPENSSL_ppccap": (2,)}
-"""CPUID bits whose absence disables AES-NI in OpenSSL, including FXSR (24)."""
 _WORDS = r"\b[^|;&]{0,150}\s"
 UNUSUAL = {
     "several transfers at once": (
@@ -80,7 +79,6 @@ _UNSETS_MASK = re.compile(r"(?:\bunset(?:env)?|\bset -e)\s+OPENSSL_\w+cap")
 class Command:
     text: str
     tool: Tool | None
-    """Program that encrypts, or None for other commands."""
     cipher: str | None = None
     algorithms: tuple[str, ...] = ()
     mac: str | None = None
@@ -105,8 +103,6 @@ class Command:
 
 @dataclass(slots=True)
 class _Call:
-    """Represent a program with its arguments, and the programs in its arguments."""
-
     program: str
     is_fed: bool
     options: dict[str, str]
@@ -133,7 +129,6 @@ class _Call:
 
     @property
     def transfers(self) -> bool:
-        """Return whether the connection transfers data rather than opening a shell."""
         if self.program in COPIERS:
             return self.host is not None or bool(self.cipher)
         if self.program not in SHELLS or not self.options.keys().isdisjoint("QVG"):
@@ -240,7 +235,6 @@ def _name(word: str) -> str:
 
 
 def _program_at(words: Sequence[str], names: Sequence[str]) -> int:
-    """Find the program after sudo, time, VAR=value and similar prefixes."""
     first = next((at for at, name in enumerate(names) if not _STARTER.fullmatch(name)), len(names))
     for at, name in enumerate(names):
         if (

@@ -30,8 +30,6 @@ _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 @dataclass
 class Group:
-    """Collect consecutive results of one host and environment."""
-
     line: int
     host: str | None
     name: str
@@ -43,8 +41,6 @@ class Group:
 
 
 class Context:
-    """Store the state that the parsers of results share, and the results so far."""
-
     def __init__(self, hints: Hints) -> None:
         self.hints = hints
         self.line = Line(0, "")
@@ -101,7 +97,6 @@ class Context:
                 self.end_group()
 
     def add_words(self, text: str, level: int) -> None:
-        """Add a heading or sentence, which ends the scope of a command followed by results."""
         was_used, self.command_used = self.command_used, False
         if was_used and self.command:
             self.stated_cipher = self.command.cipher
@@ -141,7 +136,6 @@ class Context:
         self.host = host
 
     def add_fact(self, fact: Fact) -> None:
-        """Add properties; properties of another host or version begin a new environment."""
         listing, self.listing = self.listing, fact.listing or self.listing
         if fact.host:
             self.add_host(fact.host)

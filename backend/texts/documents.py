@@ -33,8 +33,6 @@ class Corrections:
 
 @dataclass(frozen=True)
 class Documents:
-    """Collect run documents and the keys of their sections, in the same order."""
-
     documents: tuple[dict[str, Any], ...]
     keys: tuple[str, ...]
     remarks: tuple[Remark, ...]

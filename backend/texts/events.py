@@ -67,7 +67,6 @@ class Rated(NamedTuple):
     unit: Unit
     tool: str
     is_display: bool = False
-    """Whether the transfer may continue, so that the next rate replaces this one."""
     is_mean: bool = False
     caveat: str = ""
     amount: int | None = None

@@ -9,8 +9,6 @@ TEXT_LIMIT, FLAGS_LIMIT, FLAG_LENGTH = 2000, 1000, 100
 
 
 class Fact(NamedTuple):
-    """Describe properties in a line; `environment` has the shape of a run document's."""
-
     environment: Mapping[str, Any]
     host: str | None = None
     listing: str = ""
@@ -148,7 +146,6 @@ def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
 
 
 def facts_in_heading(text: str) -> dict[str, Any]:
-    """Find CPU, system and versions in a heading; ignore a property with two different values."""
     text = " ".join(text[:300].split())
     facts = {}
     for group, pattern in _NAMED.items():

@@ -31,7 +31,6 @@ class Fold:
         self.held: list[tuple[Line, Words]] = []
 
     def read(self, lines: Iterable[tuple[Line, Iterable[Event]]]) -> None:
-        """Process all lines. If a line fails, add a warning and skip it."""
         context = self.context
         for line, events in lines:
             if line.depth != context.line.depth and context.line.number:

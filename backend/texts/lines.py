@@ -98,7 +98,6 @@ def _broken(line: str) -> list[str]:
 
 
 def _without_markup(line: str) -> tuple[int, str]:
-    """Return the level of quotation, and the line without marks, colours and markup."""
     text = _ESCAPE.sub("", line) if "\x1b" in line else line
     text = re.sub(f"[{_INVISIBLE}]", "", text)
     if "<" in text or "[" in text:
@@ -149,7 +148,6 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
 
 
 def _joined(first: str, second: str) -> str:
-    """Join two lines if the second continues the first; otherwise return ""."""
     if not first or not second:
         return ""
     if len(first) + len(second) > LENGTH_LIMIT:

@@ -57,7 +57,6 @@ def unit_of(text: str) -> Unit | None:
 
 
 def unit_within(text: str) -> Unit | None:
-    """Find the unit of a rate in a column header, such as "Speed (MiB/s)" or "mib_per_s"."""
     match = _UNIT_WITHIN.search(re.sub(r"_?per_s(?:ec(?:ond)?)?\b", "/s", text))
     return _unit(match) if match else None
 

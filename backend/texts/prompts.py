@@ -61,7 +61,6 @@ def split_prompt(text: str) -> Prompt | None:
 
 
 def is_typed(text: str) -> bool:
-    """Return whether a line is a typed command, not prose that begins with a program's name."""
     if not _BEGINNING.match(text):
         return False
     if _LOOKS.fullmatch(text):

@@ -1,5 +1,3 @@
-"""Parse a text into sections of results."""
-
 from collections import Counter
 from collections.abc import Iterator
 

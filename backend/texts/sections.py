@@ -27,7 +27,6 @@ class Machine:
 
 
 def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
-    """Merge groups of one host; a repeated series begins a new section."""
     groups = list(_mark_repeats(groups))
     machines: list[Machine] = []
     by_name: dict[tuple[str, int], list[Machine]] = {}

@@ -71,13 +71,11 @@ class Column(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """Return the header if it contains a host or setting instead of a unit."""
         is_plain = self.size or self.compresses is not None or _PLAIN.fullmatch(self.title)
         return "" if is_plain else self.title[:100]
 
     @property
     def compresses(self) -> bool | None:
-        """Return whether the header mentions compression, or None if it does not."""
         if not _SETTINGS["compression"].search(self.title.lower()):
             return None
         return not re.search(r"without|w/o|\bno|\bun|\boff|ohne|sans", self.title, re.I)

@@ -77,7 +77,6 @@ class Transfers:
             self.trial.line = self.context.line.number
 
     def _next(self) -> None:
-        """End the transfer; the next transfer is another try of the same cipher."""
         cipher = self.trial.cipher
         self.end()
         self.trial = Trial(self.context.line.number, cipher)

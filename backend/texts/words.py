@@ -80,7 +80,6 @@ class Setting(NamedTuple):
     operation: str = ""
     several: bool = False
     is_single: bool = False
-    """Whether the result is from one process, even if a command above starts several."""
 
     @classmethod
     def of(cls, text: str) -> "Setting":
