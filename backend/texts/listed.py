@@ -18,7 +18,7 @@ _PADDING = re.compile(
     rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
     r"|[\s:=,;|()+\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
-    r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|up to|ssh|scp|sftp|rsync"
+    r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|default|up to|ssh|scp|sftp|rsync"
     r"|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
@@ -53,7 +53,12 @@ def read_list(text: str) -> Listed | None:
         is_rate_last, end = bool(rate), token.end()
     if len(set(names)) == 1:
         rates = [(names[0], rate) for _, rate in rates]
-    if not names or not rates or "" in dict(rates):
+    if names and "" in dict(rates):
+        if [name for name, _ in rates] == ["", *names[:-1]]:  # each rate precedes its cipher
+            rates = [(name, rate) for name, (_, rate) in zip(names, rates, strict=True)]
+        else:
+            rates, is_sentence = [pair for pair in rates if pair[0]], True
+    if not names or not rates:
         return None
     rates_of: dict[str, Rates] = {name: [] for name in names}
     for name, rate in rates:
