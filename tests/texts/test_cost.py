@@ -1,5 +1,6 @@
 import time
 from collections.abc import Callable
+from html.parser import HTMLParser
 
 import pytest
 
@@ -7,8 +8,9 @@ from texts.read import read_text
 
 LINES = 49_000
 SECONDS = 3.0
-# A host may be slower by this factor if other cores are busy.
-BUSY = 1.5
+MARKUP = '<p class="host">aes128-ctr: 90 MB/s</p>\n' * 20_000
+MARKUP_SECONDS = 0.08
+"""CPU seconds to parse `MARKUP` on the host to which `SECONDS` applies."""
 BYTES = 2 * 2**20
 
 KINDS: dict[str, Callable[[int], str]] = {
@@ -46,13 +48,22 @@ PIECES = (
 )
 
 
+def _slowness() -> float:
+    """Return how many times slower than usual this host is now, at least 1."""
+    begin = time.process_time()
+    HTMLParser().feed(MARKUP)
+    return max(1.0, (time.process_time() - begin) / MARKUP_SECONDS)
+
+
 def _seconds(text: str) -> float:
-    # Other processes disturb some of the measurements.
+    """Return the lowest CPU seconds of three measurements, for a host of usual speed."""
     best = float("inf")
     for _ in range(3):
+        before = _slowness()
         begin = time.process_time()
         read_text(text)
-        best = min(best, time.process_time() - begin)
+        spent = time.process_time() - begin
+        best = min(best, spent / ((before + _slowness()) / 2))
         if best < SECONDS:
             break  # fast enough without repeats
     return best
@@ -61,9 +72,9 @@ def _seconds(text: str) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_lines_are_read_in_three_seconds(kind: str) -> None:
     text = "\n".join(map(KINDS[kind], range(LINES)))[:BYTES]
-    assert _seconds(text) < SECONDS * BUSY
+    assert _seconds(text) < SECONDS
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 def test_one_long_line_is_read_in_three_seconds(piece: str) -> None:
-    assert _seconds(piece * (BYTES // len(piece))) < SECONDS * BUSY
+    assert _seconds(piece * (BYTES // len(piece))) < SECONDS
