@@ -1,5 +1,3 @@
-"""Parse names of ciphers and MACs as printed by tools or shortened by users."""
-
 import re
 from functools import lru_cache
 
@@ -18,7 +16,6 @@ _OPENSSL_OTHER = re.compile(
     r"|siphash|streebog|md_gost|rand|rsa|dsa|ecdsa|ecdh|eddsa|ed25519|ed448|x25519|x448|ffdh"
     r"|ml-?kem|ml-?dsa|slh-?dsa|kyber|dilithium)[\w()/.-]*"
 )
-"""Algorithms of `openssl speed` that are not ciphers: digests, MACs, key exchange, signatures."""
 
 _SHORT_NAMES = {
     "des-ede3": "des-ede3-cbc",
@@ -98,7 +95,6 @@ def is_other_algorithm(label: str) -> bool:
 
 
 def operation_of(label: str) -> str | None:
-    """Return "decrypt" or "encrypt" if the label contains it, as in "aes-128-cbc (decrypt)"."""
     match = _DIRECTION.search(label.strip())
     return None if match is None else f"{match['way'].lower()}crypt"
 
@@ -118,7 +114,6 @@ def ssh_cipher(label: str) -> str | None:
 
 
 def mac_name(label: str) -> str | None:
-    """Return the MAC with the domain that its short form omits, or None."""
     match = _MAC.fullmatch(label.lower())
     if match is None:
         return None

@@ -1,5 +1,3 @@
-"""Parse a benchmark's command: cipher, bytes transferred, and the arithmetic of a rate."""
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +34,6 @@ UNUSUAL = {
         r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
         rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
 }  # fmt: skip
-"""Patterns of commands whose rate may differ from the cipher's, with the reasons."""
 
 _PLAIN_SIGNS = str.maketrans({
     **dict.fromkeys("“”„″", '"'), **dict.fromkeys("‘’‚′´", "'"), **dict.fromkeys("–−‐‑‒", "-"),
@@ -96,9 +93,12 @@ class Command:
     divided: float | None = None
     """Dividend that the command divides by seconds to print a rate."""
     unusual: str = ""
-    """Reason why the rate may differ from the cipher's."""
     name_after: bool = False
     """Whether a loop prints the cipher's name below the result."""
+    varies: bool = False
+    loop: tuple[str, ...] = ()
+    """Ciphers that a `for` loop lists, in order."""
+    copies: int = 1
 
 
 @dataclass(slots=True)
@@ -160,6 +160,8 @@ def _command(text: str) -> Command:
         target_kind=None if host is None else "loopback" if _LOCAL.fullmatch(host) else "remote",
         amount=next((amount for call in calls if (amount := _amount(call))), None),
         divided=_divided(text),
+        loop=_loop(text),
+        copies=sum(call.program == "dd" for call in calls) or 1,
     )
 
 
@@ -249,7 +251,6 @@ def _program_at(words: Sequence[str], names: Sequence[str]) -> int:
 
 
 def _arguments(program: str, words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return options and operands. The last `-c` applies, but the first of several `-o`."""
     options: dict[str, str] = {}
     operands: list[str] = []
     is_speed = words[:1] == ["speed"]
@@ -275,7 +276,6 @@ def _arguments(program: str, words: Sequence[str]) -> tuple[dict[str, str], list
 
 
 def _cluster(letters: str, with_value: str) -> tuple[str, str, str]:
-    """Split "vCcaes128-ctr" into its flags, the option with a value, and the value."""
     at = next((at for at, letter in enumerate(letters) if letter in with_value), len(letters))
     return letters[:at], letters[at : at + 1], letters[at + 1 :]
 
@@ -288,9 +288,16 @@ def _of_transfer(text: str, call: _Call) -> dict[str, Any]:
         "cipher": ssh_cipher(_first_name(call.cipher)),
         "mac": mac_name(_first_name(options.get("m") or options.get("macs") or "")),
         "compression": is_compressed and call.program != "rsync",
+        "varies": variable is not None,
         "unusual": next((why for why, sign in UNUSUAL.items() if re.search(sign, text)), ""),
         "name_after": bool(variable and _prints_after(text, variable[0]) and not _divided(text)),
     }
+
+
+def _loop(text: str) -> tuple[str, ...]:
+    listed = re.search(r"\bfor\s+\w{1,40}\s+in\s+([^;$`]{3,600})", text)
+    ciphers = [ssh_cipher(word) for word in listed[1].split()] if listed else []
+    return tuple(filter(None, ciphers)) if all(ciphers) else ()
 
 
 def _first_name(names: str) -> str:

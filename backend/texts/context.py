@@ -1,5 +1,3 @@
-"""Track the context of a line: host, headings, settings and the command above."""
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -24,7 +22,6 @@ WORDS_ABOVE = 50
 SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
-"""Property listings that do not start a new host section."""
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
@@ -53,7 +50,7 @@ class Context:
         self.names: dict[int, str] = {}
         self.heading, self.heading_line = "", 0
         self.heading_cipher: str | None = None
-        self.words_above = ""
+        self.words_above, self.words_line = "", 0
         self.remark_beside = ""
         self.stated_size: int | None = None
         self.stated_cipher: str | None = None
@@ -101,11 +98,13 @@ class Context:
         if was_used and self.command:
             self.stated_cipher = self.command.cipher
             self.command = None
-        self.words_above = text
+        is_next = self.line.number == self.words_line + 1
+        self.words_above = f"{self.words_above} {text}"[-400:] if is_next else text
+        self.words_line = self.line.number
         self.stated_size = block_size_in(text) or self.stated_size
         if cipher := only_cipher(text):
             self.stated_cipher = cipher
-        introduction = re.split(r"[.!?]\s", text)[-1] if text[-1:] == ":" else text
+        introduction = re.split(r"(?<!vs)[.!?]\s", text)[-1] if text[-1:] == ":" else text
         heading = heading_text(introduction)
         heads = level < PLAIN or is_heading(text) or bool(re.match(NAMED_CPU, heading))
         self.headings.append((heading, level, was_used or (heads and is_name(heading))))
@@ -153,7 +152,6 @@ class Context:
         self.figures_since_fact = False
 
     def _begin_environment(self, fact: Fact) -> None:
-        """Forget known properties if results precede a new listing or version."""
         if not self.figures_since_fact:
             return
         if fact.listing not in _OF_PROGRAMS:
@@ -165,7 +163,6 @@ class Context:
 
     @property
     def setting(self) -> Setting:
-        """Return the setting in the headings above, parsed only when a result needs it."""
         headings, self.headings = self.headings, []
         for text, level, is_new in headings[-WORDS_ABOVE:]:
             self._set_by(text, level, is_new)

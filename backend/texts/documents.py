@@ -1,5 +1,3 @@
-"""Build run documents from a parsed text: select, join and correct results, within limits."""
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +46,6 @@ class _Machine(NamedTuple):
         return getattr(self.corrections.get(key), name, None)
 
     def correction(self, name: str, stated: str | None) -> str | None:
-        """Return the correction for this host; a correction for all hosts only fills gaps."""
         text = self.corrected(name, self.key)
         return self.corrected(name, "") if text is None and not stated else text
 

@@ -1,5 +1,3 @@
-"""Define the events that recognisers create from lines and the fold combines."""
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -9,7 +7,6 @@ from texts.facts import Fact
 from texts.numbers import Unit
 
 PLAIN = 9
-"""Level of a heading without marks."""
 
 
 class Sizes(NamedTuple):
@@ -22,9 +19,7 @@ class Row(NamedTuple):
     label: str
     rates: tuple[float | None, ...]
     child: int | None = None
-    """Number of the `-multi` process that printed the row."""
     mark: str = ""
-    """Text between the label and the rates, such as a footnote mark."""
     machine: str = ""
 
 
@@ -40,15 +35,18 @@ class Counted(NamedTuple):
 
 class Listed(NamedTuple):
     pairs: tuple[tuple[str, tuple[tuple[float, Unit], ...]], ...]
-    """Cipher as printed, and the number with unit of each try."""
     caveat: str = ""
     remark: str = ""
-    """Words of the line that may contain a setting."""
     mac: str | None = None
 
 
 class Named(NamedTuple):
     cipher: str
+    mac: str | None = None
+
+
+class Failed(NamedTuple):
+    """Mark an error message of a transfer, whose report counts an interrupted stream."""
 
 
 class Moved(NamedTuple):
@@ -73,8 +71,6 @@ class Rated(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """Describe a prompt, with the command after it, if any."""
-
     host: str | None
     command: Command | None
 
@@ -106,5 +102,5 @@ class TableRow(NamedTuple):
 
 Event = (
     Sizes | Row | Counted | Listed | Named | Moved | Elapsed | Rated | Typed
-    | Fact | Words | Known | TableRow
+    | Failed | Fact | Words | Known | TableRow
 )  # fmt: skip

@@ -1,5 +1,3 @@
-"""Find the CPU, system, OpenSSL and OpenSSH in listings and headings."""
-
 import re
 from collections.abc import Callable, Mapping
 from itertools import product
@@ -156,7 +154,6 @@ def facts_in_heading(text: str) -> dict[str, Any]:
 
 
 def contradicts(known: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether `new` describes another CPU, system or version than `known`."""
     for group, key in product(("cpu", "os", "openssl", "openssh"), _IDENTIFYING):
         first, second = (facts.get(group, {}).get(key) for facts in (known, new))
         if first and second and not _may_be_same(first, second):
@@ -165,7 +162,6 @@ def contradicts(known: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def merged(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge properties; `known` takes precedence."""
     result = {**new, **known}
     for group in known.keys() & new.keys():
         if isinstance(known[group], Mapping):

@@ -1,5 +1,3 @@
-"""Combine lines: the nearest command, heading and properties above a result are its context."""
-
 import re
 from collections.abc import Iterable
 
@@ -57,7 +55,6 @@ class Fold:
                 method(event)
 
     def _settle_held(self, event: Event | None) -> None:
-        """Treat the buffered text as a heading, or as an error message if a row follows."""
         if not self.held or isinstance(event, Words):
             return
         (line, held), self.held = (self.context.line, self.held), []
@@ -69,6 +66,9 @@ class Fold:
     def on_words(self, words: Words) -> None:
         if re.search(r"\w", words.text):
             self.context.unrecognised[self.context.line.number] = words.text
+        if words.text.startswith("debug1: "):
+            self.context.stated_cipher = only_cipher(words.text) or self.context.stated_cipher
+            return
         if not _LETTER.search(words.text):
             self.context.end_group()
             return
@@ -114,6 +114,8 @@ class Fold:
             context.leave_out("no_figure", "Rate next to a command.")
         if command.sets_mask is not None:
             context.shell_masked = command.sets_mask
+        if command.loop:
+            self.transfers.loop, self.transfers.done = command.loop, 0
         if command.tool is None and _HARMLESS.match(command.text):
             return
         self.speed.end()

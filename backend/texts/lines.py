@@ -1,5 +1,3 @@
-"""Split a text into lines: remove artifacts of pasting, unwrap, restore lost line breaks."""
-
 import html
 import re
 from collections.abc import Iterable, Iterator
@@ -47,7 +45,8 @@ _JOINT = re.compile(
     |The\ .numbers.\ are\ in|type\s+\d{{1,6}}\ bytes|(?<=:\ )openssl\ speed
     |(?:OpenSSL|LibreSSL)\ \d+\.\d+\.\d\S*\s
     |built\ on:|options:|compiler:|CPUINFO:|available\ timing|timing\ function
-    |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]|(?:real|user|sys)\ {{1,4}}\d
+    |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]
+    |(?:real|user(?!\ \S+\ system)|sys)\ {{1,4}}\d
     |\S{{1,80}}\ {{1,9}}100%\ {{1,9}}\d|\d[\d.]{{0,9}}user\ |{_PROMPT}))
     |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)
     |(?<=type)(?:\s+\d{{1,8}}\ bytes)+(?P<head>\s)(?=\S)""",
@@ -65,8 +64,6 @@ _TAIL = 200
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Represent a line without markup: `number` in the upload, `depth` of quotation."""
-
     number: int
     text: str
     depth: int = 0
@@ -133,7 +130,6 @@ def _unfolded(text: str) -> Iterator[str]:
 
 
 def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
-    """Join commands continued by a backslash or a pipe, and rows that a terminal wrapped."""
     held: Line | None = None
     for line in pieces:
         if held is None:
@@ -157,7 +153,7 @@ def _joined(first: str, second: str) -> str:
     start = second.lstrip()
     if start.startswith("| ") and " | " not in start[2:] and "$" in first and first[0] != "|":
         return f"{first} {start}"
-    if start[0] == "|" == first.lstrip()[0] and "|" not in start[1:]:
+    if start[0] == "|" == first.lstrip()[0] and "|" not in start[1:] and start[1:2] not in "-}":
         return f"{first} {start}"  # cells of an HTML table
     tail = first[-_TAIL:]
     if "Doing " in tail and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", tail):
@@ -166,7 +162,6 @@ def _joined(first: str, second: str) -> str:
 
 
 def _joined_numbers(first: str, second: str) -> str:
-    """Join a row of `openssl speed`, or its header, that a narrow terminal wrapped."""
     if second[-1:] not in "k0123456789s":
         return ""
     if _NUMBERS.fullmatch(second) and _CELL_COUNT.search(second) and first[-1] in "k0123456789":

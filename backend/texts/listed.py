@@ -1,5 +1,3 @@
-"""Parse handwritten lists: ciphers with their rates on one line."""
-
 import re
 
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
@@ -18,11 +16,14 @@ _PADDING = re.compile(
     rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
     r"|[\s:=,;|()+\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
-    r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|default|up to|ssh|scp|sftp|rsync"
-    r"|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
+    r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|default|up to|ssh|scp|sftp"
+    r"|rsync|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
 _REMARK = re.compile(r"[)\s]*(?:\s[(\[←<#—–/-]|[,;.]\s|\s*$)")
+_TITLE = re.compile(
+    r"[\s#*>•-]*(?![\w ]*(?:aes|des|fish|four|cha|cast))[^\W\d_][\w ]{1,20}:\s", re.I
+)
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 
 _BEFORE_NAME = re.compile(r"\b(?:for|with|using|via|mit|avec)\s*(?:-c\s*)?$", re.I)
@@ -36,8 +37,11 @@ def read_list(text: str) -> Listed | None:
         return None
     names: list[str] = []
     rates: list[tuple[str, tuple[float, Unit]]] = []
-    is_sentence, end, is_rate_last = False, 0, False
+    label = _TITLE.match(text)
+    is_sentence, end, is_rate_last = False, label.end() if label else 0, False
     for token in _TOKEN.finditer(text):
+        if token.start() < end:
+            continue
         name = token["name"] or ""
         is_cipher = bool(ssh_cipher(name) or ("-" in name and openssl_cipher(name)))
         rate = rate_of(token["rate"]) if token["rate"] else None
@@ -65,6 +69,7 @@ def read_list(text: str) -> Listed | None:
         rates_of[name].append(rate)
     remark = text if is_sentence else text[end:]
     is_sentence = is_sentence or not (_REMARK.match(remark) or _PADDING.fullmatch(remark))
+    remark = text if label else remark
     mac = re.search(MAC, text)
     return Listed(
         tuple((name, tuple(own)) for name, own in rates_of.items() if own),

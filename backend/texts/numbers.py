@@ -1,5 +1,3 @@
-"""Parse rates and amounts in common spellings, such as 104.167 MB/s, 88,0 Мб/с or 4GiB."""
-
 import re
 from typing import NamedTuple
 
@@ -19,7 +17,6 @@ RATE_UNIT = SIZE_UNIT + PER_SECOND
 NUMBER = r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?"
 UNNAMED = re.compile(r"\(\?P<\w+>")
 RATE = rf"(?:{NUMBER})\s{{0,4}}{UNNAMED.sub('(?:', RATE_UNIT)}"
-"""Pattern of a number with its unit, without named groups."""
 DURATION = r"(?<![\w.])(?:\d{1,4}m\s?)?\d[\d.,]{0,12}\s?(?:ms|s|secs?|seconds?|min)(?![^\W\d_])"
 
 _RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
@@ -78,7 +75,6 @@ def _unit(match: re.Match[str]) -> Unit:
 
 
 def rate_of(text: str) -> tuple[float, Unit] | None:
-    """Parse a text that consists of a rate with its unit, such as "104.167 MB/s"."""
     match = _RATE.fullmatch(text.strip())
     if match is None or (unit := unit_of(match["unit"])) is None:
         return None
@@ -123,7 +119,8 @@ def number_of(text: str) -> float | None:
 
 
 def amount_in(text: str) -> int | None:
-    sizes = {
-        size_of(size) for size in re.findall(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", text, re.I)
-    }
+    if listed := re.search(r"-[rwx-]{9}\S? .{1,60}? (\d{5,15}) \S{1,8} +\d{1,2} ", text):
+        return int(listed[1])  # ls -l
+    amounts = r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)"
+    sizes = {size_of(size) for size in re.findall(amounts, text, re.I)}
     return sizes.pop() if len(sizes) == 1 else None

@@ -1,5 +1,3 @@
-"""Recognise shell prompts, and distinguish commands from prose."""
-
 import re
 from typing import NamedTuple
 
@@ -8,7 +6,7 @@ from texts.ciphers import is_other_algorithm, openssl_cipher, ssh_cipher
 KEYWORDS = "do|then|else|{"
 STARTERS = (
     f"{KEYWORDS}|while|until|if|elif|!|sudo|doas|time|gtime|env|command|exec|nohup|nice|ionice"
-    "|taskset|chrt|numactl|stdbuf|timeout|caffeinate|repeat|sshpass|winpty|xargs|parallel|trickle|cpulimit"
+    "|busybox|toybox|taskset|chrt|numactl|stdbuf|timeout|caffeinate|repeat|sshpass|winpty|xargs|parallel|trickle|cpulimit"
 )
 LOOKERS = "lscpu|uname|uptime|free|nproc|dmesg|done|fi|end|}"
 SOURCES = "dd|cat|head|tail|yes|buffer|mbuffer|pv|tar|zfs"
@@ -22,11 +20,12 @@ _SIGN = re.compile(r"[$#%>➜]")
 _SURE_PROMPT = re.compile(r"""(?x)\s{0,8}(?:(?:\([\w.-]{1,40}\)\ ?|\[?\d\d:\d\d(?::\d\d)?\]?\ ){0,2}
     (?:[~/]\S{0,60}\ )?\[?[\w.+\\-]{1,40}@(?!(?:open|lib)?ssh\.|lysator)(?P<user_host>[\w.-]{1,80})
     (?:\ MINGW\d\d)?(?:[ :]\ ?[~/.A-Za-z][^\s\]$#%>]{0,80})?(?:\ \([^()\s]{1,40}\))?\]?
-    (?:\ ?[$#%]|>)(?:\s|$)
+    \ ?[$#%>](?:\s|$)
     |(?P<host>[\w.-]{2,60})(?::(?!//)[~/]\S{0,80}?\ ?[\$\#]|:[~/\w.-]{1,60}\ [\w.-]{1,40}\$
     |\ [~/]\S{0,60}\ [$%])(?:\s|$)|➜\s{1,3}\S{1,60}(?:\ git:\(\S{1,60}\))?(?:\ ✗)?\s
     |PS\ (?:[A-Z]:|/|~)[^>]{0,120}>|[A-Za-z]:\\[^>]{0,120}>
-    |(?:\[[~/][^\s\]]{0,80}\]\ ?[$\#]|[~/]\S{0,80}?(?:\ ?\$|[\#%]))(?:\s|$)|\$(?:\s+(?!\d)|$|(?=(?:openssl|ssh|dd|time)\ )))""")
+    |(?:\[[~/][^\s\]]{0,80}\]\ ?[$\#]|[~/]\S{0,80}?(?:\ ?\$|[\#%]))(?:\s|$)
+    |\$(?:\s+(?!\d)|$|(?=(?:openssl|ssh|dd|time)\ )))""")
 _DOUBTFUL_PROMPT = re.compile(r"""(?x)\s{0,8}
     (?:-?(?P<host>[A-Za-z][\w.-]{0,40})[$\#%>]|[~/]\S{0,80}?(?:\ [\#%]|>)|[\#%])(?:\s|$)""")
 _NO_HOST = re.compile(r"(?:ba|z|k|da|t?c)?sh(?:-[\d.]+)?|for|while|d?quote|pipe|then|do|s?ftp")

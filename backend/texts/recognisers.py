@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from texts.ciphers import openssl_cipher, ssh_cipher
+from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
 from texts.commands import Command, read_command
 from texts.events import (
     PLAIN,
     Counted,
     Elapsed,
     Event,
+    Failed,
     Known,
     Moved,
     Named,
@@ -106,7 +107,8 @@ def _exact_row(match: re.Match[str]) -> Event:
 
 def _elapsed(match: re.Match[str]) -> Event:
     hours, minutes = int(match["h"] or 0), int(match["m"] or 0)
-    return Elapsed(hours * 3600 + minutes * 60 + _decimal(match["s"]))
+    seconds = _decimal(match["s"]) / (1000 if match.groupdict().get("milli") else 1)
+    return Elapsed(hours * 3600 + minutes * 60 + seconds)
 
 
 def _pv(match: re.Match[str]) -> Event | None:
@@ -133,7 +135,7 @@ def _summed(match: re.Match[str]) -> Event:
 
 def _typed_rate(match: re.Match[str]) -> Event | None:
     title, rate = match["title"] or "", rate_of(match["rate"])
-    words = re.split(r"[\s+(),;]+", f"{title} {match['behind'] or ''}")
+    words = re.split(r"[\s+(),;]+", f"{title} {match[0][match.end('rate') :]}")
     if rate is None or any(map(ssh_cipher, words)):
         return None
     is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
@@ -143,7 +145,7 @@ def _typed_rate(match: re.Match[str]) -> Event | None:
 
 def _named(match: re.Match[str]) -> Event | None:
     cipher = ssh_cipher(match["cipher"])
-    return Named(cipher) if cipher else None
+    return Named(cipher, mac_name(match["mac"] or "")) if cipher else None
 
 
 RECOGNISERS = (
@@ -190,32 +192,20 @@ RECOGNISERS = (
         ("real", "wall clock", "Time ("),
         rf"""\s*(?:real|.{{0,80}}wall\ clock\).{{0,30}}|Time\ \((?:mean|abs)[^()]{{0,8}}\))
         [:\s]{{1,30}}(?:(?P<h>\d{{1,4}})[h:]\s?)?(?:(?P<m>\d{{1,6}})[m:]\s?)?
-        (?P<s>{_N})\ ?s?(?:\s.*)?""",
+        (?P<s>{_N})\ ?(?P<milli>m)?s?(?:\s.*)?""",
         _elapsed,
         "real    0m3.922s",
     ),
     _row_of(
         ("elapsed", "total", "real", "fish"),
-        rf"""(?:.{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}}):
-        |.{{0,80}}?\bcpu\ |\s*(?:Executed\ in\s+)?)
+        rf"""(?:.{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}})[:m]
+        |.{{0,250}}?\bcpu\ |\s*(?:Executed\ in\s+)?)
         (?P<s>{_N})\ ?(?:s|secs)?\s{{0,9}}(?:elapsed|total|real|fish)\b.{{0,300}}""",
         _elapsed,
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
-        (
-            "+",
-            "user",
-            "sys",
-            "Range (",
-            "CPU",
-            "pagef",
-            "Doing ",
-            "Forked",
-            "Transf",
-            "sa ",
-            " bit",
-        ),
+        ("+", "user", "sys", "Range (", "CPU", "Doing ", "Forked", "Transf", "sa ", " bit"),
         rf"""\s*(?:(?:user|sys(?:tem)?)[:\s]+[\d.,hms\s]{{1,20}}|{_N}\ ?(?:user|system).{{0,200}}
         |\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\d+inputs.{{0,200}}|\(\d+major.{{0,100}}
         |Doing\ .{{1,60}}?\ for\ \d.{{0,80}}|.{{0,20}}Forked\ child\ \d.*|Transferred:\ sent\ .*
@@ -234,6 +224,20 @@ RECOGNISERS = (
         (?P<remark>[\s|](?:[<(#—–…\[←→⇐⇒⇾]|--?>|=>|//|\.\.\.).{{1,60}}|(?<=k)\s+[a-z][a-z.]{{1,15}})?""",
         _row,
         "aes-128 cbc      90320.55k   101336.58k   104107.69k   104910.78k   105305.43k",
+    ),
+    _row_of(
+        ("roken pipe", "onnection ", "o matching ", "ermission den", "Bad SSH2"),
+        r"""\s*(?:[\w./@-]{2,60}:|Connection|Unable|Lost|Bad|command-line)\ .{0,200}?(?:roken\ pipe
+        |ed\ by|onnection\ (?:closed|refused|reset|timed\ out)|o\ matching\ |ermission\ den
+        |ad\ SSH2).{0,300}""",
+        lambda _: Failed(),
+        "dd: error writing 'standard output': Broken pipe",
+    ),
+    _row_of(
+        ("summary:",),
+        rf".{{0,20}}summary:\ .{{1,60}}?\ of\s+(?P<rate>{RATE})(?P<title>)(?P<behind>).*",
+        _typed_rate,
+        "summary:  512 MiByte in  3.2sec - average of  160 MiB/s",
     ),
     _row_of(
         ("/s]",),
@@ -263,7 +267,8 @@ RECOGNISERS = (
         r"""[\s#*=>•-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
         (?:(?:testing|cipher|using|encryption|chiffre|algo\w{0,6}|name)[\s:=]{1,9}){0,2}[\"'(]?
         (?P<cipher>[a-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)[\"')]?
-        (?:\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?
+        (?:\s?[+/,]\s?(?P<mac>(?:hmac|umac)-[\w@.-]{1,40})
+        |\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?
         [\s:.=*…#-]{0,200}""",
         _named,
         "Cipher: blowfish-cbc",
@@ -284,6 +289,7 @@ _NAME_AND_TIME = re.compile(
     rf"(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?(?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*",
     re.I,
 )
+_PREFIX = re.compile(r"[\s#*=>-]{0,8}([\w@.-]{3,40}):\s")
 _LABEL = re.compile(r"^(?:\++ |(?:benchmark|command|cmd|running|run|test)\b[ #\d]{0,5}: )", re.I)
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.example))
@@ -299,6 +305,9 @@ def recognise(line: Line) -> Iterator[Event]:
         if prompt.command[:1] == "#":
             yield Words(prompt.command)
     elif (event := _first_match(line.text)) is not None:
+        prefix = _PREFIX.match(line.text) if isinstance(event, Moved | Rated) else None
+        if prefix and (cipher := ssh_cipher(prefix[1])):
+            yield Named(cipher)
         yield event
     elif command := _unprompted(text):
         yield Typed(None, command)

@@ -1,5 +1,3 @@
-"""Build sections from groups, each for one host and environment."""
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +15,6 @@ class Machine:
     known: set[tuple[object, ...]]
 
     def add(self, group: Group, series: set[tuple[object, ...]]) -> bool:
-        """Add a group and return True if its environment fits and no series repeats."""
         if not self.known.isdisjoint(series) or contradicts(self.environment, group.environment):
             return False
         self.groups.append(group)

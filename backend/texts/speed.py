@@ -1,5 +1,3 @@
-"""Parse the output of `openssl speed`: table rows, and counts without a row."""
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +9,6 @@ from texts.facts import Fact
 from texts.lines import Line
 
 USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
-"""Block sizes by number of columns, for a table without a header."""
 AGREEMENT = 0.03
 """Permitted difference between a row and its `Doing` lines, whose seconds have two decimals."""
 CPU_TIME = 0.25
@@ -122,7 +119,6 @@ class SpeedRuns:
         return _count_caveat(counted, rate) if counted and self.context.threads == 1 else ""
 
     def end(self) -> None:
-        """Convert `Doing` lines that no table row repeats to results."""
         counted, self.counted = self.counted, {}
         self.counted_sizes.clear()
         self.rows.clear()

@@ -1,6 +1,5 @@
-"""Parse handwritten tables (Markdown, CSV, TSV, aligned columns) by their header."""
-
 import csv
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -13,7 +12,7 @@ from texts.numbers import DURATION, RATE, Unit, number_with, rate_of, unit_of, u
 from texts.words import Setting, aes_in, block_size_in, is_name
 
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
-_RULE = re.compile(r"[\s|:+=_-]+")
+_RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}")  # also around a table of MediaWiki
 _PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
 _SIZE_TITLE = re.compile(r"(\d{1,6}|\d{1,2},\d{3})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
@@ -56,7 +55,7 @@ _PAIR = re.compile(r"\d[\d.]{0,15} ?/ ?\d[\d.]{0,15}")
 _PLAIN = re.compile(
     r"(?:\b(?:speed|rate|throughput|bandwidth|performance|result|results|value|average|avg|mean|median|try|run"
     r"|test|tries|transfer|in|per|second|sec|s|of|the|ssh|scp|openssl|[kmgt]i?b(?:ytes?)?|[kmgt]?bits?|mbps|gbps"
-    r"|geschwindigkeit|durchsatz|débit|vitesse|velocidad|скорость|速度|mib_per_s|mb_per_s)\b|(?<![\w.])\d{1,2}(?![\w.])|[\s/().:,_#-])*",
+    r"|geschwindigkeit|durchsatz|débit|vitesse|velocidad|скорость|速度|\w{2,5}_per_s(?:ec)?)\b|(?<![\w.])\d{1,2}(?![\w.])|[\s/().:,_#-])*",
     re.I,
 )
 
@@ -87,7 +86,7 @@ class Above:
 
     @cached_property
     def caption(self) -> str:
-        near = [line[-300:] for line in self.lines[-4:] if line]
+        near = [line[-300:] for line in self.lines[-5:] if not _RULE.fullmatch(line or "-")]
         return " ".join(text for text in near[-2:] if not _RATE_WITHIN.search(text))
 
     @cached_property
@@ -97,7 +96,6 @@ class Above:
 
     @cached_property
     def cipher(self) -> str:
-        """Return the only openssl cipher in the nearest line with a cipher."""
         for line in self.lines[::-1]:
             named = {openssl_cipher(word) for word in _NAMED_ABOVE.findall(line[-500:])} - {None}
             if named:
@@ -110,7 +108,9 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
     at = end = 0
     header: tuple[object, tuple[int, list[str]]] | None = None
     while at < len(lines):
-        split = _splitter(lines[at].text)
+        if members := _members(lines[at].text):
+            events |= _rows(list(members), [(at, list(members.values()))], Above(lines[at:at]))
+        split = None if members else _splitter(lines[at].text)
         if split is None:
             at += 1
             continue
@@ -119,7 +119,10 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         end = at + 1
         while split in _DELIMITERS.values() and lines[end : end + 1] and not lines[end].text:
             end += 1  # below its header
-        while end < len(lines) and _splitter(lines[end].text) is split:
+        while end < len(lines) and (
+            _splitter(lines[end].text) is split
+            or (split is _aligned and "==" in lines[end].text and _RULE.fullmatch(lines[end].text))
+        ):
             end += 1
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
@@ -136,6 +139,19 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
     return events
 
 
+def _members(text: str) -> dict[str, str]:
+    if text.strip()[:2] != '{"':
+        return {}
+    try:
+        members = json.loads(text.strip(" ,"))
+    except (ValueError, RecursionError):
+        return {}
+    plain = {
+        key: str(value) for key, value in members.items() if isinstance(value, str | int | float)
+    }
+    return plain if 2 <= len(plain) <= CELLS_LIMIT else {}
+
+
 def _table(
     rows: Sequence[tuple[int, list[str]]], above: Above, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
@@ -149,10 +165,9 @@ def _table(
 
 
 def _splitter(text: str) -> Callable[[str], list[str]] | None:
-    """Return the function that splits a row of a table at its first known delimiter."""
     if text[-1:].isdigit() and _LISTED.fullmatch(text):
         return _listed
-    if "|" in text or text.lstrip()[:2] in ("+-", "+="):
+    if "|" in text or text.lstrip()[:2] in ("+-", "+=", "! "):
         return _piped
     is_aligned = "  " in text.strip() and ",  " not in text
     for delimiter, split in _DELIMITERS.items():
@@ -170,7 +185,8 @@ _DELIMITERS = {delimiter: _by(delimiter) for delimiter in ("\t", ";", ",")}
 
 
 def _piped(line: str) -> list[str]:
-    return [cell.strip() for cell in _PIPE.split(line.strip().removeprefix("|").removesuffix("|"))]
+    line = re.sub(r"^!|\s(?:!!|\|\|)\s", "|", line.strip())
+    return [cell.strip() for cell in _PIPE.split(line.removeprefix("|").removesuffix("|"))]
 
 
 def _listed(line: str) -> list[str]:
@@ -199,6 +215,7 @@ def _rows(
         return
     names = [_cipher(title) for title in header]
     cipher_at = _cipher_column(body, len(header))
+    size = block_size_in(above.caption) if "openssl" in above.caption else None
     caption = f"{header[cipher_at or 0]} {above.caption}"
     other_unit = unit_within(" ".join(header)) or above.unit or _MEGABYTES
     columns = [_column(title, caption, other_unit) for title in header]
@@ -206,6 +223,7 @@ def _rows(
         yield from _titled_rows(columns, body, above)
         return
     for at, column in enumerate(columns):
+        columns[at] = column = column._replace(size=column.size or size)
         if column.compresses is not None and all(_rate(row[at], column.unit) for _, row in body):
             columns[at] = column._replace(setting="")
     parsed = [(index, _cipher_row(cells, cipher_at, columns)) for index, cells in body]
@@ -253,7 +271,6 @@ def _size_of_title(title: str) -> int | None:
 def _titled_rows(
     columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], above: Above
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
-    """Parse a table whose headers are ciphers, or block sizes or units for the cipher above."""
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
     labels = {row[0].lower() for _, row in body}
@@ -363,7 +380,6 @@ def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
 
 
 def _rate_caveat(text: str) -> str:
-    """Return a caveat for a cell without exactly one rate, such as a range."""
     plain = _NOTE.sub("", text).strip("`* ")
     more = _RATE_WITHIN.sub("", plain, count=1)
     has_words = more != plain and re.search(r"\w", re.sub(DURATION, "", more))

@@ -1,5 +1,3 @@
-"""Convert reports of transfers by dd, time, pv, scp and rsync, lists and tables to results."""
-
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -8,20 +6,22 @@ from cipherspeed.types import Tool
 from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
-from texts.events import Elapsed, Listed, Moved, Named, Rated, TableCell, TableRow
+from texts.events import Elapsed, Failed, Listed, Moved, Named, Rated, TableCell, TableRow
 from texts.numbers import Unit, amount_in
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
 """Permitted difference between a command's arithmetic and the printed unit."""
 SAME_RATE = 0.05
-"""Permitted difference between a printed rate and amount / time, which includes the login."""
 
 
 @dataclass
 class Trial:
     line: int = 0
     cipher: str | None = None
+    mac: str | None = None
+    failed: bool = False
+    copies: int = 0
     moved: Moved | None = None
     elapsed: Elapsed | None = None
     rated: Rated | None = None
@@ -37,6 +37,8 @@ class Transfers:
         self.is_about_ssh = is_about_ssh
         self.trial = Trial()
         self.arithmetic: Command | None = None
+        self.loop: tuple[str, ...] = ()
+        self.done = 0  # transfers in the loop
 
     def on_named(self, named: Named) -> None:
         command, trial = self.context.command, self.trial
@@ -45,12 +47,25 @@ class Transfers:
             self.end()
             return
         self.end()
-        self.trial = Trial(self.context.line.number, named.cipher)
+        self.trial = Trial(self.context.line.number, named.cipher, named.mac)
         self.context.stated_cipher = named.cipher
 
-    def on_moved(self, moved: Moved) -> None:
+    def on_failed(self, _failed: Failed) -> None:
         if self.trial.moved:
             self._next()
+        self.trial.failed = True
+
+    def on_moved(self, moved: Moved) -> None:
+        trial, command = self.trial, self.context.command
+        if trial.moved and command and trial.copies < command.copies:  # of both ends
+            if abs(moved.bytes / max(trial.moved.bytes, 1) - 1) > SAME_UNIT:
+                self._next()
+            elif moved.seconds < trial.moved.seconds:
+                trial.copies += 1
+                return
+        elif trial.moved:
+            self._next()
+        self.trial.copies += 1
         self.trial.moved = moved
         self.trial.line = self.context.line.number
 
@@ -88,6 +103,8 @@ class Transfers:
         if command and command.tool == "ssh":
             named = named or command.cipher
         named = named or ssh_cipher(context.hints.cipher or "")
+        if not named and command and command.varies and self.done < len(self.loop):
+            return self.loop[self.done], "cipher by the order of the loop"
         return (named, "") if named else (context.stated_cipher, "cipher from text above")
 
     def end(self) -> None:
@@ -95,6 +112,7 @@ class Transfers:
         self.trial = Trial()
         if not trial.has_report:
             return
+        self.done += 1
         if cipher is None:
             self.context.remark("no_cipher", "Transfer without a cipher.", trial.line)
             return
@@ -105,7 +123,8 @@ class Transfers:
         is_ssh = self.is_about_ssh or self.context.hints.cipher
         unnamed = "" if is_ssh else "ssh not mentioned"
         caveat = rate.pop("caveat", "") or caveat or unnamed
-        fields = {"line": trial.line, "cipher": cipher} | rate
+        caveat = "transfer failed" if trial.failed else caveat
+        fields = {"line": trial.line, "cipher": cipher, "mac": trial.mac} | rate
         self.context.emit(self.context.group(), "ssh", caveat, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
@@ -116,8 +135,9 @@ class Transfers:
         rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None)
-        if not amount and not command and (amount := amount_in(context.words_above)):
-            caveat = "" if context.words_above[-1:] == ":" else "byte count from text above"
+        if not amount and (amount := amount_in(context.words_above)):
+            is_heading = context.words_above[-1:] == ":" and not command
+            caveat = "" if is_heading else "byte count from text above"
         if trial.elapsed and trial.elapsed.seconds > 0 and amount:
             seconds = trial.elapsed.seconds
             own = self._value(rated.number, rated.unit, rated.tool) if rated else None
@@ -141,7 +161,6 @@ class Transfers:
         self.context.remark_beside = ""
 
     def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
-        """Return the series: openssl if the text names openssl and a block size, otherwise ssh."""
         context, command = self.context, self.context.command
         speed = "openssl" in f"{self.context.line.text} {context.heading}".lower() or (
             command is not None and command.tool == "openssl"

@@ -1,5 +1,3 @@
-"""Define the result of parsing: results by host and environment, and other lines."""
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,7 +7,7 @@ from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 """Source of the results; `sbc-bench` reports contain tables of `openssl speed`."""
 
-PARSER_VERSION = 15
+PARSER_VERSION = 16
 """Version stored with each run. Increase it whenever a text may give different results."""
 
 SERIES = {
@@ -42,7 +40,6 @@ class Figure:
     uncertain: str = ""
     """Reason why the result is not selected by default, in about five words; empty if certain."""
     implausible: str = ""
-    """Reason why the result is implausible; such a result is also uncertain."""
     assumed: tuple[str, ...] = ()
     """Assumptions about missing properties, such as "MB = 1,000,000 bytes" or "loopback"."""
 
@@ -64,20 +61,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """Collect results of one host, and the properties that the text contains for a run document."""
-
     line: int
     figures: tuple[Figure, ...]
     environment: Mapping[str, Any] = field(default_factory=dict)
     host: str | None = None
     label: str | None = None
-    """Name that distinguishes the section, such as a heading or "from line 12"."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Describe a problem in a line: `code` for programs, `detail` as a sentence."""
-
     line: int
     code: str
     detail: str
@@ -108,4 +100,3 @@ class Hints:
     unit: Literal["MB", "MiB"] | None = None
     transferred: int | None = None
     cipher: str | None = None
-    """Cipher of ssh transfers that do not specify one."""

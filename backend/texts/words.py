@@ -1,5 +1,3 @@
-"""Find words, in many languages, that change the meaning of a result."""
-
 import re
 from functools import lru_cache
 from typing import NamedTuple
@@ -45,15 +43,16 @@ _SEVERAL = re.compile(
     r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
     r"|-multi\b|\bmulti[- ]?(?:thread(?:ed)?|process|core)\b(?! performance)"
     r"|\ball (?:cores|threads|cpus)\b"
-    r"|\bin parallel\b|\bMT-|\bparallel(?:e)?\b|\bconcurrent",
+    r"|\bMT-|(?<!crypts in )\bparallele?\b|\bconcurrent",
     re.I,
 )
 _SINGLE = re.compile(r"\b(?:single|one|1)[- ]?(?:thread|process|core)", re.I)
 _BLOCK_SIZE = re.compile(
     r"(?<![\w.,])(16|64|256|1024|8192|16384|(?:[148]|16)(?= ?k))[ -]?"
-    r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])",
+    r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])|(?<=-bytes )(\d{2,6})\b",
     re.I,
 )
+_COMPARED = re.compile(r"\b(?:vs\.?|versus|against|gegen|contre|compared)\s", re.I)
 SENTENCE = 70
 """Length in characters above which words are prose, which may not refer to the results below."""
 
@@ -67,6 +66,8 @@ def aes_in(text: str) -> str:
     if not _AES_NAMED.search(text):
         return ""
     off = _AES_OFF.search(text)
+    if off and _COMPARED.search(text):
+        return ""
     if off and _AES_ON.search(text.replace(off[0], " ")):
         return "unclear"
     if off:
@@ -97,7 +98,10 @@ class Setting(NamedTuple):
 
 def block_size_in(text: str) -> int | None:
     """Return the only block size in words such as "8 KB blocks" or "16384 bytes"."""
-    sizes = {int(size) * (1024 if kilo else 1) for size, kilo in _BLOCK_SIZE.findall(text)}
+    sizes = {
+        int(size or option) * (1024 if kilo else 1)
+        for size, kilo, option in _BLOCK_SIZE.findall(text)
+    }
     return sizes.pop() if len(sizes) == 1 else None
 
 
@@ -123,7 +127,9 @@ _SENTENCE_WORDS = re.compile(
     re.I,
 )
 _NO_HEADING = re.compile(
-    r"[.!?,;]$|(?:^|\s)-[WDf]\w|\((?:idx|ptr|int)\b|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/", re.I
+    r"[.!?,;]$|^-?[rwx-]{9}\s"
+    r"|(?:^|\s)-[WDf]\w|\((?:idx|ptr|int)\b|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/",
+    re.I,
 )
 _LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
 
