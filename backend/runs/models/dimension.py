@@ -79,7 +79,7 @@ class Environment(models.Model):
     ssh_environment = models.BigIntegerField(
         null=True,
         editable=False,
-        help_text="The same of environments that are one for ssh (`cipherspeed.environment`).",
+        help_text="Equal for environments that are equivalent for ssh (see `cipherspeed.environment`).",
     )
 
     def __str__(self) -> str:
