@@ -12,7 +12,7 @@ from texts.prompts import PROGRAMS, SOURCES, STARTERS, is_typed
 LENGTH_LIMIT = 4_000
 SHELLS = frozenset(("ssh", "hpnssh", "dbclient"))
 COPIERS = frozenset(("scp", "hpnscp", "sftp", "rsync"))
-INTERPRETERS = frozenset(("sh", "ash", "bash", "dash", "ksh", "zsh", "eval"))
+INTERPRETERS = frozenset(("sh", "ash", "bash", "dash", "ksh", "zsh", "eval", "ansible"))
 LETTERS_WITH_VALUE = {
     "ssh": "bBcDEeFIiJLlmOopQRSWw", "hpnssh": "bBcDEeFIiJLlmOopQRSWw", "dbclient": "bBciIJKLlmopRW",
     "scp": "cDFiJloPSX", "hpnscp": "cDFiJloPSX", "sftp": "bBcDFiJloPRSsX", "rsync": "eBMTf",
@@ -94,10 +94,8 @@ class Command:
     """Dividend that the command divides by seconds to print a rate."""
     unusual: str = ""
     name_after: bool = False
-    """Whether a loop prints the cipher's name below the result."""
     varies: bool = False
     loop: tuple[str, ...] = ()
-    """Ciphers that a `for` loop lists, in order."""
     copies: int = 1
 
 

@@ -12,12 +12,12 @@ from texts.commands import Command, mask_turns_aes_off
 from texts.events import PLAIN
 from texts.facts import NAMED_CPU, Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
+from texts.numbers import amount_in
 from texts.types import Figure, Hints, Remark
 from texts.words import SENTENCE, Setting, block_size_in, heading_text, is_heading, is_name
 
 UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
-"""Level of a sentence or command, which applies to the results directly below."""
 WORDS_ABOVE = 50
 SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
@@ -33,7 +33,6 @@ class Group:
     heading: str
     environment: Mapping[str, Any]
     row: int = 0
-    """Index among a cipher's rows in one table; board reports have a row per CPU cluster."""
     figures: list[Figure] = field(default_factory=list)
 
 
@@ -50,7 +49,8 @@ class Context:
         self.names: dict[int, str] = {}
         self.heading, self.heading_line = "", 0
         self.heading_cipher: str | None = None
-        self.words_above, self.words_line = "", 0
+        self.words_above = ""
+        self.amount_above: int | None = None
         self.remark_beside = ""
         self.stated_size: int | None = None
         self.stated_cipher: str | None = None
@@ -81,7 +81,6 @@ class Context:
 
     @contextmanager
     def named(self, machine: str) -> Iterator[None]:
-        """Label the results added in the block with a machine that their row names."""
         before = self.names, self.heading
         if machine:
             self.names, self.heading = {**self.names, PLAIN: machine}, machine
@@ -98,9 +97,8 @@ class Context:
         if was_used and self.command:
             self.stated_cipher = self.command.cipher
             self.command = None
-        is_next = self.line.number == self.words_line + 1
-        self.words_above = f"{self.words_above} {text}"[-400:] if is_next else text
-        self.words_line = self.line.number
+        self.words_above = text
+        self.amount_above = amount_in(text) or self.amount_above
         self.stated_size = block_size_in(text) or self.stated_size
         if cipher := only_cipher(text):
             self.stated_cipher = cipher
@@ -172,7 +170,6 @@ class Context:
         return Setting.of(self.remark_beside).under(setting)
 
     def _set_by(self, text: str, level: int, is_new: bool) -> None:
-        """Apply the setting in a text; a short text applies until another one replaces it."""
         last = level if is_new else BESIDE
         held = {at: kept for at, kept in self.settings.items() if at < last}
         setting = Setting.of(text)

@@ -134,7 +134,6 @@ def read_fact(text: str) -> Fact | None:
 
 
 def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
-    """Return the words of a line that consists of CPU flags, or () for any other line."""
     words = text.split()
     if len(words) < 4 or KNOWN_FLAGS.isdisjoint(words):
         return ()

@@ -14,7 +14,7 @@ from texts.types import Hints
 from texts.words import aes_in, block_size_in
 
 _HARMLESS = re.compile(
-    r"\s*(?:for|echo|printf|done|do|export|unset|set|sleep|cd|while|wait|time$|#)"
+    r"\s*(?:for|echo|printf|done|do|export|unset|set|sleep|cd|while|wait|time$|#|\w{1,30}=\S)"
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _RATE = re.compile(RATE, re.I)
@@ -135,6 +135,5 @@ class Fold:
 
 
 def _setting_of(command: Command) -> str:
-    """Return a command without its ciphers; a different setting begins a new group."""
     words = (word for word in command.text.split() if word.lower() not in command.algorithms)
     return " ".join(word for word in words if not ssh_cipher(word))

@@ -9,10 +9,13 @@ PIECES_LIMIT = 50_000
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
-    rf"[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:\w+:) "
+    r"\s###|[\u2580-\u259f■]"
+    rf"|[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:\w+:) "
     r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
+_CHAT = re.compile(r"^\s{0,4}\[?\d\d:\d\d(?::\d\d)?\]?\s+<[@+ ]?[\w-]{1,20}>\s")
+_BAR = re.compile(r"\s+(?:#{3,}|[\u2580-\u259f■]{2,})\s+")
 _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|///?|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"
@@ -101,6 +104,7 @@ def _without_markup(line: str) -> tuple[int, str]:
         text = _MARKUP.sub("", _CELL.sub("|", text))
     if "&" in text:
         text = html.unescape(text)
+    text = _CHAT.sub("", _BAR.sub(" ", text))
     quote = _QUOTE.match(text)
     depth = quote[0].count(">") if quote else 0
     text = text[quote.end() :] if quote else text
@@ -119,7 +123,6 @@ def _without_markup(line: str) -> tuple[int, str]:
 
 
 def _unfolded(text: str) -> Iterator[str]:
-    """Split a line before each phrase that a tool prints at the start of a line."""
     start = 0
     for joint in _JOINT.finditer(text):
         at = joint.start("head") if joint["head"] else joint.start()

@@ -14,13 +14,13 @@ _TOKEN = re.compile(
 )
 _PADDING = re.compile(
     rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
-    r"|[\s:=,;|()+\[\]\"'*#•→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
+    r"|[\s:=,;|()+\[\]\"'*#•・…→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
     r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|default|up to|ssh|scp|sftp"
     r"|rsync|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
-_REMARK = re.compile(r"[)\s]*(?:\s[(\[←<#—–/-]|[,;.]\s|\s*$)")
+_REMARK = re.compile(r"[)\s]*(?:[（(]|\s[\[←<#—–/-]|[,;.]\s|\s*$)")
 _TITLE = re.compile(
     r"[\s#*>•-]*(?![\w ]*(?:aes|des|fish|four|cha|cast))[^\W\d_][\w ]{1,20}:\s", re.I
 )
@@ -38,7 +38,7 @@ def read_list(text: str) -> Listed | None:
     names: list[str] = []
     rates: list[tuple[str, tuple[float, Unit]]] = []
     label = _TITLE.match(text)
-    is_sentence, end, is_rate_last = False, label.end() if label else 0, False
+    is_sentence, end, is_rate_last, is_claimed = False, label.end() if label else 0, False, False
     for token in _TOKEN.finditer(text):
         if token.start() < end:
             continue
@@ -50,8 +50,10 @@ def read_list(text: str) -> Listed | None:
         between = text[end : token.start()]
         is_sentence = is_sentence or not _PADDING.fullmatch(between)
         if rate:
-            rates.append((names[-1] if names else "", rate))
-        elif is_rate_last and _BEFORE_NAME.search(between):
+            own = names[-1] if names else ""
+            is_claimed = own != "" and own not in dict(rates)
+            rates.append((own, rate))
+        elif is_rate_last and not is_claimed and _BEFORE_NAME.search(between):
             rates[-1] = (name, rates[-1][1])
         names += [name] if is_cipher else []
         is_rate_last, end = bool(rate), token.end()
@@ -62,15 +64,15 @@ def read_list(text: str) -> Listed | None:
             rates = [(name, rate) for name, (_, rate) in zip(names, rates, strict=True)]
         else:
             rates, is_sentence = [pair for pair in rates if pair[0]], True
-    if not names or not rates:
+    mac = re.search(MAC, text)
+    if not rates or not (names or mac):
         return None
-    rates_of: dict[str, Rates] = {name: [] for name in names}
+    rates_of: dict[str, Rates] = {name: [] for name in names or [""]}
     for name, rate in rates:
         rates_of[name].append(rate)
     remark = text if is_sentence else text[end:]
     is_sentence = is_sentence or not (_REMARK.match(remark) or _PADDING.fullmatch(remark))
     remark = text if label else remark
-    mac = re.search(MAC, text)
     return Listed(
         tuple((name, tuple(own)) for name, own in rates_of.items() if own),
         _caveat(text, list(rates_of.values()), is_sentence),

@@ -11,7 +11,7 @@ STARTERS = (
 LOOKERS = "lscpu|uname|uptime|free|nproc|dmesg|done|fi|end|}"
 SOURCES = "dd|cat|head|tail|yes|buffer|mbuffer|pv|tar|zfs"
 PROGRAMS = (
-    f"{LOOKERS}|{SOURCES}|ssh|hpnssh|scp|hpnscp|sftp|rsync|dbclient|sh|ash|bash|dash|ksh|zsh|eval|for"
+    f"{LOOKERS}|{SOURCES}|ssh|hpnssh|ansible|scp|hpnscp|sftp|rsync|dbclient|sh|ash|bash|dash|ksh|zsh|eval|for"
     "|read|foreach|echo|printf|export|unset|set|setenv|nc|socat|iperf|iperf3|hdparm|fio|awk|gawk|sed"
     "|grep|egrep|ls|rm|cd|wget|curl|apt|make|sync|seq|wait|sleep|cpupower|sysctl|cryptsetup|bc|tee"
     "|sort|watch|mount|mkdir|modprobe|truncate|fallocate|gzip|pigz|zstd|lz4|throttle"

@@ -234,6 +234,12 @@ RECOGNISERS = (
         "dd: error writing 'standard output': Broken pipe",
     ),
     _row_of(
+        ("| CHANGED", "| SUCCESS"),
+        r"(?P<host>[\w.-]{1,60})\ \|\ (?:CHANGED|SUCCESS)\ ?\|\ rc=0\ >>",
+        lambda match: Typed(match["host"], None),  # ansible
+        "web1 | CHANGED | rc=0 >>",
+    ),
+    _row_of(
         ("summary:",),
         rf".{{0,20}}summary:\ .{{1,60}}?\ of\s+(?P<rate>{RATE})(?P<title>)(?P<behind>).*",
         _typed_rate,
@@ -265,7 +271,8 @@ RECOGNISERS = (
     _row_of(
         ("ipher", "-", "four", "fish", "3des", "3DES"),
         r"""[\s#*=>•-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
-        (?:(?:testing|cipher|using|encryption|chiffre|algo\w{0,6}|name)[\s:=]{1,9}){0,2}[\"'(]?
+        (?:(?:testing|cipher|using|encryption|chiffre|algo\w{0,6}|name|\w{0,20}[^\x00-\x7f]\w{0,20})
+        [\s:=：]{1,9}){0,2}[\"'(]?
         (?P<cipher>[a-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)[\"')]?
         (?:\s?[+/,]\s?(?P<mac>(?:hmac|umac)-[\w@.-]{1,40})
         |\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?

@@ -40,7 +40,6 @@ def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
 
 
 def _mark_repeats(groups: Iterable[Group]) -> Iterator[Group]:
-    """Mark results that repeat a group above as uncertain, such as a table printed twice."""
     above: set[tuple[object, ...]] = set()
     for group in groups:
         printed = [(figure.cipher, figure.block_size, figure.rate) for figure in group.figures]

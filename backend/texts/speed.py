@@ -12,7 +12,6 @@ USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)
 AGREEMENT = 0.03
 """Permitted difference between a row and its `Doing` lines, whose seconds have two decimals."""
 CPU_TIME = 0.25
-"""Minimum CPU time for a reliable rate, as a share of the requested time."""
 
 
 class SpeedRuns:
@@ -156,7 +155,6 @@ def _canonical(label: str) -> str:
 
 
 def _count_caveat(counted: Counted, rate: float | None = None) -> str:
-    """Return a caveat for a rate that disagrees with its count, or for too little CPU time."""
     if counted.seconds < CPU_TIME * counted.requested:
         return f"only {counted.seconds:g} s of CPU time"
     expected = counted.blocks * counted.size / counted.seconds

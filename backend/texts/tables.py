@@ -13,6 +13,7 @@ from texts.words import Setting, aes_in, block_size_in, is_name
 
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
 _RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}")  # also around a table of MediaWiki
+_RULED = re.compile(r"[\s|:+=-]*(?:--|==)[\s|:+=-]*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
 _SIZE_TITLE = re.compile(r"(\d{1,6}|\d{1,2},\d{3})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
@@ -32,7 +33,7 @@ _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camel
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _RATIO = r"\b(?:ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead)\b"
 _IGNORED = re.compile(
-    rf"^[#№]$|%|{_RATIO}|\b(?:no|nr|rank|cpu|load|time"
+    rf"^[#№]$|%|{_RATIO}|\b(?:no|nr|t|rank|cpu|load|time"
     r"|real|user|sys|elapsed|seconds?|secs?|min|max|stdev|deviation|stddev|date|notes?|comment|remarks?|size|key"
     r"|bits?|mode|status|type|link|limit|\+/-|ops?|ns|us|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
@@ -121,7 +122,7 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
             end += 1  # below its header
         while end < len(lines) and (
             _splitter(lines[end].text) is split
-            or (split is _aligned and "==" in lines[end].text and _RULE.fullmatch(lines[end].text))
+            or (split in (_aligned, _piped) and _RULED.fullmatch(lines[end].text))
         ):
             end += 1
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
@@ -240,7 +241,6 @@ def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | N
 
 
 def _cipher(text: str) -> tuple[str, str, str] | None:
-    """Return the cipher in a cell, the tool that uses this name, and the other words."""
     match = _NAME_CELL.fullmatch(text)
     plain = match["name"] if match else ""
     if name := ssh_cipher(plain):

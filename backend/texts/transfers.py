@@ -1,3 +1,4 @@
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -7,12 +8,15 @@ from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
 from texts.events import Elapsed, Failed, Listed, Moved, Named, Rated, TableCell, TableRow
-from texts.numbers import Unit, amount_in
+from texts.numbers import Unit
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
 """Permitted difference between a command's arithmetic and the printed unit."""
 SAME_RATE = 0.05
+
+
+_SOURCE = re.compile(r"\s*(?:dd|cat|head|pv|yes)\s(?!.*\bssh\b)")  # zsh times each program
 
 
 @dataclass
@@ -21,6 +25,7 @@ class Trial:
     cipher: str | None = None
     mac: str | None = None
     failed: bool = False
+    of_source: bool = False
     copies: int = 0
     moved: Moved | None = None
     elapsed: Elapsed | None = None
@@ -70,8 +75,9 @@ class Transfers:
         self.trial.line = self.context.line.number
 
     def on_elapsed(self, elapsed: Elapsed) -> None:
-        if self.trial.elapsed:
+        if self.trial.elapsed and not self.trial.of_source:
             self._next()
+        self.trial.of_source = bool(_SOURCE.match(self.context.line.text))
         self.trial.elapsed = elapsed
         if not self.trial.moved:
             self.trial.line = self.context.line.number
@@ -135,8 +141,8 @@ class Transfers:
         rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None)
-        if not amount and (amount := amount_in(context.words_above)):
-            is_heading = context.words_above[-1:] == ":" and not command
+        if not amount and (amount := context.amount_above):
+            is_heading = not command and context.words_above[-1:] == ":"
             caveat = "" if is_heading else "byte count from text above"
         if trial.elapsed and trial.elapsed.seconds > 0 and amount:
             seconds = trial.elapsed.seconds
@@ -153,7 +159,7 @@ class Transfers:
         self.end()
         self.context.remark_beside = listed.remark
         for label, rates in listed.pairs:
-            series = self._series_of(label, listed)
+            series = self._series_of(label or self._cipher()[0] or "", listed)
             for number, unit in rates if series else ():
                 fields = self._value(number, unit) | series
                 fields["caveat"] = listed.caveat or fields["caveat"]

@@ -58,7 +58,6 @@ SENTENCE = 70
 
 
 def aes_in(text: str) -> str:
-    """Return the state of hardware AES in words: "off", "on", "unclear", or "" if not mentioned."""
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
     if text.strip(" :()=#*").lower() in ("software", "hardware"):
@@ -127,7 +126,7 @@ _SENTENCE_WORDS = re.compile(
     re.I,
 )
 _NO_HEADING = re.compile(
-    r"[.!?,;]$|^-?[rwx-]{9}\s"
+    r"[.!?,;]$|^-?[rwx-]{9}\s|\$[\w{(]"
     r"|(?:^|\s)-[WDf]\w|\((?:idx|ptr|int)\b|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/",
     re.I,
 )
