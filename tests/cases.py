@@ -9,8 +9,8 @@ Test = Callable[..., None]
 def each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:
     """Parametrize a test, but run all cases as one test, because starting a test is slow.
 
-    Cases must have no side effects. A failure names the case. Several decorators on a test create
-    every combination.
+    Cases must have no side effects. If a case fails, the error message contains the case. Several
+    decorators on one test create every combination of cases.
     """
     known = tuple(names.split(", ")) if isinstance(names, str) else names
     every = tuple(cases)

@@ -1,4 +1,4 @@
-"""Serve ClickHouse's HTTP interface for tests, with the engine from PyPI (chdb).
+"""Serve the HTTP interface of ClickHouse for tests, with the PyPI package chdb.
 
 python -m tests.clickhouse_server PORT FOLDER
 """

@@ -151,7 +151,7 @@ def accepted(document: dict[str, Any], source: str = "agent") -> Run:
 
 @pytest.fixture
 def store_run(db: None) -> StoreRun:
-    """Store and process a run document, like an upload and the worker."""
+    """Return a function that stores and processes a run document."""
 
     def store(document: dict[str, Any], source: str = "agent") -> Run:
         run = accepted(document, source)
@@ -166,7 +166,7 @@ def store_run(db: None) -> StoreRun:
 def published_rows(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> dict[str, list[bytes]]:
-    """Return the rows that the published data set adds to each table, in the format of COPY."""
+    """Return the rows of the published results for each table, in the text format of COPY."""
     with django_db_blocker.unblock(), transaction.atomic():
         before = _rows_by_table()
         load_published()

@@ -1,4 +1,4 @@
-"""Use the real settings, but queue waiting runs again after seconds instead of a minute."""
+"""Use the real settings, but queue waiting runs again after 5 seconds instead of a minute."""
 
 from datetime import timedelta
 

@@ -41,7 +41,7 @@ DISTURBED, SLOW_FOR_ONCE = 0.05, 0.01
 
 @dataclass(frozen=True)
 class KnownCpu:
-    """Define a CPU model with AES hardware; with `costs`, the upgrade slows the CPU by 7 %."""
+    """Define a CPU model with AES hardware. `costs`: whether the upgrade slows the CPU by 7 %."""
 
     model: str
     vendor: str
@@ -103,7 +103,10 @@ _OWN_CODE = frozenset({"chacha20-poly1305@openssh.com"})
 
 @dataclass(frozen=True)
 class KnownHost:
-    """Define a host; `every` is the number of days between runs, `noise` a fraction of the rate."""
+    """Define a host.
+
+    `every`: days between runs. `noise`: standard deviation of the rates, as a fraction.
+    """
 
     number: int
     cpu: KnownCpu
@@ -134,7 +137,7 @@ class KnownFleet:
     hosts: tuple[KnownHost, ...]
 
     def documents(self) -> Iterator[dict[str, Any]]:
-        """Yield the documents of all runs of the fleet, oldest first."""
+        """Yield the run documents of all hosts, oldest first."""
         planned = sorted(
             ((at, host) for host in self.hosts for at in _moments(host)),
             key=lambda one: (one[0], one[1].number),

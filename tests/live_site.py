@@ -140,9 +140,10 @@ def environment_of(name: str, folder: Path) -> dict[str, str]:
 
 @cache
 def _prepared() -> tuple[str, Path]:
-    """Return the database of published results and the folder of static files that sites copy.
+    """Return the database and the folder with static files that each site copies.
 
-    The first worker of a test run creates the database and the folder. The other workers wait.
+    The database contains the published results. The first pytest-xdist worker creates the database
+    and the folder. The other workers wait.
     """
     name, folder = "live_prepared", SHARED_DIR / "live-prepared"
     environment = environment_of(name, folder)
@@ -221,7 +222,7 @@ def wait_for_answer(url: str) -> None:
 
 @contextmanager
 def live_site(name: str, **variables: str) -> Iterator[LiveSite]:
-    """Start a public site with the published results; `variables` are environment variables."""
+    """Start a public site with the published results. `variables`: more environment variables."""
     prepared, static = _prepared()
     database, folder = database_of(name), settings.DATA_DIR / f"live-{name}"
     with ExitStack() as stack:
@@ -243,7 +244,7 @@ def notifier(environment: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def machine(environment: dict[str, str]) -> Iterator[LiveSite]:
-    """Start a web server and a worker for the site that `environment` configures."""
+    """Start a web server and a worker for a site. `environment`: environment variables."""
     worker = _process(
         "worker", environment, "celery", "-A", "config.celery", "worker", "-B", "-c", "1"
     )

@@ -32,11 +32,11 @@ class Provider:
         self._send("PUT", f"/users/{subject}", claims)
 
     def spoil(self, fault: str) -> None:
-        """Add this fault to every response; an empty string removes the fault."""
+        """Add a fault, such as "expired", to every response. An empty string removes the fault."""
         self._send("PUT", "/fault", {"fault": fault})
 
     def sign_in(self, address: str, subject: str) -> str:
-        """Sign in at this URL of the provider; return the URL that the provider redirects to."""
+        """Sign in at a URL of the provider as user `subject`. Return the URL of the redirect."""
         form = urllib.request.Request(address, f"sub={subject}".encode(), method="POST")
         try:
             urllib.request.build_opener(_NoRedirect).open(form, timeout=60)

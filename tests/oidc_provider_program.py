@@ -1,7 +1,7 @@
-"""Run an OpenID Connect provider for tests/oidc_provider.py; the argument is the port.
+"""Run an OpenID Connect provider for tests/oidc_provider.py. The argument is the port.
 
-The provider is oidc-provider-mock with PKCE. As with real providers, each ID token names its key. A
-test can request a fault. The ID token is then signed again, so that only the fault is wrong.
+The provider is oidc-provider-mock with PKCE. Each ID token has a key ID (`kid`), as with real
+providers. If a test requests a fault, the changed ID token is signed again.
 """
 
 import base64

@@ -13,11 +13,14 @@ USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin",
 
 
 class MissingProgram(Exception):
-    """Report a program that cannot be installed; the message explains the remedy."""
+    """Report a program that cannot be installed. The message describes what the user can do."""
 
 
 def provide(folder: Path, *, with_pages: bool) -> dict[str, str]:
-    """Return environment variables for all programs; `with_pages` builds the frontend."""
+    """Find or install all programs. Return environment variables for the tests.
+
+    `with_pages`: also build the frontend and find or install Chromium.
+    """
     openssl = find_or_install(("openssl",), "openssl")
     ssh = find_or_install(("ssh",), "openssh-client")
     sshd = find_or_install(("sshd",), "openssh-server")
@@ -37,9 +40,10 @@ def chromium() -> Path:
 
 
 def find_or_install(names: tuple[str, ...], package: str) -> Path:
-    """Return a program's path; try to install a missing program with apt-get.
+    """Return the path of the first program in `names` that is installed.
 
-    Raise MissingProgram if the installation fails.
+    If no program is installed, install the Debian package `package`. Raise `MissingProgram` if the
+    installation fails.
     """
     places = os.pathsep.join((os.environ.get("PATH", os.defpath), *USUAL_FOLDERS))
     found = next(filter(None, (shutil.which(name, path=places) for name in names)), None)

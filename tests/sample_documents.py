@@ -3,7 +3,7 @@ from uuid import uuid4
 
 
 def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """Return an ssh series with a try for each rate (bytes per second)."""
+    """Return an ssh series with one try for each rate (in bytes per second)."""
     return {
         "tool": "ssh",
         "cipher": cipher,
@@ -15,7 +15,7 @@ def ssh_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any
 
 
 def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str, Any]:
-    """Return an openssl series of 8 KiB blocks with a try for each rate (bytes per second)."""
+    """Return an openssl series (8 KiB blocks) with one try for each rate (in bytes per second)."""
     return {
         "tool": "openssl",
         "cipher": cipher,
@@ -27,7 +27,7 @@ def openssl_measurement(cipher: str, *rates: float, **changes: Any) -> dict[str,
 
 
 def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a valid run document; `changes` replace members of the document."""
+    """Return a valid run document. `changes`: members that differ from the default values."""
     return {
         "schema": "ciphermark/run/1",
         "run_id": str(uuid4()),
@@ -46,7 +46,7 @@ def run_document(*measurements: dict[str, Any], **changes: Any) -> dict[str, Any
 
 
 def environment(**cpu: Any) -> dict[str, Any]:
-    """Return an environment; `cpu` replaces members of the CPU."""
+    """Return an environment. `cpu`: members of the CPU that differ from the default values."""
     return {
         "cpu": {
             "model": "AMD EPYC 9R14",

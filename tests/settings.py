@@ -1,6 +1,6 @@
 """Use the real settings, with a data folder and a database for tests.
 
-Each worker of pytest-xdist has a database, a folder and eight Redis databases.
+Each pytest-xdist worker has a database, a data folder and eight Redis databases.
 """
 
 import os
@@ -22,7 +22,7 @@ from config.settings import *  # noqa: E402, F403
 
 
 def redis_url(number: int) -> str:
-    """Return the URL of one of this worker's eight Redis databases; the worker's tests use 0."""
+    """Return the URL of a Redis database of this worker. `number`: 0 to 7. Tests use 0."""
     return real.REDIS_URL.replace("db=0", f"db={WORKER * 8 + number}")
 
 

@@ -1,6 +1,7 @@
 """Run tests and checks: `python -m tests.suite test|check|lint|types|portable`.
 
-All parts run even if a part fails. The output ends with a table and the output of failed parts.
+If a command fails, the other commands still run. The last output is a table of all commands, and
+the output of the failed commands.
 """
 
 import os
@@ -36,7 +37,7 @@ FIRST_START = "tests/launch/test_make_run.py::" + (
 
 @dataclass(frozen=True)
 class Part:
-    """Define a command; `is_shown` copies the command's output to the terminal immediately."""
+    """Define a command. `is_shown`: print the output of the command while the command runs."""
 
     name: str
     command: tuple[str, ...]
@@ -104,7 +105,11 @@ def quick_tests() -> Part:
 
 
 def steps(name: str) -> list[list[list[Part]]]:
-    """Return consecutive steps, each with lanes that run in parallel."""
+    """Return the steps of a suite as nested lists: steps, lanes and commands.
+
+    Steps run one after another. The lanes of a step run in parallel. The commands of a lane run one
+    after another.
+    """
     beside = [*LINT, MYPY, TSC, VITEST, PURE_WITH_COVERAGE]
     return {
         "test": [[[EVERYTHING_ELSE], beside], [[COSTS_ALONE]]],

@@ -8,10 +8,10 @@ HOSTS = 8
 
 
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
-    """Store hosts before and after an upgrade that slows AES on Xeons by 7 %, and a fast EPYC.
+    """Store runs of Xeon and EPYC hosts before and after an upgrade, and a run of a fast EPYC host.
 
-    With `only_new`, store only this number of new hosts. With `other`, store only a host with this
-    version of OpenSSL.
+    The upgrade of OpenSSL slows AES on Xeons by 7 %. If `only_new` (number of hosts) or `other`
+    (version of OpenSSL) is set, store only new EPYC hosts.
     """
 
     def run(name: str, model: str, library: str, day: int, **rates: float) -> None:

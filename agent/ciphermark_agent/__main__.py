@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Start the agent. Python 2 and 3.5 can also parse this file and print the required version."""
+"""Start the agent.
+
+Python 2 can also parse this file, so that an old Python prints the required version.
+"""
 
 import os
 import sys

@@ -31,7 +31,11 @@ except (ImportError, OSError, TypeError, AttributeError):  # not Linux
 
 
 def become_subreaper() -> bool:
-    """Inherit orphans, to measure the CPU time of the session process of a non-root sshd."""
+    """Become the parent of orphaned descendants. Return False if the system does not support this.
+
+    Only the parent can measure the CPU time of a process. The agent becomes the parent because an
+    sshd that does not run as root orphans the process of each session.
+    """
     return PRCTL is not None and PRCTL(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
@@ -42,7 +46,11 @@ def start(
     file_bytes: Optional[int] = None,
     **streams: Any,
 ) -> "subprocess.Popen[Any]":
-    """Start a child with resource limits that ends with the agent. Streams default to /dev/null."""
+    """Start a child process that ends when the agent ends.
+
+    `file_bytes`: maximum size of a file that the child writes. `cpus`: CPUs that the child may use.
+    `streams`: stdin, stdout and stderr, each /dev/null by default.
+    """
     common.verbose("+ " + shell_words(command, env))
     parent = os.getpid()
     inherited = {name: text for name, text in os.environ.items() if name not in UNWANTED}
@@ -82,7 +90,10 @@ shown: Optional[List[str]] = None  # collects the commands and files of a dry ru
 
 
 def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None) -> ToolResult:
-    """Run a command with a time limit. Return failures instead of raising."""
+    """Run a command with a time limit in seconds.
+
+    If the command cannot start or exceeds the limit, return a non-zero status instead of raising.
+    """
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")
@@ -104,7 +115,10 @@ def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None
 
 
 def reap(pid: int, flags: int = 0) -> Tuple[int, int, float]:
-    """Call wait4. Return the PID (0: no child has ended), exit status and CPU seconds."""
+    """Wait for a child process. Return the process ID, the status of wait4 and the CPU seconds.
+
+    The returned process ID is 0 if `flags` is WNOHANG and no child has ended.
+    """
     reaped, status, usage = os.wait4(pid, flags)
     child = _children.pop(reaped, None)
     if child is not None:  # keep subprocess from waiting for it again

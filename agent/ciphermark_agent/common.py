@@ -27,7 +27,7 @@ class TryFailed(Exception):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Report a signal. The argument is the signal number."""
+    """Report that a signal has interrupted the agent. The argument is the signal number."""
 
 
 def state_folder(*names: str) -> str:
@@ -48,12 +48,12 @@ def whole(text: Optional[str], most: int = COUNT_LIMIT) -> Optional[int]:
 
 
 def real(text: str) -> Optional[float]:
-    """Parse a non-negative decimal number; return None for other text, such as inf or 1e9."""
+    """Parse a non-negative decimal number. Return None for other text, such as inf or 1e9."""
     return float(text) if re.match(r"[0-9]{1,20}(?:\.[0-9]{0,20})?$", text.strip()) else None
 
 
 def one_line(text: str) -> str:
-    """Return the last line that is not a debug message of ssh."""
+    """Return the last non-empty line that is not a debug message of ssh."""
     lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
     return next((line[:500] for line in reversed(lines) if line), "no message")
 
@@ -75,7 +75,7 @@ def utc_now() -> str:
 
 
 def dumps(document: Json, indent: Optional[int] = 1) -> str:
-    """Return JSON, with null for NaN and Infinity."""
+    """Serialize to JSON. Replace NaN and Infinity with null."""
     finite = json.loads(json.dumps(document), parse_constant=lambda _: None)
     return json.dumps(finite, indent=indent) + "\n"
 
@@ -89,7 +89,10 @@ def parse_object(text: str) -> Json:
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
-    """Write without a buffer. Return an error instead of raising, so that the run continues."""
+    """Write text to a stream without buffering.
+
+    Return a write error instead of raising the error, so that the run continues.
+    """
     if stream is None:
         return OSError(0, "stream is closed")
     left = text.encode(stream.encoding or "ascii", "replace")
@@ -138,7 +141,7 @@ def reading(read: Callable[[], Any], default: Any) -> Any:
 
 
 def own_file() -> str:
-    """Return the path with which the user started the agent: file, folder or command."""
+    """Return the path with which the user started the agent: a file, a folder or a command."""
     folder, name = os.path.split(sys.argv[0])
     path = folder if name == "__main__.py" else sys.argv[0]
     return path if os.path.exists(path) else "agent.py"
@@ -150,7 +153,11 @@ def shell_words(command: Sequence[str], env: Optional[Dict[str, str]] = None) ->
 
 
 class Progress:
-    """Report steps and time left. `mode`: auto, live, plain (a line every 10 s), json or none."""
+    """Report the current step and the remaining time on standard error.
+
+    `mode`: live (one line that changes), plain (a line every 10 s), json, none, or auto (live on a
+    terminal, otherwise plain).
+    """
 
     def __init__(self, mode: str) -> None:
         self.mode = ("live" if os.isatty(2) else "plain") if mode == "auto" else mode

@@ -15,12 +15,15 @@ from ciphermark_agent.upload import Refused, Site, UploadFailed, upload
 
 
 def is_special(path: str) -> bool:
-    """Return whether the path is a device or FIFO, which must not be replaced."""
+    """Return whether the path exists but is not a regular file, such as a device or a FIFO."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a file atomically. If the path is a symbolic link, replace the target."""
+    """Replace a file atomically. If the path is a symbolic link, replace the target of the link.
+
+    If the path is a device or a FIFO, write to the device or FIFO.
+    """
     if is_special(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -45,7 +48,10 @@ def spooled_runs() -> List[str]:
 
 
 def keep_in_spool(document: Json) -> str:
-    """Save the run and return the path. If this fails, print an error and return ""."""
+    """Save the run in the spool folder and return the path.
+
+    If the run cannot be saved, print an error and return an empty string.
+    """
     folder = common.state_folder("spool")
     path = os.path.join(folder, "run-%s.json" % document["run_id"])
     try:

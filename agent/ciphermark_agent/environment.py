@@ -1,4 +1,7 @@
-"""Read the `environment` of the run document. An unknown value is None."""
+"""Collect the `environment` of the run document: CPU, operating system, OpenSSL and OpenSSH.
+
+Unknown values are None.
+"""
 
 import glob
 import hashlib
@@ -16,7 +19,10 @@ CONFIGURATION_SECONDS = 10.0  # for programs that the ssh configuration runs (`M
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """Return the properties of the CPU. On ARM, use the fastest core."""
+    """Return the properties of the CPU from the text of /proc/cpuinfo.
+
+    On ARM, return the properties of the fastest core.
+    """
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
@@ -36,7 +42,10 @@ def parse_cpuinfo(text: str) -> Json:
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return model and vendor. If the cores differ, join all models, fastest first."""
+    """Return the CPU model and the vendor from the output of lscpu.
+
+    If the cores have different models, return all model names in one text, fastest model first.
+    """
     models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
@@ -142,13 +151,19 @@ def machine_id() -> Optional[str]:
 
 
 def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return a version such as `OpenSSH_9.2p1 Debian-2`, and the library (`without OpenSSL`)."""
+    """Return the OpenSSH version and the cryptographic library from the output of `ssh -V`.
+
+    Example: `OpenSSH_9.2p1 Debian-2` and `OpenSSL 3.0.11`. The library can be `without OpenSSL`.
+    """
     match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
     return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 
 
 def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
-    """Return the first cipher of the user's configuration, or None and the reason."""
+    """Return the first cipher in the user's ssh configuration, and an error message.
+
+    The cipher is None if `ssh -G` fails. The error message is empty if `ssh -G` succeeds.
+    """
     answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:

@@ -40,7 +40,11 @@ SPEED_FAILURES = (
 
 
 def mask_variable(machine: str, cpu_settings: Optional[str]) -> Optional[Tuple[str, str]]:
-    """Return the variable that disables AES hardware. `cpu_settings`: openssl's CPUINFO."""
+    """Return (name, value) of the environment variable that makes openssl ignore AES hardware.
+
+    `cpu_settings`: text after "CPUINFO:" in the output of `openssl version -a`. Return None if the
+    variable is not known for this machine.
+    """
     if machine in ("x86_64", "amd64", "AMD64", "i686", "i586", "i386"):
         return "OPENSSL_ia32cap", MASK_X86
     known = re.search(r"OPENSSL_armcap=0x([0-9a-f]{1,16})\b", cpu_settings or "", re.I)
@@ -94,7 +98,10 @@ def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
-    """Return samples by block size. Ignore malformed lines and other ciphers."""
+    """Parse the output of `openssl speed -mr`. Return a sample for each block size.
+
+    Malformed lines and lines about other ciphers are ignored.
+    """
     samples = {}
     size = None
     for line in text.splitlines():
@@ -143,7 +150,12 @@ def openssl_try(openssl: Openssl, call: SpeedCall, seconds: int) -> Dict[int, Js
 def openssl_rounds(
     openssl: Openssl, depth: Depth, ciphers: Sequence[str], masked: Sequence[str]
 ) -> List[List[SpeedCall]]:
-    """Return the tries of each round. Only the first round has other block sizes and decryption."""
+    """Return a list of tries for each round.
+
+    Every round encrypts with the standard block size. The first round also measures other block
+    sizes and decryption, which depend on `depth`. An openssl without `-bytes` gets a single round
+    with all block sizes.
+    """
     block = OPENSSL_BLOCK if openssl.seconds else None
     often = [SpeedCall(cipher, block_size=block) for cipher in ciphers]
     often += [SpeedCall(cipher, "masked", block_size=block) for cipher in masked]

@@ -12,7 +12,7 @@ from ciphermark_agent.upload import Site
 
 
 def typed(text: str) -> str:
-    """Decode an argument as UTF-8, regardless of the locale."""
+    """Decode a command-line argument as UTF-8, regardless of the locale."""
     return os.fsencode(text).decode("utf-8", "replace")
 
 
@@ -149,7 +149,7 @@ def token_from_file(path: Optional[str]) -> Optional[str]:
 
 
 def upload_again(arguments: argparse.Namespace) -> str:
-    """Return the command that uploads the spool. The command does not contain the token."""
+    """Return the shell command that uploads the saved runs. The word TOKEN replaces the token."""
     words = [sys.executable or "python3", os.path.abspath(own_file()), "upload"]
     words += ["--server", arguments.server] if arguments.server else []
     words += ["--token", "TOKEN"] if arguments.token else []

@@ -22,7 +22,10 @@ Cpus = Optional[Tuple[int, int]]  # client's and server's, if pinned
 
 
 class Channel(NamedTuple):
-    """Select the algorithms of a connection. None selects the client's default."""
+    """Store the cipher, MAC and compression of an ssh connection.
+
+    For the cipher and the MAC, None means the client's default.
+    """
 
     cipher: Optional[str]
     mac: Optional[str] = None
@@ -66,7 +69,10 @@ KEX_LINE = r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) 
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Return the last algorithms in the log. Earlier lines belong to a ProxyJump host."""
+    """Return the negotiated algorithms from the debug log of ssh.
+
+    The last algorithms in the log count, because earlier lines belong to a ProxyJump host.
+    """
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     lines = re.findall(KEX_LINE, log)
     if not lines:
@@ -76,7 +82,10 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Return an unnamed file of zeros. ssh shares the file position, which `tell` returns."""
+    """Return an unnamed sparse file of zeros, which becomes the input of ssh.
+
+    ssh shares the file position with the agent, so `tell` returns how many bytes ssh has read.
+    """
     shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
     folder = shared if os.access(shared, os.W_OK) else None
     source = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - returned
@@ -107,7 +116,10 @@ class Usage(NamedTuple):
 
 
 class Transfer:
-    """Run one ssh connection with a separate sshd. End all processes on exit."""
+    """Run one ssh connection, and end all child processes on exit from the context.
+
+    A connection to this machine gets a separate sshd process.
+    """
 
     def __init__(self, server: Any, channel: Channel, source: int, cpus: Cpus) -> None:
         self.server, self.channel, self.source = server, channel, source
@@ -135,7 +147,10 @@ class Transfer:
             end_children()
 
     def connect(self, write_end: int) -> None:
-        """Act as inetd: start ssh, accept the connection, and pass the connection to sshd."""
+        """Start ssh. If the server is this machine, also start an sshd for the connection.
+
+        The agent acts as inetd: it accepts the connection and passes the socket to `sshd -i`.
+        """
         server = self.server
         open(server.path("sshd.log"), "wb").close()  # the previous connection's
         if server.label:
@@ -170,12 +185,18 @@ class Transfer:
         self.awaited.add(self.ssh.pid)
 
     def failure(self) -> TryFailed:
-        """End all processes, which completes the logs, and return why the connection failed."""
+        """End all child processes, and return an exception with the reason of the failure.
+
+        The logs that contain the reason are complete only after the processes have ended.
+        """
         end_children()
         return TryFailed(self.server.explain(self.received.decode("utf-8", "replace")))
 
     def wait_for(self, marker: str, timeout: float = TOOL_SECONDS) -> float:
-        """Wait until the remote command prints "R" or "D". Return the time (perf_counter)."""
+        """Wait until the remote command prints `marker`, and return the time of `perf_counter`.
+
+        `marker`: "R" when the remote command has started, "D" when the command has read all data.
+        """
         wanted = (marker + self.server.marker).encode("ascii")
         deadline = time.monotonic() + timeout
         while wanted not in self.received:

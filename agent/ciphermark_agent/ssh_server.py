@@ -83,7 +83,7 @@ def ssh_channels(ciphers: Sequence[str], macs: Sequence[str], compression: bool)
 
 
 def sweep_stale_folders() -> None:
-    """Remove the folders of killed agents. A running agent locks the folder that it uses."""
+    """Remove the temporary folders of killed agents. Running agents hold a lock on their folder."""
     for folder in glob.glob(os.path.join(tempfile.gettempdir(), WORK_PREFIX + "*/")):
         with contextlib.suppress(OSError):
             if os.lstat(folder.rstrip("/")).st_uid == os.getuid():

@@ -81,7 +81,10 @@ class Reference(NamedTuple):
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """Return the CPU seconds that an end must use so that the error is at most 5 %."""
+        """Return the minimum CPU seconds of a try, as the mean of client and server.
+
+        Below this minimum, the error of the CPU seconds exceeds 5 %.
+        """
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2
@@ -114,7 +117,10 @@ def ssh_sample(tried: Tried, reference: Reference) -> Json:
 
 
 def pipeline_try(server: SshEnd, channel: Channel, mib: int) -> Tried:
-    """Time dd | ssh ... 'cat >/dev/null' from the start of dd to the end of the remote cat."""
+    """Measure `dd | ssh ... 'cat >/dev/null'` from the start of dd to the end of the remote cat.
+
+    The ssh connection is established before dd starts. `mib`: amount of data in MiB.
+    """
     watch = ForeignWatch()
     read_end, write_end = os.pipe()
     with open(read_end, "rb", 0) as reads, open(write_end, "wb", 0) as writes:

@@ -44,7 +44,10 @@ class Series:
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
-        """Return the standard error of the median divided by the median. Infinite for few tries."""
+        """Return the standard error of the median, as a fraction of the median.
+
+        Return infinity for fewer than `STABLE_MIN_TRIES` tries.
+        """
         if len(self.samples) < STABLE_MIN_TRIES:
             return float("inf")
         middle = self.median()
@@ -58,7 +61,11 @@ class Skipped:
         self.entries: Dict[Any, Json] = {}
 
     def add(self, tool: str, cipher: Optional[str], reason: str, part: str = "") -> None:
-        """Add a tool (without cipher), a cipher, or a `part` of the series of a cipher."""
+        """Record the reason why a measurement is missing.
+
+        If `cipher` is None, the reason applies to the whole tool. `part` restricts the reason to
+        some series of the cipher, such as "decrypt".
+        """
         text = "%s: %s" % (part, reason) if part else reason
         entry = {"tool": tool, "cipher": cipher, "reason": text[:1000]}
         self.entries.setdefault((tool, cipher, part), entry)
@@ -98,7 +105,10 @@ class Plan:
             step()
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
-        """Run a try and return why the try failed. Skip a kind after two consecutive failures."""
+        """Run a try. Return the reason if the try fails, otherwise None.
+
+        After two consecutive failures, skip all further tries of `kind`, such as a cipher.
+        """
         if self.failures[kind] >= MOST_FAILURES:
             return None
         reason = failure_of(attempt)
@@ -109,7 +119,10 @@ class Plan:
         return reason
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
-        """Run a try, and repeat the try while other programs disturb it. Keep every sample."""
+        """Run a try, and repeat the try while other programs disturb the measurement.
+
+        Append all samples to `samples`. The number of repeats and the time for repeats are limited.
+        """
         for number in range(1 + MAX_REPEATS):
             began = time.monotonic()
             samples.append(attempt())

@@ -54,7 +54,10 @@ class Answer(NamedTuple):
 
 
 class PlainAnswers(urllib.request.HTTPErrorProcessor):
-    """Return every response without an exception. Do not send the token to another URL."""
+    """Return error responses instead of raising exceptions. Do not follow redirects.
+
+    A redirect would send the token to another URL.
+    """
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
@@ -63,7 +66,10 @@ class PlainAnswers(urllib.request.HTTPErrorProcessor):
 
 
 def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
-    """POST the gzipped run, or GET the list of runs if `body` is None."""
+    """Send the gzipped run with POST, or request the list of runs with GET if `body` is None.
+
+    `seconds`: time limit for the request and the response.
+    """
     headers = {
         "Authorization": "Bearer " + site.token,
         "Accept": "application/json",
@@ -90,7 +96,10 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
 
 
 def upload(site: Site, document: Json) -> str:
-    """Upload a run and return a message. Retries are safe: a run_id is stored only once."""
+    """Upload a run with retries, and return a message for the user.
+
+    Retries are safe, because the server stores only one run for each `run_id`.
+    """
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
         answer = ask(site, body, EXCHANGE_SECONDS)

@@ -17,7 +17,10 @@ admin.site.unregister(Group)
 
 
 class LookOnlyAdmin(ModelAdmin):
-    """Show rows read-only, because other pages edit these rows with checks and audit entries."""
+    """Show rows without permission to add, change or delete them.
+
+    The admin site would bypass the validation and the audit entries of the site's other pages.
+    """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -31,7 +34,7 @@ class LookOnlyAdmin(ModelAdmin):
 
 @admin.register(User)
 class PeopleAdmin(AuditedAdmin, UserAdmin):
-    """Prevent administrators from seeing, creating and changing superusers."""
+    """Hide superusers from administrators. Only a superuser can create or change a superuser."""
 
     list_display = ("username", "email", "signs_in", "is_active", "is_superuser", "last_login")
     list_select_related = ("external_identity",)

@@ -35,7 +35,7 @@ def difference(
 
 
 class ModelAdmin(admin.ModelAdmin):
-    """Return 400 if the database rejects the filters in the URL of a list."""
+    """Return status 400 if the URL of a list contains a filter that the database rejects."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         try:

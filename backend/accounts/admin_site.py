@@ -11,7 +11,7 @@ from accounts.roles import ADMIN_SITE
 
 
 class CiphermarkAdminSite(AdminSite):
-    """Grant access by the permission `ADMIN_SITE` instead of `is_staff`."""
+    """Grant access to users with the permission `ADMIN_SITE` instead of users with `is_staff`."""
 
     site_header = site_title = "Ciphermark"
 

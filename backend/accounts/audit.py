@@ -1,7 +1,7 @@
-"""Write the audit log in the transaction of each change.
+"""Write audit entries. Callers write an entry in the database transaction of the audited change.
 
-django-auditlog is not used. It follows `save()` of models, so it misses bulk updates. It records
-only users as actors, not API tokens or commands. Entries of django-auditlog can be edited.
+The package django-auditlog is not suitable: it misses bulk updates, it cannot record an API token
+or a command as the actor, and users can edit the entries.
 """
 
 from collections.abc import Mapping
@@ -63,7 +63,10 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write an entry. `before` and `after` must not contain secrets."""
+    """Write an audit entry.
+
+    `before` and `after`: values of the changed fields by name. The values must not contain secrets.
+    """
     AuditEntry.objects.create(
         actor_kind=actor.kind,
         actor=actor.name[:200],

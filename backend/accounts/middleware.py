@@ -12,9 +12,10 @@ from accounts.views.failed import sign_in_failed
 
 
 class ProxySignInMiddleware:
-    """Sign in the user whom the proxy's header names, for this request only.
+    """Sign in the user that an authenticating proxy names in a request header.
 
-    A user who has signed in with a password keeps the account of the session.
+    The sign-in applies to a single request. The header is ignored if a user is already signed in
+    through the session.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -28,7 +29,11 @@ class ProxySignInMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Handle `SignInRefused`, which a view raises when it reads the lazy `request.user`."""
+        """Return a page with status 403 after `SignInRefused`.
+
+        Views raise this exception, because the sign-in starts when a view first reads
+        `request.user`.
+        """
         if isinstance(error, SignInRefused):
             request.user = AnonymousUser()
             return sign_in_failed(request, str(error), status=403)

@@ -48,7 +48,10 @@ ADMIN_SITE = "auth.change_user"  # permission to open /admin/
 
 
 def make_roles(sender: AppConfig, using: str = "default", **_: Any) -> None:
-    """Create or update the groups. Members and other groups do not change."""
+    """Create a group for each role in `ROLES`, and set the permissions of the group.
+
+    The members of the groups, and groups with other names, do not change.
+    """
     # The settings read the role names before models are loaded.
     from django.contrib.auth.models import Group, Permission
 

@@ -42,9 +42,10 @@ def create_token(
     made_by: User | None = None,
     by: Actor = COMMAND,
 ) -> str:
-    """Create a token and return its secret. The database stores only a hash of the secret.
+    """Create an API token and return the secret. The database stores only a hash of the secret.
 
-    `host_name` restricts uploads to that host. Raises `NameTaken` if a valid token has this name.
+    `host_name`: name of the only host whose runs the token may upload; empty allows all hosts.
+    Raises `NameTaken` if a valid token already has the name `name`.
     """
     if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
         raise NameTaken("Another active token has this name. Revoke it, or choose another name.")
@@ -69,7 +70,10 @@ def revoke_token(token_pk: int, by: Actor) -> None:
 
 
 def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
-    """Revoke a token or share unless it is already revoked. The caller must have locked the row."""
+    """Revoke an API token or a shared link, and write an audit entry.
+
+    Does nothing if `row` is already revoked. The caller must have locked `row` in the database.
+    """
     if row.revoked_at is not None:
         return
     row.revoked_at = timezone.now()
@@ -79,16 +83,16 @@ def revoke(row: ApiToken | Share, subject: Subject, by: Actor) -> None:
 
 
 def end_read_tokens(person: User, by: Actor) -> None:
-    """Revoke the read tokens of a user who loses access. Upload tokens remain valid."""
+    """Revoke the read tokens that a user has created. The user's upload tokens remain valid."""
     theirs = ApiToken.objects.filter(made_by=person, scope=ApiToken.Scope.READ, revoked_at=None)
     for key in theirs.values_list("pk", flat=True):
         revoke_token(key, by)
 
 
 def check_host(token: ApiToken, host: Mapping[str, Any]) -> None:
-    """Raise `OtherHost` if `host` is not the host to which the token is restricted.
+    """Raise `OtherHost` if the run comes from a host for which the token is not valid.
 
-    `host` is a member of the uploaded run document.
+    `host`: the member `host` of the uploaded run document. `token.host_name` must not be empty.
     """
     name = host["name"].strip()
     if token.host_name != name:

@@ -21,7 +21,11 @@ MEMBERS_OF_A_LIST, MEMBERS_OF_AN_ENTRY = 10, 1000
 
 
 class MemberSerializer(serializers.ModelSerializer[FleetChangeMember]):
-    """Describe one host's part of a change: a tool, cipher family and mode, or the verdict."""
+    """Describe a change on one host.
+
+    The change concerns the speed of a cipher family with a tool, the AES verdict (whether the host
+    uses AES hardware), or missing runs.
+    """
 
     host_id = serializers.IntegerField(source="run.host_id")
     host = serializers.CharField(source="run.host.slug", help_text="Key for filters.")
@@ -101,7 +105,11 @@ def with_members(changes: Sequence[FleetChange]) -> list[FleetChange]:
 
 
 class FleetChangeList(ListView):
-    """List changes in speed and AES verdict, and silent hosts, newest first."""
+    """List changes of speed, changes of the AES verdict, and silent hosts, newest first.
+
+    A host is silent if expected runs are missing. The AES verdict states whether a host uses AES
+    hardware.
+    """
 
     pagination_class = ByLatest
     filterset_class = ChangeFilter
@@ -113,7 +121,7 @@ class FleetChangeList(ListView):
 
 
 class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
-    """Return a change with its hosts. Signed-in editors may set its status and note."""
+    """Return a change with the affected hosts. Signed-in editors may set the status and note."""
 
     permissions = {"PATCH": MayDecideChanges}
     queryset = FleetChange.objects.listed().with_members(MEMBERS_OF_AN_ENTRY)
@@ -122,6 +130,6 @@ class FleetChangeView(ApiView, RetrieveAPIView[FleetChange]):
 
     @extend_schema(request=DecisionSerializer, responses=FleetChangeSerializer)
     def patch(self, request: Request, **_: Any) -> Response:
-        """Set the status or note. Requires a signed-in editor."""
+        """Set the status or the note of a change. Requires a signed-in editor."""
         decide(self.get_object(), sent(DecisionSerializer, request), actor_of(request))
         return self.get(request)

@@ -1,4 +1,8 @@
-"""Detect changes in the latest runs of a host, and group hosts with the same change."""
+"""Detect changes in the latest runs of each host, and hosts that no longer upload runs.
+
+Changes of several hosts are stored as one `FleetChange` if the environments of these hosts changed
+in the same way.
+"""
 
 import logging
 from collections import defaultdict
@@ -51,7 +55,11 @@ Member = FleetChangeMember
 
 
 class _Part(NamedTuple):
-    """Represent one host's part of a change. Parts with the same first four fields are grouped."""
+    """Represent a change that was detected on one host.
+
+    Parts of a host with equal `kind`, `direction`, `family` and `begins` join the same
+    `FleetChange`.
+    """
 
     kind: FleetChange.Kind
     direction: FleetChange.Direction
@@ -66,9 +74,10 @@ def _key(kind: str, direction: str, member: Member) -> tuple[object, ...]:
 
 
 def find_due() -> bool:
-    """Detect the changes of one due host. Return False if no host is due.
+    """Detect changes on one host that is due for detection. Return False if no host is due.
 
-    The host's runs are not locked. If a run changes during the detection, the host remains due.
+    A host is due after its runs have changed. The runs are not locked. If a run changes during the
+    detection, the host remains due.
     """
     watch = HostWatch.objects.filter(due_at__isnull=False).order_by("due_at").first()
     if watch is None:
@@ -140,9 +149,10 @@ def _speeds(runs: Sequence[Run]) -> Iterator[_Part]:
 def _observed(
     runs: Sequence[Run],
 ) -> Mapping[tuple[str, str], Mapping[int, Mapping[Key, Observation]]]:
-    """Return the speeds of a host by tool and cipher family, then by run and series.
+    """Return `{(tool, family): {run: {(series, tool state): observation}}}` for the runs of a host.
 
-    Series with disabled AES hardware and series to a remote host are excluded.
+    `run` and `series` are primary keys. Series with disabled AES hardware and series to a remote
+    host are excluded.
     """
     releases = {run.pk: run.environment.openssl.label for run in runs if run.environment}
     observations: defaultdict[tuple[str, str], defaultdict[int, dict[Key, Observation]]]
@@ -184,7 +194,10 @@ _WITH_VERDICT = {Direction.LOST: Direction.SLOWER, Direction.REGAINED: Direction
 
 
 def _joined_with_verdicts(parts: Sequence[_Part]) -> Iterator[_Part]:
-    """Yield the parts. Assign a change of AES speed to the verdict change in the same runs."""
+    """Yield all parts. Merge a change of AES speed into a verdict change in the same runs.
+
+    Example: AES acceleration is lost, and aes-gcm becomes slower. The result is one `FleetChange`.
+    """
     verdicts = [part for part in parts if part.kind == Kind.VERDICT]
     for part in parts:
         for verdict in verdicts:
@@ -199,10 +212,11 @@ _FIGURES = ("previous_id", "ratio", "series_count", "series_id", "confidence", "
 
 
 def _store(host: int, parts: Sequence[_Part], since: datetime) -> None:
-    """Store the parts of a host, and delete members that match no part.
+    """Store the detected changes of a host. Delete members that were not detected again.
 
-    Such members remain if they began before `since`, if the run is hidden, or if an editor has set
-    the status of a change to which no part belongs.
+    A member is a row of `FleetChangeMember`. A member is kept if it began before `since` or if its
+    run is hidden. A member is also kept if an editor has edited the change and no detected part of
+    the host belongs to this change.
     """
     of_host = Member.stored.filter(run__host=host).exclude(change__kind=Kind.SILENT)
     members = list(of_host.select_related("change", "run"))
@@ -262,9 +276,10 @@ def _entry(part: _Part) -> FleetChange:
 
 
 def _open_entry(member: Member, within: timedelta, difference: str, **alike: str) -> FleetChange:
-    """Return the open entry that the member joins, or create an entry.
+    """Return the `FleetChange` that the member joins, or create a `FleetChange`.
 
-    If another host joins an acknowledged or ignored entry, the entry becomes new.
+    `within`: maximum time between the member and the `FleetChange`. `alike`: fields that must be
+    equal. If the host is new in the `FleetChange`, the status becomes `new` again.
     """
     at = member.at
     near = FleetChange.objects.filter(
@@ -307,7 +322,7 @@ def _silent_after(times: Sequence[datetime]) -> datetime | None:
 
 
 def _update_silence(host: int, runs: Sequence[Run], silent_after: datetime | None) -> bool:
-    """Update the entry of a silent host. Return whether the host is still silent."""
+    """Update or delete the stored silence of a host. Return whether the host is still silent."""
     is_silent = False
     silent = Member.stored.filter(run__host=host, change__kind=Kind.SILENT, ended_at=None)
     for member in silent.select_related("run"):

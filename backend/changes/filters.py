@@ -24,7 +24,10 @@ def with_member(**wanted: Any) -> Exists:
 
 
 class OfRuns(ValuesFilter):
-    """Select the changes whose first changed run matches a filter of runs."""
+    """Apply a filter of runs to changes.
+
+    Select a change if the filter accepts the first changed run of at least one host.
+    """
 
     def filter(self, rows: QuerySet[Any], values: tuple[Any, ...]) -> QuerySet[Any]:
         if not values:
@@ -61,7 +64,7 @@ class ChangeFilter(ParameterFilterSet):
 
     @property
     def hosts(self) -> int:
-        """Count the hosts with a change in the selected period."""
+        """Count the hosts that the filtered changes affect from `since` to `until`."""
         changes = self.qs  # validates the parameters
         bounds = {"since": "at__gte", "until": "at__lte"}
         dates = {bounds[name]: self.given[name] for name in bounds if name in self.given}

@@ -20,7 +20,11 @@ def site_url(path: str) -> str:
 
 
 def notices_of(rows: Sequence[Notification]) -> dict[int, Notice]:
-    """Return notices by primary key of `rows`. Deleted and closed entries have no notice."""
+    """Return the notices to send, by primary key of the notification.
+
+    Notifications that are no longer relevant are omitted, for example if the change was deleted or
+    an editor has acknowledged the change.
+    """
     changes = FleetChange.objects.listed().with_members(MOST_MEMBERS)
     entries = changes.in_bulk([row.change_key for row in rows if row.change_key])
     runs = Run.objects.in_bulk([row.run_id for row in rows if row.run_id], field_name="run_id")

@@ -1,4 +1,7 @@
-"""Queue notifications in the transaction of the event. `changes.sending` sends them later."""
+"""Queue notifications in the database transaction that stores the change or the rejected run.
+
+`changes.sending` sends the queued notifications later.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, time, timedelta

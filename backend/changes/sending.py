@@ -1,7 +1,7 @@
-"""Send due notifications, one message per channel, and retry failed messages.
+"""Send the due notifications of each channel as one message, and retry failed messages.
 
-An attempt is counted before the delivery, so a crash of the worker counts as a failed attempt.
-If a worker crashes after the receiver has accepted a message, the message is sent twice.
+An attempt is counted before the delivery, so a crash of the worker counts as a failed attempt. If a
+worker crashes after the receiver has accepted a message, the message is sent twice.
 """
 
 import logging
@@ -46,7 +46,7 @@ def due_channels() -> list[int]:
 
 
 def send_due(channel_pk: int) -> None:
-    """Send the due messages of a channel unless another worker is sending to the channel."""
+    """Send the due notifications of a channel unless another worker is sending to this channel."""
     tests = _claim_tests(channel_pk)
     if tests:
         _send_test(tests)

@@ -20,7 +20,7 @@ class AddressRefused(ValueError):
 
 
 def check_address(address: str) -> None:
-    """Raise `AddressRefused` unless Apprise accepts the URL of a channel."""
+    """Raise `AddressRefused` if Apprise does not accept the URL of a notification channel."""
     from apprise import Apprise
     from apprise.exception import AppriseException
 
@@ -35,7 +35,10 @@ def check_address(address: str) -> None:
 
 
 def deliver(address: str, message: Message) -> str:
-    """Send a message. Return the error without secrets, or an empty string after success."""
+    """Send a message to an Apprise URL.
+
+    Return an empty string after success, otherwise an error message without secrets.
+    """
     from apprise import NotifyFormat
 
     service = _service(address)

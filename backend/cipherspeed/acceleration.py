@@ -32,7 +32,7 @@ from cipherspeed.types import Series
 Verdict = Literal["hardware", "software", "hidden", "unused", "unknown"]
 
 CLEAR_EFFECT = 1.5
-"""AES hardware is proved if AES is this many times as fast as without AES hardware."""
+"""Minimum ratio that proves the use of AES hardware: AES rate / AES rate without AES hardware."""
 
 HYPERVISORS = frozenset(
     (
@@ -40,13 +40,13 @@ HYPERVISORS = frozenset(
         *("parallels", "bhyve", "powervm", "zvm", "qnx", "acrn", "apple", "sre", "google"),
     )
 )
-"""Hypervisors as named by systemd-detect-virt and the agent. Containers are not included."""
+"""Names that systemd-detect-virt or the agent reports for hypervisors, but not for containers."""
 
 NO_EFFECT = 1.1
-"""A mask that slows AES by less than this factor is considered ineffective."""
+"""Disabling AES hardware counts as ineffective if AES becomes slower by less than this factor."""
 
 MASK_WITHOUT_EFFECT = "mask had no effect"
-"""Text in the reason that the agent gives for skipping a masked series."""
+"""Text in the reason for a skipped series if disabling AES hardware had no effect."""
 
 TELLING_CIPHERS = {
     "openssl": ("aes-128-cbc", "aes-128-gcm"),
@@ -56,10 +56,10 @@ TELLING_CIPHERS = {
 
 @dataclass(frozen=True)
 class AccelerationVerdict:
-    """State whether AES hardware is used.
+    """State whether a run used AES hardware.
 
-    `factor`: AES throughput divided by throughput without AES hardware, or None if unknown. The
-    divisor is the masked series, or software AES on the reference host.
+    `factor`: AES throughput divided by AES throughput without AES hardware, or None if unknown. The
+    divisor is measured with AES hardware disabled, or is an estimate for software AES.
     """
 
     verdict: Verdict
@@ -70,7 +70,10 @@ class AccelerationVerdict:
 
 @dataclass(frozen=True)
 class _Effect:
-    """Compare a cipher with and without AES hardware, in bytes per second."""
+    """Compare the rates of a cipher with AES hardware (`plain`) and without (`masked`).
+
+    Rates are in bytes per second.
+    """
 
     cipher: str
     block_size: int
@@ -91,7 +94,11 @@ class _Effect:
 
 @dataclass(frozen=True)
 class _Speed:
-    """Compare AES-128-CBC with software AES on the reference host, in bytes per second."""
+    """Compare the rate of AES-128-CBC with an estimate of the rate of software AES.
+
+    `measured`: bytes per second. The estimate is the rate of software AES on a reference host,
+    multiplied by the speed index of the measured host.
+    """
 
     cipher: str
     measured: float
@@ -117,7 +124,10 @@ class _Speed:
 
 @dataclass(frozen=True)
 class SoftwareAes:
-    """Store the throughput of software AES and of the baselines on a host, in bytes per second."""
+    """Store the throughput of software AES on a reference host, in bytes per second.
+
+    `levels`: throughput of the baseline ciphers on the reference host, by baseline family.
+    """
 
     tool: str
     cipher: str
@@ -147,9 +157,9 @@ def acceleration_verdict(
     environment: Mapping[str, Any] | None = None,
     skipped: Iterable[Mapping[str, Any]] = (),
 ) -> AccelerationVerdict:
-    """Return the verdict on a run, or on several runs in one environment.
+    """Return whether a run, or several runs in one environment, used AES hardware.
 
-    `environment` and `skipped` are parts of the run document.
+    `environment`, `skipped`: members of the run document.
     """
     series, facts = list(measured), environment or {}
     effects = _mask_effects(series, "openssl") or _mask_effects(series, "ssh")

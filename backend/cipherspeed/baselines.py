@@ -16,13 +16,13 @@ NAMES: Mapping[str, str] = {"arcfour": "arcfour", "blowfish": "Blowfish", "3des"
 
 
 def only(families: Iterable[str]) -> str:
-    """Return "3DES only" or "3DES or arcfour only". Return an empty string without families."""
+    """Return text such as "3DES or arcfour only", or an empty string if `families` is empty."""
     names = " or ".join(NAMES[family] for family in families)
     return f"{names} only" if names else ""
 
 
 SMALLEST_BLOCK = 8192
-"""Smallest openssl block, in bytes, to which the levels of the reference profile apply."""
+"""Minimum block size of openssl, in bytes, for comparisons with the reference profile."""
 
 MEMBERS: Mapping[str, Mapping[str, str]] = {
     "ssh": {
@@ -87,7 +87,10 @@ def _baseline_series(tool: str, measured: Iterable[MeasuredSeries]) -> list[Meas
 def rate_beside_baselines(
     tool: str, cipher: str, measured: Iterable[MeasuredSeries]
 ) -> float | None:
-    """Return the median of a cipher, measured like the baselines, in bytes per second."""
+    """Return the median rate of a cipher in bytes per second, or None if unknown.
+
+    Use only series that were measured with the same method as the baseline ciphers.
+    """
     series = list(measured)
     methods = {baseline.series.method for baseline in _baseline_series(tool, series)}
     candidates = [
@@ -103,9 +106,9 @@ def rate_beside_baselines(
 
 
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
-    """Return the level b(f) of each family measured in a run, in bytes per second.
+    """Return the level b(f) of each baseline family f that a run measured, in bytes per second.
 
-    b(f) is the geometric mean of the medians of the family's ciphers.
+    b(f) is the geometric mean of the medians of all ciphers in the family.
     """
     medians: defaultdict[str, list[float]] = defaultdict(list)
     for baseline in _baseline_series(tool, measured):
@@ -115,10 +118,10 @@ def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, 
 
 @dataclass(frozen=True)
 class SpeedIndex:
-    """Compare a host with the reference host.
+    """Compare the speed of a host with the speed of the reference host.
 
-    `index`: speed index S. Throughput divided by S is the throughput on the reference host.
-    `logs`: ln(b(f) / a(f)) of each family.
+    `index`: speed index S. Throughput divided by S estimates the throughput on the reference host.
+    `logs`: ln(b(f) / a(f)) for each baseline family f (see `speed_index`).
     """
 
     index: float
@@ -127,7 +130,7 @@ class SpeedIndex:
 
     @property
     def uncertainty(self) -> float | None:
-        """Return the uncertainty u, a factor of at least 1, or None for one family."""
+        """Return the uncertainty u of the index, a factor of at least 1, or None for one family."""
         if len(self.logs) < 2:
             return None
         return math.exp(stdev(self.logs) / math.sqrt(len(self.logs)))

@@ -1,4 +1,4 @@
-"""Detect lasting steps in a history (docs/method.md, section 5)."""
+"""Detect lasting changes of speed in the runs of a host (docs/method.md, section 5)."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,26 +12,27 @@ from cipherspeed.summary import relative_spread
 K = TypeVar("K", bound=Hashable)
 
 WINDOW = 10
-"""Maximum number of runs that determine the level before a step, and the level after a step."""
+"""Maximum number of runs for computing the level before a step, and the level after a step."""
 
 SMALLEST_CHANGE = 0.05
 SPREADS = 4
-"""A step exceeds this multiple of the spread, and `SMALLEST_CHANGE` (a fraction)."""
+"""Minimum size of a step, as a multiple of the spread between runs. See `SMALLEST_CHANGE`."""
 
 LASTS = 2
-"""Minimum number of runs before a step, and from the step onwards."""
+"""Minimum number of runs at the old level, and minimum number of runs at the new level."""
 
 TELLING_WINDOW = 3
-"""Minimum number of runs from which the variation between runs is estimated."""
+"""Minimum number of runs for an estimate of the variation between runs."""
 
 START_UP_SECONDS = 0.1
-"""Duration of the slow start of an ssh stream, about equal on every host."""
+"""Duration of the slow start of an ssh transfer, about the same on every host."""
 
 
 class Observation(NamedTuple):
-    """Summarise the tries of a series in a run. `spread` is a fraction.
+    """Summarise the tries of a series in one run.
 
-    `seconds`: duration of a try, if the rate depends on the duration.
+    `spread`: a fraction of the median. `seconds`: duration of a try, or None if the duration does
+    not affect the rate.
     """
 
     median: float
@@ -46,8 +47,8 @@ RunOf = Mapping[K, Observation]
 class Step(Generic[K]):
     """Describe a lasting change that begins at run `index` (0 is the oldest run).
 
-    `threshold`: relative difference that the step exceeds. `window`: number of earlier runs that
-    determine the old level. `before`, `after`: median of each series.
+    `threshold`: relative difference that the step exceeds. `window`: number of earlier runs from
+    which the old level is computed. `before`, `after`: median of each series before and after.
     """
 
     index: int
@@ -72,10 +73,11 @@ class Step(Generic[K]):
 
 
 def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
-    """Return the steps in a history that begins with the oldest run.
+    """Return the lasting changes in a history that begins with the oldest run.
 
-    At a step, two consecutive runs differ in the same direction from up to 10 earlier runs by more
-    than max(5 %, 4 spreads). A step is discarded if the new level does not last.
+    At a step, two consecutive runs are both faster, or both slower, than the median of up to 10
+    earlier runs by more than max(5 %, 4 spreads). A step is discarded if later runs are within 5 %
+    of the old level.
     """
     steps: list[Step[K]] = []
     start, at = 0, LASTS
@@ -143,9 +145,10 @@ def _start_up_allowance(
 
 
 def start_up_difference(seconds: float | None, others: float | None) -> float:
-    """Return the relative difference in rate due to slow starts: |0.1 / seconds - 0.1 / others|.
+    """Return the relative difference between two rates that different durations of tries cause.
 
-    Return 0 if a duration is unknown.
+    The slow start of a transfer causes this difference: |0.1 / seconds - 0.1 / others|. Return 0 if
+    a duration is unknown.
     """
     if not seconds or not others:
         return 0.0
@@ -167,7 +170,10 @@ def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[
 
 
 def taken_back(ratios: Sequence[float]) -> list[int | None]:
-    """Return, for each step, the index of a later step that restores the level within 5 %."""
+    """Return, for each step, the index of the later step that restores the old level, or None.
+
+    `ratios`: new level divided by old level, for each step. A restored level may differ by 5 %.
+    """
     return [
         next(
             (
@@ -182,7 +188,7 @@ def taken_back(ratios: Sequence[float]) -> list[int | None]:
 
 
 def verdict_changes(verdicts: Sequence[str]) -> list[int]:
-    """Return the positions of changed verdicts that the next verdict confirms."""
+    """Return the index of each changed verdict that is followed by an equal verdict."""
     positions = []
     level = verdicts[0] if verdicts else ""
     for at, (verdict, confirming) in enumerate(pairwise(verdicts)):

@@ -69,7 +69,7 @@ METHODS = (Choice("pipeline", "Pipeline"), Choice("steady", "Steady"))
 
 
 def choice(choices: tuple[Choice, ...], key: str) -> Choice:
-    """Return the choice with this key. A key without a choice, such as a tag, becomes the label."""
+    """Return the choice with this key. If no choice has the key, use the key as the label."""
     return next((known for known in choices if known.key == key), Choice(key, key))
 
 

@@ -36,7 +36,7 @@ def _parsed(text: str) -> Version:
 
 @dataclass(frozen=True)
 class VersionRange:
-    """Represent releases from `since` up to, but not including, `until`. None means no limit."""
+    """Define a range of releases: `since` <= release < `until`. None means no limit."""
 
     since: str | None
     until: str | None
@@ -55,10 +55,10 @@ class Assessment:
 
 @dataclass(frozen=True)
 class Advisory:
-    """Describe a vulnerability of OpenSSH, and the status of a cipher with affected releases.
+    """Describe a vulnerability of some OpenSSH releases that affects a cipher.
 
-    `ends`: which end of a connection must run an affected release. `fixed_in_packages`: for example
-    ("9.2p1 Debian-2+deb12u", 2) for 9.2p1 Debian-2+deb12u2 and later.
+    `ends`: "server" if only the release of the server matters, otherwise "either".
+    `fixed_in_packages`: ("9.2p1 Debian-2+deb12u", 2) means 9.2p1 Debian-2+deb12u2 and later.
     """
 
     name: str
@@ -69,7 +69,10 @@ class Advisory:
     fixed_in_packages: tuple[tuple[str, int], ...]
 
     def affected_ends(self, client: str | None, server: str | None) -> dict[str, str | None]:
-        """Return the version text of each vulnerable end ("client" or "server")."""
+        """Return the version text of each vulnerable end of a connection.
+
+        The keys are "client" and "server". An end that is not vulnerable is omitted.
+        """
         ends = {"client": client, "server": server}
         if self.ends == "server":
             del ends["client"]
@@ -95,7 +98,10 @@ class OpenSshSupport:
 
 @dataclass(frozen=True)
 class Cipher:
-    """Describe a cipher. `block_bits` is None for stream ciphers, `openssh` for openssl ciphers."""
+    """Describe a cipher of ssh or openssl.
+
+    `block_bits`: None for a stream cipher. `openssh`: None for a cipher of openssl.
+    """
 
     name: str
     tool: Tool
@@ -109,7 +115,10 @@ class Cipher:
     openssh: OpenSshSupport | None
 
     def assess(self, client: str | None, server: str | None) -> Assessment:
-        """Return the worst assessment for a connection between two versions from `ssh -V`."""
+        """Return the worst security assessment of the cipher for a connection.
+
+        `client`, `server`: version text such as the output of `ssh -V`, or None if unknown.
+        """
         known = [
             advisory.assessment
             for advisory in self.advisories
@@ -119,7 +128,7 @@ class Cipher:
 
     @property
     def strength(self) -> tuple[int, int, int]:
-        """Return a sort key. The strongest cipher has the smallest key."""
+        """Return a sort key that puts the strongest cipher first."""
         return (-self.aead, -(self.block_bits or 128), -self.key_bits)
 
 
@@ -132,7 +141,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Store the ciphers, and the policies with the strictest policy first."""
+    """Store all known ciphers and policies. The strictest policy comes first in `policies`."""
 
     rules_version: str
     scope: str
@@ -189,7 +198,7 @@ def _cipher(
 
 @lru_cache(2000)
 def cipher_family(tool: Tool, name: str) -> str:
-    """Return family and mode ("aes-gcm", "arcfour"). Return the name of an unknown cipher."""
+    """Return the family and mode of a cipher ("aes-gcm"), or the name of an unknown cipher."""
     cipher = cipher_catalogue().find(tool, name)
     if cipher is None:
         return name

@@ -41,10 +41,10 @@ _NOISE = (
 )
 
 _PLACEHOLDERS = r"ARMv\d+(?:-compatible)?\s+Processor|AArch64\s+Processor|unknown|-"
-"""Text that kernels report for unknown models, such as "ARMv7 Processor rev 4"."""
+"""Pattern for text that kernels report if the CPU model is unknown: "ARMv7 Processor rev 4"."""
 
 _VIRTUAL = r"\bQEMU\b|\bKVM\b|\bVirtualApple\b|\bClass (?:Core|Opteron)\b"
-"""Models that hypervisors report for any CPU, such as "Common KVM processor"."""
+"""Pattern for models that hypervisors report for any CPU, such as "Common KVM processor"."""
 
 _VENDORS = {
     "genuineintel": "Intel",
@@ -84,7 +84,7 @@ _POWER_WITH_AES = 8
 def clean_cpu_model(model: str | None) -> str | None:
     """Shorten "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz" to "Intel Core i7-3770".
 
-    Return None for a placeholder of the kernel.
+    Return None for text that a kernel reports if the model is unknown.
     """
     if not model or re.match(rf"(?:{_PLACEHOLDERS})(?:\s|$)", model.strip(), re.IGNORECASE):
         return None
@@ -96,7 +96,7 @@ def clean_cpu_model(model: str | None) -> str | None:
 
 
 def cpu_name(cpu: Mapping[str, Any]) -> str | None:
-    """Return the name of a CPU, or None if unknown. `cpu` is part of a run document."""
+    """Return the name of a CPU, or None if unknown. `cpu`: `environment.cpu` of a run document."""
     name = clean_cpu_model(cpu.get("model"))
     if name is None:  # ARM CPUs can report only numbers
         core = arm_core(cpu.get("vendor"), cpu.get("model_id"))
@@ -118,7 +118,10 @@ def is_virtual_model(model: str | None) -> bool:
 
 
 def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
-    """Return a name such as `skylake`, from archspec if possible, or None if unknown."""
+    """Return the name of the microarchitecture, such as `skylake`, or None if unknown.
+
+    `cpu`: `environment.cpu` of a run document.
+    """
     if is_virtual_model(cpu.get("model")):
         return None
     entry = x86_entry(cpu)
@@ -130,9 +133,9 @@ def microarchitecture(cpu: Mapping[str, Any]) -> str | None:
 
 
 def model_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return whether the CPU model has AES hardware, even if the flags do not show AES.
+    """Return whether CPUs of this model have AES hardware, whatever the CPU flags say.
 
-    Return None if unknown, or if the model is sold with and without AES hardware.
+    Return None if unknown, or if only some CPUs of this model have AES hardware.
     """
     if is_virtual_model(cpu.get("model")):
         return None
@@ -164,7 +167,7 @@ def _of_arm(cpu: Mapping[str, Any]) -> str | None:
 
 
 def _arm_has_aes(cpu: Mapping[str, Any]) -> bool | None:
-    """Return True if archspec lists AES for the core, otherwise None."""
+    """Return True if archspec (a CPU database) lists AES for the core, otherwise None (unknown)."""
     microarchitecture = _of_arm(cpu) or microarchitecture_of_name(cpu_name(cpu) or "")
     if microarchitecture is None or microarchitecture in cpu_tables().arm_aes_optional:
         return None
@@ -211,7 +214,10 @@ def _fits(target: Microarchitecture, vendor: str, flags: frozenset[str], family:
 
 @dataclass(frozen=True)
 class AesFlags:
-    """List the AES flags of a CPU. `reported` is None if an incomplete list lacks AES."""
+    """State whether the CPU flags include AES.
+
+    `reported`: None if AES is not in the list, but the list may be incomplete. `seen`: AES flags.
+    """
 
     reported: bool | None
     seen: tuple[str, ...]
@@ -219,7 +225,10 @@ class AesFlags:
 
 @dataclass(frozen=True)
 class _Naming:
-    """Store patterns of flags. A match of `full_list` shows that a list of flags is complete."""
+    """Define the CPU flags of some architectures by regular expressions.
+
+    `aes`: flags for AES. `full_list`: flags that occur only in complete lists of flags.
+    """
 
     architectures: str
     aes: str

@@ -11,10 +11,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class X86Entry:
-    """Match CPUs by vendor, family, and inclusive ranges of models and steppings.
+    """Describe x86 CPUs of a vendor and family by inclusive ranges of models and steppings.
 
-    `aes`: None if unknown. `aes_brands`: pattern of the names of CPUs that have AES hardware, if
-    the entry also contains CPUs without AES hardware.
+    `aes`: whether the CPUs have AES hardware, or None if unknown. `aes_brands`: if only some of the
+    CPUs have AES hardware, a regular expression for the names of these CPUs.
     """
 
     vendor: str
@@ -26,7 +26,7 @@ class X86Entry:
     aes_brands: str | None
 
     def fits(self, vendor: str | None, family: int | None, model: int, stepping: int) -> bool:
-        """Return whether a CPU matches. An unknown `stepping` (-1) matches no range."""
+        """Return whether the entry describes a CPU. An unknown stepping (-1) is in no range."""
         if (vendor, family) != (self.vendor, self.family):
             return False
         if self.steppings and not self.steppings[0] <= stepping <= self.steppings[1]:
@@ -41,7 +41,10 @@ class X86Entry:
 
 @dataclass(frozen=True)
 class CpuTables:
-    """Store the tables in data/cpu_models.json. `arm_parts`: core by vendor and part number."""
+    """Store the tables in data/cpu_models.json.
+
+    `arm_parts`: name of the core, by vendor and part number.
+    """
 
     x86: tuple[X86Entry, ...]
     names: tuple[tuple[str, str], ...]

@@ -18,8 +18,8 @@ Verdict = Literal["faster", "slower", "same", "untold"]
 class Figure:
     """Summarise a series: median in bytes per second, spread as a fraction, number of tries.
 
-    `try_seconds`: duration of a try. None if unknown, or if the rate does not depend on the
-    duration.
+    `try_seconds`: duration of a try, or None if the duration is unknown or does not affect the
+    rate.
     """
 
     median: float
@@ -30,9 +30,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Store the ratio second / first, and the relative difference that noise can explain.
+    """Store the second result divided by the first result, and a verdict on the second result.
 
-    The verdict is `untold` if the ratio exceeds the noise, but a result has fewer than three tries.
+    `noise`: relative difference that noise can explain. `verdict`: `untold` if the ratio exceeds
+    the noise, but one of the results has fewer than three tries.
     """
 
     ratio: float
@@ -47,9 +48,9 @@ class Ratio:
 def ratio_of(first: Figure, second: Figure) -> Ratio:
     """Divide the second result by the first.
 
-    noise = max(5 %, 2 * 1.2533 * sqrt(s1^2 / n1 + s2^2 / n2)) is twice the standard error of the
-    difference of two medians, but at least the usual difference between runs of one host. The
-    effect of different durations of tries is added.
+    noise = max(5 %, 2 * 1.2533 * sqrt(s1^2 / n1 + s2^2 / n2)) + `start_up_difference`, with the
+    spread s and the number n of tries of each result. Runs of one host usually differ by up to 5 %.
+    The second term is twice the standard error of the difference of the medians.
     """
     ratio = second.median / first.median
     known = min(first.n, second.n) >= NOISY_MINIMUM_TRIES

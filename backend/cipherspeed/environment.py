@@ -45,14 +45,15 @@ def dimensions(environment: Mapping[str, Any]) -> Dimensions:
 
 @dataclass(frozen=True)
 class SshLibrary:
-    """Store the release of the crypto library that ssh uses."""
-
     openssl: Label
     openssl_series: Label
 
 
 def ssh_library(environment: Mapping[str, Any]) -> SshLibrary | None:
-    """Return the library that ssh uses. None if unknown, or equal to the openssl program."""
+    """Return the crypto library that ssh uses.
+
+    Return None if the library is unknown, or is the same release as the openssl program.
+    """
     text = _differing_ssh_library(environment)
     if text is None:
         return None
@@ -69,7 +70,10 @@ def _differing_ssh_library(environment: Mapping[str, Any]) -> str | None:
 
 
 def fingerprint(environment: Mapping[str, Any]) -> str:
-    """Return a SHA-256 in hex. Runs with equal fingerprints have the same environment."""
+    """Return a SHA-256 in hex that identifies the environment of a run.
+
+    Runs with the same SHA-256 count as runs in the same environment.
+    """
     openssl = environment["openssl"]
     library = _differing_ssh_library(environment)
     facts: dict[str, Any] = {
@@ -87,9 +91,10 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 
 
 def ssh_environment(environment: Mapping[str, Any]) -> int:
-    """Return a 63-bit hash of the environment without the openssl program.
+    """Return a 63-bit hash of the properties that matter for ssh.
 
-    Runs with different `--openssl` programs differ in fingerprint, but not in this hash.
+    The hash includes the crypto library of ssh, but not the program of the agent's option
+    `--openssl`. Runs with different openssl programs can therefore have the same hash.
     """
     library = _differing_ssh_library(environment) or environment["openssl"].get("version_text")
     facts = _shared_facts(environment)
@@ -192,7 +197,7 @@ def os_name(facts: Mapping[str, Any]) -> str | None:
 
 
 def os_version(facts: Mapping[str, Any]) -> str | None:
-    """Return name and version, such as "Debian GNU/Linux 12"."""
+    """Return the name and version of the operating system, such as "Debian GNU/Linux 12"."""
     name = os_name(facts)
     return " ".join(part for part in (name, facts.get("version")) if part) if name else None
 
@@ -204,7 +209,10 @@ _SUPPORT_OR_CODENAME = re.compile(r"[ \t]+(?:LTS\b|\().*", re.S)
 
 
 def os_facts(text: str) -> dict[str, str | None]:
-    """Parse "Debian 12" to `os` of a run document: name "Debian GNU/Linux", version "12"."""
+    """Convert text such as "Debian 12" to the member `os` of a run document.
+
+    Example: {"name": "Debian GNU/Linux", "version": "12"}.
+    """
     match = _OS_TEXT.fullmatch(text.strip())
     name = match["name"] if match else text.strip()
     version = match["version"] + _SUPPORT_OR_CODENAME.sub("", match["rest"]) if match else None

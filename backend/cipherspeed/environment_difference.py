@@ -29,7 +29,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class FlagsChanged(Difference):
-    """Describe changed CPU flags: `before` lists the lost flags, `after` the gained flags."""
+    """Describe changed CPU flags. `before` lists removed flags, `after` lists added flags."""
 
     @property
     def words(self) -> str:
@@ -95,7 +95,10 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return readings of the library of a tool, or of both tools if `tool` is None."""
+    """Return the properties of the OpenSSL library to compare, with a function to read each.
+
+    `tool`: compare only the library of this tool. None: compare the libraries of both tools.
+    """
     alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
         return (("OpenSSL", "openssl", _ssh_library), *(_BUILD if alike else ()))
@@ -110,10 +113,10 @@ def environment_difference(
     *,
     tool: str | None = None,
 ) -> tuple[Difference, ...]:
-    """Return the differences between two environments, most likely causes of a change first.
+    """Return the differences between two environments.
 
-    A property that is unknown in one environment is ignored. `tool`: include only the library of
-    this tool.
+    The most likely cause of a change comes first. A property that is unknown in one of the
+    environments is ignored. `tool`: compare only the OpenSSL library of this tool.
     """
     differences = [
         (part, Difference(what, old, new))
@@ -131,9 +134,10 @@ def environment_difference(
 def differing_facts(
     environments: Sequence[Facts], *, hosts: bool = False
 ) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
-    """Return each property that differs, with the value in each environment (None if unknown).
+    """Return the names of the properties that differ, with the value in each environment.
 
-    The value of "CPU flags" is the difference from the first environment.
+    A value is None if unknown. The value of "CPU flags" is the difference from the first
+    environment. `hosts`: sort for a comparison of hosts instead of runs.
     """
     order = _BETWEEN_HOSTS if hosts else _BETWEEN_RUNS
     facts = [

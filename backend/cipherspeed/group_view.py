@@ -12,25 +12,25 @@ from cipherspeed.naming import UNKNOWN_KEY
 SORT_NAME, SORT_BEST, SORT_MACHINES = SORTS = ("name", "best", "machines")
 SCALES = ("linear", "log")
 CIPHER_SORT = "cipher:"
-"""Prefix of a sort order by the results of a cipher, such as "cipher:aes128-ctr"."""
+"""Prefix of the sort option for the results of a cipher, such as "cipher:aes128-ctr"."""
 
 OneGroup = TypeVar("OneGroup")
 
 LOWER_IS_BETTER = frozenset(metric.key for metric in METRICS if metric.lower_is_better)
 
 MOST_GROUPS = 200
-"""Maximum number of groups per page that a browser draws without noticeable delay."""
+"""Maximum number of groups on a page. Browsers draw this number without noticeable delay."""
 
 MOST_BARS = 600
-"""Maximum number of bars. The canvas of a taller chart exceeds the limits of phones."""
+"""Maximum number of bars in a chart. Browsers on phones cannot draw the canvas for more bars."""
 
 
 @dataclass(frozen=True)
 class GroupView:
     """Store the options that select and sort the groups on a page.
 
-    `top`: groups per page. `page`: starts at 1. `pinned`: keys of hosts that come first on each
-    page.
+    `top`: number of groups on a page. `page`: page number, from 1. `pinned`: keys of hosts that
+    appear first on every page.
     """
 
     sort: str = SORT_NAME
@@ -72,7 +72,7 @@ class GroupView:
         return self.sort.removeprefix(CIPHER_SORT) if self.sort.startswith(CIPHER_SORT) else ""
 
     def ranks(self, comparison: Comparison) -> dict[str, str]:
-        """Return ranks by group ID. `comparison` must be sorted by one cipher."""
+        """Return the rank of each group, by group ID. `comparison` must be sorted by one cipher."""
         return ranks(
             (group.id, group.values.get(self.cipher))
             for group in comparison.groups
@@ -91,9 +91,10 @@ class GroupView:
 
 
 def ranks(summaries: Iterable[tuple[str, GroupSummary | None]]) -> dict[str, str]:
-    """Return ranks by key. `summaries` begin with the best; None has no rank.
+    """Return the rank of each group by key, such as "1". The best group comes first.
 
-    Groups share a rank if their quartile ranges overlap or their medians differ by less than 5 %.
+    A group has the same rank as a better group if the quartile ranges overlap or the medians differ
+    by less than 5 %. A group whose summary is None has no rank.
     """
     ranks: dict[str, str] = {}
     leader: GroupSummary | None = None
@@ -120,10 +121,10 @@ def page_count(groups: int, size: int) -> int:
 
 @dataclass(frozen=True)
 class InView:
-    """Store the `groups` on the page.
+    """Store the groups on one page of a comparison.
 
-    `comparison` contains all groups. A comparison of hosts contains only the hosts on the page.
-    `matches`: number of groups that match the search. `ranks`: by group ID, over all pages.
+    `comparison`: all groups; if groups are hosts, only the hosts on the page. `total`, `matches`:
+    number of all groups, and of groups that match the search. `ranks`: by group ID, over all pages.
     """
 
     comparison: Comparison
@@ -145,6 +146,6 @@ def in_view(comparison: Comparison, view: GroupView) -> InView:
 
 
 def drawable(groups: tuple[Group, ...]) -> tuple[Group, ...]:
-    """Return the first groups with at most `MOST_BARS` bars in total, but at least one group."""
+    """Return the first groups that fit in a chart of `MOST_BARS` bars, but at least one group."""
     bars = accumulate(len(group.values) for group in groups)
     return groups[: max(1, sum(count <= MOST_BARS for count in bars))]

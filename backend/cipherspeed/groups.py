@@ -12,14 +12,14 @@ from cipherspeed.naming import UNKNOWN_KEY
 from cipherspeed.reference_profile import PROFILE
 
 FEW_VOTES = 5
-"""Low-confidence results are counted in groups of up to this number of results."""
+"""Maximum number of results in a group for which low-confidence results are counted."""
 
 
 class GroupSummary(NamedTuple):
     """Summarise `n` results of a cipher in a group, in the unit of the metric.
 
-    `low`, `high`: interval that contains the median with a probability of at least 95 %. None for
-    fewer than six results.
+    `low`, `high`: confidence interval of the median (at least 95 %), or None for fewer than six
+    results.
     """
 
     median: float
@@ -33,19 +33,20 @@ class GroupSummary(NamedTuple):
 
 
 def interpolated(n: int, fraction: float, below: float, above: float) -> float:
-    """Interpolate linearly between two neighbouring results, like PostgreSQL's percentile_cont.
+    """Interpolate linearly between two sorted results, like PostgreSQL's percentile_cont.
 
-    `n`: number of all results. `fraction`: for example 0.25 for the first quartile.
+    `n`: number of all results. `fraction`: for example 0.25 for the first quartile. `below`,
+    `above`: the neighbouring results of the quantile.
     """
     rank = fraction * (n - 1)
     return below + (above - below) * (rank - int(rank))
 
 
 class Ratio(NamedTuple):
-    """Divide the results of a group by the reference, over `n` hosts.
+    """Store the ratio of a group's results to the reference's results, for `n` hosts.
 
-    `low`, `high`: interval that contains the ratio with a probability of at least 95 %, or None.
-    `tool_changed`: a change to the tool, not to the cipher, can explain the ratio.
+    `low`, `high`: confidence interval of the ratio (at least 95 %), or None. `tool_changed`: a
+    change to `openssl speed`, instead of the cipher, can explain the ratio.
     """
 
     ratio: float
@@ -62,10 +63,11 @@ class Ratio(NamedTuple):
 
 
 def ratio_of_medians(group: GroupSummary, reference: GroupSummary, *, exact: bool) -> Ratio | None:
-    """Return the ratio of medians of different hosts, or None unless all results are positive.
+    """Return the median of a group divided by the median of a reference with different hosts.
 
-    MOVER combines the intervals on a logarithmic scale (Zou and Donner, Statistics in Medicine 27,
-    2008, 1693-1702). `exact`: the reference is one host, whose median has no margin.
+    Return None if a result is zero or negative. MOVER combines the confidence intervals on a
+    logarithmic scale (Zou and Donner, Statistics in Medicine 27, 2008, 1693-1702). `exact`: the
+    reference is one host, whose median has no margin of error.
     """
     if min(group.minimum, reference.minimum) <= 0:
         return None
@@ -109,11 +111,11 @@ def group_title(label: str, split_label: str) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Store the results of a group. All mappings are by cipher.
+    """Store the results of a group of hosts. The keys of all mappings are ciphers.
 
-    `uncertainty`: median factor of the hosts. `families`: baselines that are the only baseline of
-    some hosts. `doubtful`: number of low-confidence results (see `FEW_VOTES`). `ratios`: empty for
-    the reference.
+    `uncertainty`: median of the uncertainty factors of the hosts. `families`: baseline families
+    that are the only measured family of some hosts. `doubtful`: number of low-confidence results
+    (see `FEW_VOTES`). `ratios`: empty for the reference.
     """
 
     key: str
@@ -139,7 +141,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Reference:
-    """Identify the group or host whose result is the divisor. No result: `label` is None."""
+    """Identify the group or host by whose results other results are divided.
+
+    `label`: None if the reference has no results.
+    """
 
     key: str
     label: str | None
@@ -188,7 +193,7 @@ def group_order(key: str, label: str) -> tuple[bool, object, str]:
 
 
 GroupKey = tuple[str, str]
-"""Key of a group, and key of the part of a split group (empty without a split)."""
+"""Keys of a group for `group_by` and `split_by`, such as ("debian", "kvm") or ("debian", "")."""
 
 
 def reference_among(groups: Iterable[Group], key: str) -> Reference:
@@ -196,7 +201,7 @@ def reference_among(groups: Iterable[Group], key: str) -> Reference:
 
 
 def relative(groups: Iterable[Group], reference: Reference) -> list[Group]:
-    """Add to each group the ratios to the reference in the same split."""
+    """Add to each group the ratios to the reference group with the same `split_key`."""
     groups = list(groups)
     bases = {group.split_key: group.values for group in groups if group.key == reference.key}
     return [
@@ -257,7 +262,7 @@ def comparison_of(
 
 
 def answer(comparison: Comparison) -> dict[str, Any]:
-    """Return the JSON for the API and charts, which `compare.serializers` describes."""
+    """Return the comparison as JSON for the API and the charts (see `compare.serializers`)."""
     document: dict[str, Any] = {
         "tool": comparison.tool,
         "group_by": comparison.group_by,

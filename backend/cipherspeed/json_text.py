@@ -1,4 +1,4 @@
-"""Parse JSON; reject JSON that Python's `json` accepts but PostgreSQL cannot store."""
+"""Parse JSON. Reject values that Python accepts but PostgreSQL cannot store."""
 
 import json
 import math
@@ -12,7 +12,7 @@ MAX_DEPTH = 64
 
 
 class JsonError(ValueError):
-    """Report invalid or unsupported JSON. `place`: dotted path of the error."""
+    """Report invalid or unsupported JSON. `place`: path of the value, such as "host.name"."""
 
     def __init__(self, message: str, place: str = "", at: str = "") -> None:
         where = f" at {at or place}" if at or place else ""
@@ -21,7 +21,7 @@ class JsonError(ValueError):
 
 
 class _Refused:
-    """Replace a rejected value until the path of the value is known."""
+    """Mark a value as invalid. At this point, the parser does not know the path of the value."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -30,8 +30,8 @@ class _Refused:
 def parse_json(body: bytes) -> Any:
     """Parse JSON in UTF-8.
 
-    Raise `JsonError` for text that is not UTF-8 or not JSON, NaN, numbers that exceed a double,
-    duplicate members, NUL characters, lone surrogates, and more than `MAX_DEPTH` levels.
+    Raise `JsonError` for invalid UTF-8, invalid JSON, NaN, numbers too large for a double,
+    duplicate members, NUL characters, unpaired surrogates, or more than `MAX_DEPTH` levels.
     """
     try:
         value = json.loads(

@@ -16,7 +16,7 @@ class Label:
 
 
 def slug(text: str) -> str:
-    """Return a key for URLs, such as "intel-core-i7-3770"."""
+    """Return a key for URLs, such as "intel-core-i7-3770" for "Intel Core i7-3770"."""
     folded = unicodedata.normalize("NFKD", text.lower()).replace("+", " plus ")
     key = re.sub(r"[^a-z0-9.]+", "-", folded.encode("ascii", "ignore").decode()).strip("-.")
     complete = all(character.isascii() for character in folded if character.isalnum())
@@ -33,7 +33,7 @@ def label(text: str | None, unknown: str) -> Label:
 
 
 def tags_by_key(tags: Iterable[str]) -> dict[str, list[str]]:
-    """Return the values of tags (KEY:VALUE) by key."""
+    """Group tags (KEY:VALUE) by key, such as {"dc": ["fra", "ams"]} for "dc:fra" and "dc:ams"."""
     names: dict[str, list[str]] = {}
     for tag in tags:
         key, _, value = tag.partition(":")

@@ -1,6 +1,6 @@
 """Assign a colour to each cipher. A cipher has the same colour in every chart.
 
-`COLOURS` contains the colours on white in `frontend/src/palette.css`, for exports.
+`COLOURS` contains the same colours as `frontend/src/palette.css`, for exported charts.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Family:
-    """Group ciphers that share a hue. `key`: name of the hue in the style sheet."""
+    """Define ciphers that share a hue. `key`: name of the hue in the style sheet."""
 
     key: str
     label: str
@@ -42,7 +42,7 @@ def family(cipher: str) -> Family:
 
 
 def colour_slot(cipher: str) -> str:
-    """Return the name of the colour in the style sheet, such as "aes-gcm-3" (256 bits)."""
+    """Return the name of the colour in the style sheet, such as "aes-gcm-3" for 256-bit AES-GCM."""
     size = _KEY_SIZE.search(cipher)
     return f"{family(cipher).key}-{_STEPS[size[1]] if size else 2}"
 
@@ -53,7 +53,10 @@ def cipher_order(cipher: str) -> tuple[int, int, str]:
 
 
 def short_names(ciphers: Iterable[str]) -> Mapping[str, str]:
-    """Map ciphers to names without "@openssh.com", unless two short names would be equal."""
+    """Return the name of each cipher without "@openssh.com", by full name.
+
+    If two ciphers would have the same short name, both keep the full name.
+    """
     names = {cipher: cipher.partition("@")[0] or cipher for cipher in ciphers}
     seen = Counter(names.values())
     return {cipher: short if seen[short] == 1 else cipher for cipher, short in names.items()}

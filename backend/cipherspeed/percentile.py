@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Standing:
-    """Compare a host with `others`, the number of other hosts.
+    """Compare the speed of a host with the speed of other hosts.
 
-    percentile = 100 * (beaten + tied / 2) / others. `beaten`: number of slower hosts. `rank`: 1 is
-    the best; tied hosts share the better rank.
+    percentile = 100 * (beaten + tied / 2) / others. `beaten`: number of slower hosts. `tied`:
+    number of equally fast hosts. `others`: number of other hosts. `rank`: 1 for the fastest host.
     """
 
     percentile: float

@@ -1,7 +1,8 @@
 """Recommend ssh ciphers for connections (docs/method.md, section 7).
 
-A pair of hosts is one connection, from client to server. A single host is a connection to an
-identical host. A group is one such connection for each host.
+For a client and a server, consider the connection from client to server. For a single host,
+consider a connection to an identical host. For a group, consider one connection for each host, to
+an identical host.
 """
 
 import math
@@ -26,35 +27,35 @@ from cipherspeed.summary import MEDIAN_TO_MEAN, NOISY_MINIMUM_TRIES, NOISY_SPREA
 from cipherspeed.types import Method
 
 SMALLEST_NOISE = 0.01
-"""Minimum noise of a series, as a fraction: the usual difference between two series."""
+"""Minimum noise of a median, as a fraction."""
 
 LARGEST_NOISE = 0.9
 
 LARGEST_MARGIN = NOISY_SPREAD
-"""Maximum noise in the test for ties. A tied cipher is thus at most a tenth slower."""
+"""Maximum noise for the test of ties, as a fraction. Tied ciphers differ by at most a tenth."""
 
 LINKS: Mapping[str, float] = {"1 GbE": 1e9, "2.5 GbE": 2.5e9, "10 GbE": 10e9, "25 GbE": 25e9}
-"""Bits per second by name."""
+"""Bit rates of network links in bits per second, by name."""
 
 PAYLOAD_OF_FRAME = 1448 / 1538
-"""Share of an Ethernet frame that is TCP payload (IEEE 802.3, RFC 7323).
+"""Fraction of an Ethernet frame that is TCP payload (IEEE 802.3, RFC 7323).
 
-Payload: MTU of 1500 bytes less 52 bytes of IPv4 and TCP headers with timestamps. Frame: 1500
-bytes plus 14 for the header, 4 checksum, 8 preamble and 12 gap.
+Payload: MTU of 1500 bytes minus 52 bytes for IPv4 and TCP headers with timestamps. Frame: 1500
+bytes plus header (14 bytes), checksum (4), preamble (8) and interpacket gap (12).
 """
 
 NAMED_AT_MOST = 3
 NOT_MEASURED = "not measured"
-"""Beginning of the reason for excluding a cipher that could be ranked if it were measured."""
+"""Prefix of the reason if a cipher has no rank only because the cipher was not measured."""
 
 
 def link_payload(bits_per_second: float) -> float:
-    """Return the TCP payload of an Ethernet link in bytes per second."""
+    """Return the maximum TCP throughput of an Ethernet link in bytes per second."""
     return bits_per_second / 8 * PAYLOAD_OF_FRAME
 
 
 class Speed(NamedTuple):
-    """Store a median, bounds for ties and bounds due to noise, in bytes per second."""
+    """Store the median speed of a cipher, and bounds of the median, in bytes per second."""
 
     median: float
     low: float  # for ties
@@ -64,12 +65,18 @@ class Speed(NamedTuple):
 
 
 def slowest(speeds: Iterable[Speed], payload: float = math.inf) -> Speed:
-    """Return the smallest of the speeds and the payload, for the median and for each bound."""
+    """Return the minimum of the speeds and the payload of the link, in bytes per second.
+
+    The minimum is computed separately for the median and for each bound.
+    """
     return Speed(*(min(*column, payload) for column in zip(*speeds, strict=True)))
 
 
 def mean_speed(speeds: Sequence[Speed]) -> Speed:
-    """Return the geometric mean. Errors are independent, so the squares of relative errors add."""
+    """Return the geometric mean of the speeds.
+
+    The errors are assumed to be independent: the squares of the relative errors are added.
+    """
     if len(speeds) == 1:
         return speeds[0]
     median = geometric_mean([speed.median for speed in speeds])
@@ -83,10 +90,10 @@ def mean_speed(speeds: Sequence[Speed]) -> Speed:
 
 @dataclass(frozen=True)
 class Rate:
-    """Store the result of a cipher in a run, on a host that is both client and server.
+    """Store the result of a cipher in one run. The host was both client and server.
 
-    `median`: bytes per second. `spread`: a fraction. `cpu_seconds_per_gb`: of client and server.
-    `conditions`: disturbances of the run, as text.
+    `median`: bytes per second. `spread`: a fraction. `cpu_seconds_per_gb`: client plus server.
+    `conditions`: descriptions of disturbances during the run.
     """
 
     cipher: str
@@ -101,9 +108,10 @@ class Rate:
 
     @property
     def noise(self) -> float:
-        """Return twice the standard error of the median: 2 * 1.2533 * s / sqrt(n), a fraction.
+        """Return twice the standard error of the median: 2 * 1.2533 * s / sqrt(n), as a fraction.
 
-        Limits: 1 % and 90 %. For fewer than three tries, whose spread is unknown, return 5 %.
+        s is the spread and n the number of tries. The result is at least 1 % and at most 90 %. For
+        fewer than three tries, the spread is unknown, and the result is 5 %.
         """
         if self.n < NOISY_MINIMUM_TRIES:
             return LARGEST_MARGIN
@@ -128,10 +136,10 @@ class Rate:
 
 @dataclass(frozen=True)
 class MeasuredHost:
-    """Store the results of a host and its OpenSSH in one environment.
+    """Store the results and the OpenSSH versions of a host in one environment.
 
-    `client`, `server`: output of `ssh -V`. `not_offered`: ciphers that a run reports as missing.
-    `acceleration`, `advice`: AES verdict of the latest run.
+    `client`, `server`: output of `ssh -V`. `not_offered`: ciphers that ssh or sshd did not offer.
+    `acceleration`, `advice`: AES verdict of the latest run, and advice to the user.
     """
 
     id: int
@@ -153,13 +161,14 @@ class MeasuredHost:
         }
 
     def by(self, method: Method | None) -> dict[str, Rate]:
-        """Return the rates by cipher. Rates of different methods are not comparable."""
+        """Return the rates that were measured with this method, by cipher."""
         return self._by_method[method] if method else {}
 
     def has(self, cipher: Cipher, release: str | None) -> bool:
-        """Return whether a release of ssh or sshd supports the cipher.
+        """Return whether ssh or sshd of a release supports the cipher.
 
-        A measured cipher is supported. An unknown release supports only measured ciphers.
+        A cipher is supported if the host measured the cipher. If the release is unknown, no other
+        cipher is supported.
         """
         if any(cipher.name in rates for rates in self._by_method.values()):
             return True
@@ -170,15 +179,16 @@ class MeasuredHost:
 
 
 Connection = tuple[MeasuredHost, MeasuredHost]
-"""Client and server. A host can be both."""
+"""Client and server of an ssh connection. Both can be the same host."""
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Divide the speed of a cipher by the speed of `over` (None: the default of each host).
+    """Compare the speed of a cipher with the speed of the cipher `over`.
 
-    `lowest`, `highest`: bounds due to noise. `hosts`: number of hosts with both speeds.
-    `slower_on`: names of the hosts that lose more than the noise.
+    `over`: None means the default cipher of each host. `lowest`, `highest`: bounds of the ratio due
+    to noise. `hosts`: number of hosts that measured both ciphers. `slower_on`: names of hosts on
+    which the first cipher is slower by more than the noise.
     """
 
     over: str | None
@@ -207,7 +217,10 @@ def compared(
     pairs: Sequence[tuple[str, Speed, Speed]],
     cpu_saved: float | None = None,
 ) -> Gain:
-    """Return the gain of each host's first speed over its second."""
+    """Return the gain of the first speed over the second speed, as a mean over all hosts.
+
+    `pairs`: (host name, first speed, second speed).
+    """
     if all(then is today for _, then, today in pairs):
         return Gain(over, 1.0, 1.0, 1.0, len(pairs), cpu_seconds_saved_per_gb=cpu_saved)
     then = mean_speed([then for _, then, _ in pairs])
@@ -252,7 +265,10 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Loss:
-    """Compare a host's best cipher with the cipher of the group, in bytes per second."""
+    """Compare the best cipher for a single host with the recommended cipher for the group.
+
+    Rates are in bytes per second.
+    """
 
     host: MeasuredHost
     own_best: str
@@ -261,7 +277,10 @@ class Loss:
 
     @property
     def loss(self) -> float:
-        """Return a fraction, negative if the host's best cipher is slower but more secure."""
+        """Return the speed that the host loses with the recommended cipher, as a fraction.
+
+        The result is negative if the best cipher for the host is slower but more secure.
+        """
         return 1 - self.common_rate / self.own_best_rate
 
 
@@ -299,9 +318,10 @@ class Recommendation:
 def recommend(
     connections: Sequence[Connection], policy: Policy, link: float | None = None
 ) -> Recommendation:
-    """Rank the ciphers that the policy allows and that every host supports and has measured.
+    """Rank the ciphers that the policy allows and that all hosts support and have measured.
 
-    The method that ranks more ciphers is used. `link`: bits per second between client and server.
+    Of the two ssh methods, use the method with more ranked ciphers. `link`: bits per second of the
+    network between client and server, or None for no limit.
     """
     if not connections:
         return Recommendation()
@@ -360,7 +380,10 @@ class _Ranking:
 
     @cached_property
     def _speeds(self) -> list[dict[str, Speed]]:
-        """Return, for each connection, the speed of each cipher that both ends measured."""
+        """Return the speed of each cipher, with one mapping for each connection.
+
+        A mapping contains only the ciphers that both client and server measured.
+        """
         return [
             {
                 name: slowest((rate.speed, theirs[name].speed), self.payload)
@@ -410,7 +433,7 @@ class _Ranking:
 
     @cached_property
     def reasons(self) -> dict[str, str]:
-        """Return the reason for each cipher without a rank. Omit ciphers that no host supports."""
+        """Return why a cipher has no rank, by cipher. Omit ciphers that no host supports."""
         known = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
         reasons = {cipher.name: self._reason_against(cipher) for cipher in known}
         measured = {name for client, _ in self.connections for name in client.by(self.method)}

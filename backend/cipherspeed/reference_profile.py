@@ -6,9 +6,9 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class ReferenceProfile:
-    """Store the level a(f) of the reference host in bytes per second, by tool and family.
+    """Store the levels a(f) of the reference host in bytes per second.
 
-    `made_from`: source of the levels, by tool.
+    `levels`: by tool and baseline family f. `made_from`: source of the levels, by tool.
     """
 
     name: str

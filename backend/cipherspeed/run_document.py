@@ -15,11 +15,11 @@ from cipherspeed.types import (
 SCHEMA = "ciphermark/run/1"
 
 TIMES_OF_IMPORT = "import"
-"""Value of `times_of` if the document contains the time of the import, not of the run."""
+"""Value of `times_of` if the dates in the document are dates of the import, not of the run."""
 
 
 class DocumentRejected(ValueError):
-    """Reject a document that matches the schema but is inconsistent. Users see the message."""
+    """Report a document that matches the schema but contradicts itself. Users see the message."""
 
 
 def _time(text: str | None, field: str) -> datetime | None:
@@ -84,10 +84,10 @@ def _check_measurements(measurements: tuple[Measurement, ...]) -> None:
 
 
 def parse_run_document(raw: Mapping[str, Any]) -> RunDocument:
-    """Convert a document that matches the schema.
+    """Convert JSON that matches the schema of run documents.
 
-    Raise `DocumentRejected` if the run ends before the start, repeats a series, or measured another
-    cipher than requested.
+    Raise `DocumentRejected` for contradictions. Examples: the run ends before the start, a series
+    occurs twice, or ssh negotiated another cipher than the requested cipher.
     """
     dated = raw.get("times_of") != TIMES_OF_IMPORT
     started_at = _time(raw["started_at"] if dated else None, "started_at")

@@ -8,11 +8,11 @@ WIDTH = 78
 LONGEST = 900
 """Maximum length of a comment in bytes.
 
-Old OpenSSH reads 1024 bytes at a time and parses the rest of a longer comment as a setting.
+Old OpenSSH releases read 1024 bytes of a line, and parse the rest of a longer comment as a setting.
 """
 
 MOST_NAMES = 4
-"""Maximum number of names in a Host line. A name has up to 200 characters."""
+"""Maximum number of names in a `Host` line, to limit the length of the line."""
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 
@@ -25,7 +25,10 @@ CLIENT_DECIDES = (
 def ssh_config(
     order: Sequence[RankedCipher], header: Iterable[str], server: Sequence[str] | None = None
 ) -> str:
-    """Return lines for ~/.ssh/config. `server`: names of the server; None for every server."""
+    """Return text for ~/.ssh/config.
+
+    `server`: names of the server for the `Host` line. None means every server.
+    """
     patterns = ["*"] if server is None else _patterns(server)
     scope = "This applies only to these names. Add any other name or address that you use with ssh."
     if patterns == ["*"]:

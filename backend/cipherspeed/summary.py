@@ -11,14 +11,14 @@ MAD_TO_SIGMA = 1.4826
 """Standard deviation of a normal distribution divided by the median absolute deviation."""
 
 MEDIAN_TO_MEAN = 1.2533
-"""Standard error of a median / standard error of a mean, of normal values: sqrt(pi / 2)."""
+"""Standard error of the median / standard error of the mean, for normal values: sqrt(pi / 2)."""
 
 NOISY_SPREAD = 0.05
 NOISY_MINIMUM_TRIES = 3
 
 
 class SeriesSummary(NamedTuple):
-    """Summarise the tries of a series: rates in bytes per second, `spread` as a fraction."""
+    """Summarise the tries of a series. Rates are in bytes per second. `spread` is a fraction."""
 
     median: float
     minimum: float
@@ -69,14 +69,14 @@ def summarise(throughputs: Sequence[float]) -> SeriesSummary:
 BYTES_PER_GB = 1e9
 
 MEASURABLE_SECONDS = 1e-6
-"""Shortest CPU time that operating systems report. Shorter times are ignored."""
+"""Minimum CPU seconds of a try. Operating systems cannot measure shorter times."""
 
 
 def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] | None:
-    """Return the median CPU seconds of client and server for 10^9 bytes, and the spread.
+    """Return the median and the spread of the CPU seconds for 10^9 bytes, client plus server.
 
-    Return None if no try measured both ends. The spread (a fraction) is None for fewer than three
-    tries.
+    The spread is a fraction, or None for fewer than three tries. Return None if no try has the CPU
+    time of both client and server.
     """
     costs = []
     for sample in samples:
@@ -92,10 +92,13 @@ def cpu_seconds_per_gb(samples: Iterable[Sample]) -> tuple[float, float | None] 
 
 
 BEYOND_MEMORY = 100e9
-"""Limit in bytes per second and thread, above the memory bandwidth of a core (20e9 in 2026)."""
+"""Highest plausible rate of a thread in bytes per second.
+
+The rate exceeds the memory bandwidth of a core (20e9 in 2026).
+"""
 
 BEYOND_A_CHAIN = 10e9
-"""Limit in bytes per second and thread for ciphers that are sequential or not accelerated.
+"""Highest plausible rate of a thread for sequential or slow ciphers, in bytes per second.
 
 Example: AES-128-CBC takes 10 rounds of 3 cycles for 16 bytes, or 3.2e9 bytes per second at 6 GHz.
 """
@@ -107,7 +110,7 @@ _CHAINED = re.compile(
 
 @lru_cache(maxsize=4096)
 def highest_plausible(threads: int = 1, *, cipher: str = "", decrypt: bool = False) -> float:
-    """Return the highest plausible rate in bytes per second."""
+    """Return the highest plausible rate of a cipher in bytes per second."""
     # CBC encrypts in sequence, but decrypts in parallel.
     chained = not decrypt and _CHAINED.search(cipher) is not None
     return (BEYOND_A_CHAIN if chained else BEYOND_MEMORY) * threads

@@ -21,10 +21,10 @@ class Source:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """Describe a change to the rates that `openssl speed` reports.
+    """Describe a change to `openssl speed` that affects the reported rates.
 
-    `since`: first release with the change by release series, such as {"3.0": "3.0.16"}. All newer
-    release series include the change. `modes`: affected cipher modes.
+    `since`: first changed release of each release series, such as {"3.0": "3.0.16"}. Newer release
+    series include the change. `modes`: affected cipher modes.
     """
 
     id: str
@@ -38,7 +38,7 @@ class ToolChange:
         return not self.modes.isdisjoint(cipher.lower().split("-"))
 
     def in_release(self, version_text: str) -> bool | None:
-        """Return whether a release has the change. None if unknown, for example for LibreSSL."""
+        """Return whether a release includes the change, or None if unknown (LibreSSL)."""
         release = openssl_release(version_text) or ""
         series = openssl_series(version_text)
         match = re.match(r"OpenSSL (\d[\d.]*[a-z]*)", release)
@@ -66,7 +66,7 @@ def tool_changes() -> tuple[ToolChange, ...]:
 
 
 ToolState = tuple[bool | None, ...]
-"""Whether a release has each change that can affect a cipher. None if unknown."""
+"""Whether a release includes each change that can affect a cipher. None means unknown."""
 
 
 @lru_cache(4096)
@@ -77,13 +77,16 @@ def tool_state(version_text: str, cipher: str) -> ToolState:
 
 
 def differ(first: Iterable[ToolState], second: Iterable[ToolState]) -> bool:
-    """Return whether the tool measured the two sides differently. Ignore unknown states."""
+    """Return whether two sets of results were measured with different states of `openssl speed`.
+
+    A state that contains None (unknown) is ignored.
+    """
     known, other = ({state for state in side if None not in state} for side in (first, second))
     return bool(known and other) and known != other
 
 
 def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolChange, ...]:
-    """Return the changes that exactly one of the two releases has.
+    """Return the changes that affect a cipher and that only one of the two releases includes.
 
     Versions are texts such as "OpenSSL 3.0.15 3 Sep 2024" or "OpenSSL 3.0.15", in either order.
     """
@@ -97,7 +100,10 @@ def breaks_between(version_a: str, version_b: str, cipher: str) -> tuple[ToolCha
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """Locate a change of the tool. `index`: first run with release `after`."""
+    """Describe where `openssl speed` changed in a sequence of runs.
+
+    `index`: index of the first run with release `after`. `before`: release of the earlier runs.
+    """
 
     index: int
     before: str
@@ -113,7 +119,10 @@ class ToolBreak:
 
 
 def find_breaks(releases: Sequence[str], cipher: str) -> Iterator[ToolBreak]:
-    """Yield the changes between runs, oldest run first. Skip unknown releases (LibreSSL)."""
+    """Yield the changes to `openssl speed` between consecutive runs.
+
+    `releases`: release in each run, oldest run first. Unknown releases (LibreSSL) are ignored.
+    """
     before: str | None = None
     for index, after in enumerate(releases):
         if not tool_state(after, cipher) or None in tool_state(after, cipher):

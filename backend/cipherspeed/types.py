@@ -13,10 +13,10 @@ Acceleration = Literal["default", "masked"]
 
 # Frequent objects are named tuples, which are several times as fast as frozen dataclasses.
 class Sample(NamedTuple):
-    """Represent one try.
+    """Store one try of a series, such as one ssh transfer.
 
-    A try of the agent has `bytes` and `seconds`. Imported and published rates have only
-    `bytes_per_second`. CPU seconds cover only `bytes`, without connection setup.
+    The agent reports `bytes` and `seconds`. Imported and published tries can have only
+    `bytes_per_second`. CPU seconds do not include connection setup.
     """
 
     bytes: int | None = None
@@ -25,11 +25,14 @@ class Sample(NamedTuple):
     client_cpu_seconds: float | None = None
     server_cpu_seconds: float | None = None
     implausible: str | None = None
-    """Reason why the rate is implausible."""
+    """Reason why the rate is implausible, or None."""
 
 
 class Series(NamedTuple):
-    """Identify a configuration. Fields that do not apply to the tool have the default value."""
+    """Identify a configuration: a tool, a cipher and all settings.
+
+    Settings that do not apply to the tool have the default value.
+    """
 
     tool: Tool
     cipher: str
@@ -59,7 +62,7 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """Identify a host. `machine_id` is a SHA-256."""
+    """Identify a host. `machine_id`: SHA-256 of the operating system's machine ID, in hex."""
 
     name: str
     machine_id: str | None = None
@@ -67,7 +70,10 @@ class HostIdentity:
 
 @dataclass(frozen=True)
 class RunDocument:
-    """Represent one execution of the agent. Imported and published results may lack times."""
+    """Store a parsed run document.
+
+    `started_at`, `finished_at`: None if an imported or published result has no date.
+    """
 
     run_id: UUID
     agent_name: str

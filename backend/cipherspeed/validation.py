@@ -36,13 +36,16 @@ REQUIREMENTS = {
 }
 
 DESCENDING = ("properties", "items", "additionalProperties")
-"""Schema keywords that contain schemas of nested values."""
+"""JSON Schema keywords that contain the schemas of members and items."""
 
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
-"""Earliest accepted date. Earlier dates come from clocks that were never set."""
+"""Earliest accepted date. A run has an earlier date if the clock of the host was never set."""
 
 CLOCK_TOLERANCE = timedelta(days=1)
-"""Tolerated clock error. A run in the distant future would remain a host's latest run."""
+"""Tolerated error of the host's clock.
+
+A run that is dated too far in the future would remain the latest run of the host.
+"""
 
 Schema = dict[str, Any]
 Path = tuple[str, ...]

@@ -35,7 +35,7 @@ Get = TypeVar("Get", bound=Callable[..., Any])
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MOST_ROWS = 50_000
-"""Maximum number of rows in a workbook, which is built during the request."""
+"""Maximum number of measurements in a workbook. The client waits until the workbook is written."""
 
 
 class CsvForm(ParameterForm):
@@ -57,10 +57,10 @@ class MeasurementCsvForm(MeasurementFileForm, CsvForm):
 
 
 class FileView(ApiView):
-    """Return a file of a fixed type, regardless of the Accept header."""
+    """Return a file. The type of the file does not depend on the Accept header."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Choose the first renderer, so that clients that accept only CSV also receive errors."""
+        """Ignore the Accept header: a client that accepts only CSV receives errors as JSON."""
         return super().perform_content_negotiation(request, force=True)
 
     def handle_exception(self, exc: Exception) -> Any:
@@ -93,7 +93,7 @@ class ComparisonCsv(FileView):
 
     @_file("comparison_csv", "text/csv")
     def get(self, request: Request) -> HttpResponseBase:
-        """Export the comparison as CSV with one row per group and cipher."""
+        """Export the comparison as CSV, with one row per group and cipher."""
         query = self.form.query
         comparison = self.form.view.filtered(compare(query))
         lines = comparison_csv(query, comparison, excel=self.form.given.get("excel", False))
@@ -105,7 +105,7 @@ class ComparisonXlsx(FileView):
 
     @_file("comparison_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
-        """Export the comparison as a workbook with chart, measurements, hosts and method."""
+        """Export the comparison as an Excel workbook with its measurements, hosts and method."""
         query, view = self.form.query, self.form.view
         with analytics():
             comparison = view.filtered(compare(query))
@@ -136,7 +136,10 @@ class MeasurementsXlsx(FileView):
 
     @_file("measurements_xlsx", XLSX_TYPE)
     def get(self, request: Request) -> HttpResponseBase:
-        """Export up to 50,000 measurements as a workbook with comparison, hosts and method."""
+        """Export at most 50,000 measurements as an Excel workbook.
+
+        The workbook also contains the comparison, the hosts and the method.
+        """
         query, view, comparison = self.form.query, GroupView(), None
         runs, results = chosen_measurements(self.form)
         keys = results.filter(run__in=runs.values("pk")).values_list("run_id", "series_id")
@@ -148,7 +151,7 @@ class MeasurementsXlsx(FileView):
 
 
 def _parameters(request: Request, page: str) -> tuple[list[tuple[str, str]], str, str]:
-    """Return the parameters, the URL of the site, and the URL of the matching page."""
+    """Return the request parameters, the URL of the site, and the URL of `page`."""
     params, site = request.query_params, request.build_absolute_uri(reverse("compare"))
     named = [(name, ", ".join(values)) for name, values in params.lists() if any(values)]
     return named, site, f"{site}{page}?{params.urlencode()}"

@@ -1,7 +1,8 @@
-"""Query ClickHouse, whose tables lag PostgreSQL by a few seconds, instead of the DuckDB copies.
+"""Run the queries of comparisons in ClickHouse instead of DuckDB.
 
-Statements are written in DuckDB's SQL and translated by sqlglot. Of rows with equal keys,
-ReplacingMergeTree returns the row with the highest `version`, unless the row is marked `gone`.
+The tables in ClickHouse are updated a few seconds after PostgreSQL. sqlglot translates the
+statements from the DuckDB dialect. Of several rows with the same key, ReplacingMergeTree returns
+only the row with the highest `version`, or no row if `gone` is 1 in that row.
 """
 
 import logging
@@ -45,8 +46,8 @@ SETTINGS = {
     "max_ast_elements": 2**22,
     "max_expanded_ast_elements": 2**22,
 }
-"""Settings that make ClickHouse evaluate queries as DuckDB does. The last three raise size limits
-for queries with tens of thousands of host keys."""
+"""Settings that make ClickHouse evaluate queries as DuckDB does. The last three settings raise size
+limits for queries with tens of thousands of host IDs."""
 
 TYPES = {
     "INTEGER": "Int32",
@@ -87,9 +88,10 @@ STATE_SECONDS = 3600  # rewrite the state after this time even without changes, 
 
 
 def follow(rebuild: bool = False) -> None:
-    """Update ClickHouse with the runs that changed since the last call, or rebuild all tables.
+    """Write to ClickHouse all runs that changed since the last call.
 
-    Raise `AnalyticsUnavailable` while another process writes.
+    With `rebuild`, create all tables again and write all runs. Raise `AnalyticsUnavailable` while
+    another process writes to ClickHouse.
     """
     with client() as writer, Run.objects.snapshot(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(3100), pg_current_xact_id()::text")
@@ -112,7 +114,7 @@ def follow(rebuild: bool = False) -> None:
 class Step:
     """Write one update to the tables whose names begin with `prefix`.
 
-    `version` is the ID of the PostgreSQL transaction, which is higher in each later update.
+    `version`: ID of the current PostgreSQL transaction. Each later update has a higher version.
     """
 
     client: Client
@@ -187,7 +189,7 @@ _own = threading.local()
 
 @contextmanager
 def client() -> Iterator[Client]:
-    """Yield the connection of this thread; raise `AnalyticsUnavailable` if ClickHouse fails."""
+    """Yield this thread's ClickHouse client; raise `AnalyticsUnavailable` if ClickHouse fails."""
     url = settings.CIPHERMARK_ANALYTICS_URL
     try:
         if not hasattr(_own, "client"):
@@ -226,7 +228,7 @@ def analytics() -> Iterator[Session]:
 
 
 NUMBERS = "numbers"
-"""Type of a numeric parameter, whose value is inserted into the statement as a literal."""
+"""Type name of numeric parameters. Numeric values become literals in the SQL statement."""
 
 
 def _kind(value: Any) -> str:
@@ -238,7 +240,10 @@ def _kind(value: Any) -> str:
 
 @lru_cache(maxsize=1_000)  # a translation takes 10 ms
 def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = OF_PROGRAM) -> str:
-    """Translate DuckDB's SQL. `kinds` has the name and the ClickHouse type of each parameter."""
+    """Translate a statement from the DuckDB dialect to the ClickHouse dialect.
+
+    `kinds`: name and ClickHouse type of each parameter. `prefix`: prefix of the table names.
+    """
     tree, kind_of = parse_one(statement, read="duckdb"), dict(kinds)
     if isinstance(tree, exp.Create):
         tree.set("replace", True)
@@ -257,7 +262,10 @@ def translated(statement: str, kinds: frozenset[tuple[str, str]], prefix: str = 
 
 
 def _unnest_in_step(select: exp.Select) -> None:
-    """Unnest several lists in parallel, as DuckDB does; `arrayJoin` would return all pairs."""
+    """Rewrite a SELECT that unnests several lists.
+
+    DuckDB unnests the lists in parallel. ClickHouse's `arrayJoin` would return all combinations.
+    """
     lists = [node for column in select.expressions for node in column.find_all(exp.Explode)]
     if len(lists) < 2:
         return

@@ -1,6 +1,6 @@
-"""Compute comparisons in the analytics copy.
+"""Compute comparisons from the analytics copy, which is in DuckDB or ClickHouse.
 
-`tests/compare/comparison_reference.py` computes the same in plain Python.
+`tests/compare/comparison_reference.py` computes the same comparisons in plain Python.
 """
 
 from collections import defaultdict
@@ -41,13 +41,20 @@ from runs.models import DimensionValue, Host
 
 
 def compare(query: ComparisonQuery) -> Comparison:
-    """Compare the groups; raise `Unanswerable` if `split_by` has more than `MOST_SPLITS` values."""
+    """Compute the comparison that a query describes.
+
+    Raise `Unanswerable` if `split_by` has more than `MOST_SPLITS` values.
+    """
     with analytics() as db:
         return _compared(db, query)
 
 
 def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
-    """Compute a comparison. `hosts` restricts the groups, but not the totals of hosts."""
+    """Compute a comparison. `query.group_by` must be "host" if `hosts` is set.
+
+    `hosts`: primary keys of the hosts to summarise (default: all). The total numbers of hosts in
+    the comparison always include all hosts.
+    """
     check_splits(query)
     groups, reference = list(_groups(db, query, hosts)), None
     if query.relative_to is not None:
@@ -67,9 +74,10 @@ def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = Non
 
 
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
-    """Compute one page of a comparison; the reference host and pinned hosts begin each page.
+    """Compute the groups on one page of a comparison.
 
-    If each group is a host, summarise only the hosts on the page: there can be ten thousand hosts.
+    If each group is a host, the reference host and pinned hosts come first on each page. Without a
+    split, only the hosts on the page are summarised, because a site can have ten thousand hosts.
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
@@ -113,7 +121,10 @@ def _single(value: float | None) -> GroupSummary | None:
 
 
 def fastest_ciphers(query: ComparisonQuery) -> dict[str, int]:
-    """Count, by cipher, the hosts on which the cipher is fastest; requires `group_by` host."""
+    """Return the number of hosts on which each cipher is the fastest.
+
+    `query.group_by` must be "host".
+    """
     with analytics() as db:
         slots = counted(db, query).series.slots
         of_hosts = f"""
@@ -183,21 +194,23 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""Order statistics by group, split and slot, from which `cipherspeed.groups` interpolates.
+"""SQL for order statistics by group, split and slot. `cipherspeed.groups` computes the quartiles.
 
-The results at `rank` from either end bound the median with a probability of at least 95 %. Below
-six results, `rank` is 0: no result has this rank, and there is no interval.
+`values[rank]` and `values[n + 1 - rank]` are the limits of an interval that contains the median
+with a probability of at least 95 %. For fewer than six results, `rank` is 0 and the limits are
+NULL.
 
-By the sign test, the number of results below the median is binomial with mean n / 2. See David and
-Nagaraja, Order Statistics (2003), section 7.1. The normal approximation is conservative for every
-n.
+The number of results below the median has a binomial distribution with mean n / 2 (David and
+Nagaraja, Order Statistics (2003), section 7.1). The normal approximation of this distribution is
+conservative for every n.
 """
 
 
 class _Figure(NamedTuple):
     """Summarise the results of a cipher in a group.
 
-    `doubtful` counts low-confidence results; it is None above `FEW_VOTES` results.
+    `sources`: bit mask of `SOURCE_BITS`. `doubtful`: number of low-confidence results, or None for
+    more than `FEW_VOTES` results. `families`: baselines that are the only baseline of some hosts.
     """
 
     cipher: str
@@ -211,7 +224,10 @@ class _Figure(NamedTuple):
 def _figures(
     db: Session, source: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
-    """Return summaries by (g, s). `valued` is SQL for FROM: a table, and conditions if needed."""
+    """Return the summaries of all ciphers by (group, split).
+
+    `valued`: table name for the FROM clause, optionally followed by a WHERE clause.
+    """
     figures = defaultdict[tuple[Any, Any], list[_Figure]](list)
     for g, s, slot, n, *facts in db(_SUMMARIES.format(votes=valued), parameters):
         sources, doubtful, families, known, below, above, minimum, maximum, low, high, *at = facts
@@ -312,7 +328,10 @@ def _related(
 def _to_host(
     db: Session, query: ComparisonQuery, groups: list[Group], host: str
 ) -> tuple[list[Group], Reference]:
-    """Add ratios to the results of `host`, which the filters of the query do not restrict."""
+    """Divide the results of each group by the results of `host`.
+
+    The filters of the query, except `since` and `until`, do not apply to the results of `host`.
+    """
     alone = list(_groups(db, _alone(query, host)))
     base = alone[0].values if alone else {}
     related = [
@@ -331,7 +350,7 @@ def _alone(query: ComparisonQuery, host: str) -> ComparisonQuery:
 def _own_ratios(db: Session, query: ComparisonQuery) -> Mapping[GroupKey, Mapping[str, Ratio]]:
     """Divide each host's result by the result of the same host in the reference group.
 
-    Return summaries of these ratios by group and cipher.
+    Return the median ratio by (group key, split key) and cipher.
     """
     table = votes(db, query)
     ratios = f"""(

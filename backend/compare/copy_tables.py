@@ -1,7 +1,8 @@
-"""Define the tables of the analytics copy, and the SQL that fills the tables from PostgreSQL.
+"""Define the tables of the analytics copy, and the SQL that reads the rows from PostgreSQL.
 
-Thousands of runs measure the same set of series, so `series_of_set` stores each set once. A query
-first finds the sets with the requested series, and then the runs by `series_set`.
+A series is a configuration of a tool, such as a cipher with a block size. Thousands of runs measure
+the same set of series. `series_of_set` therefore stores each set only once. A query first selects
+the sets that contain the requested series, and then the runs by `series_set`.
 """
 
 from dataclasses import dataclass
@@ -18,24 +19,26 @@ DOUBTS = f"""(
             m.n >= {NOISY_MINIMUM_TRIES} AND m.cpu_seconds_per_gb_spread > {NOISY_SPREAD}, false
         )::int * {NOISY_CPU_COST}
     )::smallint"""
-"""SQL for the low-confidence bits of a measurement `m` in a run `r`: one bit for a disturbed run,
-and one for each noisy metric."""
+"""SQL expression for the low-confidence bits of measurement `m` in run `r`. `DISTURBED_RUN`: the
+run was disturbed. `NOISY`: the throughput is noisy. `NOISY_CPU_COST`: the CPU time is noisy."""
 
 
 UNDATED = -(2**62)
-"""Start of an undated run in microseconds of Unix time, earlier than any dated run."""
+"""Substitute for an unknown start time, in microseconds of Unix time. Earlier than any start
+time."""
 
 RUNS_BEYOND = 2**32
-"""Number greater than any primary key of a run. The start time multiplied by this number, plus the
-primary key, sorts runs by time and then by key."""
+"""Number greater than any primary key of a run. The expression start time * `RUNS_BEYOND` + primary
+key therefore sorts runs by start time, and by key if start times are equal."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Define a table of the copy; `columns` has DuckDB types by name.
+    """Define a table of the analytics copy.
 
-    `source` selects the rows for an array of keys. `missing`, for rows that several runs share,
-    selects the keys of the rows that the copy lacks.
+    `columns`: DuckDB type by column name. `source`: PostgreSQL query for the rows with the given
+    keys. `missing`: query for the keys of rows that the copy lacks. Only tables in `SHARED` need
+    `missing`.
     """
 
     name: str
@@ -51,7 +54,7 @@ class Table:
 
     @property
     def select(self) -> str:
-        """Return SQL that reads rows as one JSON array per column: fast, and exact for doubles."""
+        """Return SQL that reads each column as a JSON array: fast, and exact for doubles."""
         columns = ", ".join(f"coalesce(json_agg({name}), '[]')::text" for name in self.columns)
         return f"SELECT {columns} FROM ({self.source}) rows"  # noqa: S608 - constants
 
@@ -96,8 +99,8 @@ RUN = Table(
     """,  # noqa: S608 - constants
     key="id",
 )
-"""Visible runs. `started` is in microseconds of Unix time; `moment` sorts the latest run last.
-`series_set` is equal for runs with plausible results of the same series with the same negotiated
+"""Visible runs. `started`: microseconds of Unix time. `moment`: number that increases with the
+start time. `series_set`: hash of the series with a plausible result and of the negotiated
 algorithms."""
 
 RESULT = Table(
@@ -117,8 +120,7 @@ RESULT = Table(
     WHERE m.run_id = ANY(%s) AND m.median IS NOT NULL AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Plausible results of visible runs; `median` in bytes per second, `flags` with the bits of
-`DOUBTS`."""
+"""Plausible results of visible runs. `median`: bytes per second. `flags`: bits of `DOUBTS`."""
 
 LEVEL = Table(
     "level",
@@ -129,7 +131,7 @@ LEVEL = Table(
     WHERE b.run_id = ANY(%s) AND {COUNTED}
     """,  # noqa: S608 - constants
 )
-"""Baseline levels in bytes per second."""
+"""Throughput of the baseline families in each run, in bytes per second."""
 
 SPEED_INDEX = Table(
     "speed_index",
@@ -172,8 +174,9 @@ ENVIRONMENT = Table(
     SELECT DISTINCT environment FROM run WHERE environment NOT IN (SELECT id FROM environment)
     """,
 )
-"""A row per environment and tool. For ssh, the OpenSSL columns describe the library that ssh uses.
-Environments that are equal from the tool's point of view share `seen_as`."""
+"""One row per environment and tool. In rows for ssh, the OpenSSL columns describe the library that
+ssh uses. Environments have the same `seen_as` if they differ only in properties that do not affect
+the tool."""
 
 SERIES_OF_SET = Table(
     "series_of_set",
@@ -188,9 +191,9 @@ SERIES_OF_SET = Table(
     GROUP BY series_set
     """,
 )
-"""Series and negotiated algorithms of each set. `source` reads a set from one of the runs with this
-set, so the keys are primary keys of runs."""
+"""Series and negotiated algorithms of each set. `source` reads a set from any run that measured the
+set. The keys for `source` are therefore primary keys of runs."""
 
 OF_RUNS = (RESULT, LEVEL, SPEED_INDEX, RUN)
 SHARED = (ENVIRONMENT, SERIES_OF_SET)
-"""Tables with rows that several runs share. Rows are never changed or deleted."""
+"""Tables in which several runs refer to the same row. Rows are never changed or deleted."""

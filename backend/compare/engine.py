@@ -3,13 +3,15 @@
     with analytics() as db:
         rows = db("SELECT ... FROM result ...", {"tool": "ssh"})
 
-A process copies all results when it starts. An `analytics()` block first rereads the runs that
-changed, and then sees exactly the changes that were committed before the block began.
+A web process copies all results when it starts. Each `analytics()` block first reads the runs that
+changed since the last block. The block then sees exactly the data that were committed before the
+block began.
 
-Triggers log each changed run and its transaction ID in `runs_change`. Transactions do not commit in
-the order of their IDs, so a search for IDs above the highest ID seen would miss changes. The copy
-therefore remembers the PostgreSQL snapshot that it was read in. A change is new if its transaction
-is not visible in this snapshot (`pg_visible_in_snapshot`).
+Triggers insert each changed run, with the transaction ID, into the table `runs_change`. A search
+for transaction IDs above the highest ID in the copy would miss changes, because transactions do not
+commit in the order of their IDs. Each copy therefore stores the PostgreSQL snapshot from which the
+copy was read. A change is new if its transaction is not visible in this snapshot
+(`pg_visible_in_snapshot`).
 """
 
 import logging
@@ -40,17 +42,17 @@ logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 5.0  # a query waits this long for a copy that is being built
 
 USABLE_SECONDS = 24 * 3600
-"""Maximum time since the last update of a copy. An older copy is rebuilt, because later changes may
-have been deleted from the log."""
+"""Maximum time since the last update of a copy. An older copy is rebuilt, because entries of
+`runs_change` may have been deleted."""
 
 MOST_CHANGES = 20_000
-"""Number of changed runs above which the copy is rebuilt, because an update would be slower."""
+"""Maximum number of changed runs in an update. For more runs, a rebuild of the copy is faster."""
 
 RUNS_AT_ONCE = 1_000  # about 10 MB
 
 PACK_AFTER = 5_000
-"""Number of reread runs after which the copy is compacted. The deleted rows of these runs take up
-to 30 MB; compacting delays one query by 0.1 to 0.2 s."""
+"""Number of updated runs after which DuckDB compacts the copy. The deleted rows of these runs take
+up to 30 MB. Compacting delays one query by 0.1 to 0.2 s."""
 
 THREADS = 2  # the remaining cores serve uploads
 
@@ -60,7 +62,10 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass
 class Session:
-    """Execute statements in DuckDB's SQL; `kept` caches results for the session."""
+    """Execute SQL statements in the DuckDB dialect.
+
+    `kept`: cache for the duration of the session, such as names of temporary tables.
+    """
 
     execute: Callable[[str, Mapping[str, Any]], Rows]
     kept: dict[str, Any] = field(default_factory=dict)
@@ -81,10 +86,14 @@ SELECT pg_current_snapshot()::text, (
         AND pg_visible_in_snapshot(transaction_id, pg_current_snapshot())
 )
 """
-"""The database identity changes after a restore, which recreates `runs_change`, and after a
-failover, which begins a new WAL timeline and reuses the IDs of lost transactions. The last
-condition excludes restored rows, whose transaction IDs come from the database before the
-restore."""
+"""SQL for the current snapshot, the identity of the database, and the changed runs.
+
+The identity changes after a restore, which recreates `runs_change`. The identity also changes after
+a failover, which begins a new WAL timeline and reuses the IDs of lost transactions.
+
+The last condition excludes restored rows of `runs_change`, because their transaction IDs belong to
+the database before the restore.
+"""
 
 ALL_RUNS = f"SELECT r.id FROM runs_run r WHERE {COUNTED} ORDER BY r.id"  # noqa: S608 - constants
 
@@ -96,7 +105,10 @@ class Seen:
 
 
 def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[int] | None]:
-    """Return the current snapshot, and the changed runs (None: any run may have changed)."""
+    """Return the current snapshot, and the primary keys of the runs that changed since `seen`.
+
+    Return None instead of the keys if any run may have changed.
+    """
     cursor.execute(_CHANGES, {"seen": seen.snapshot if seen else None})
     snapshot, database, runs = cursor.fetchone()
     is_new = seen is None or seen.database != database
@@ -105,9 +117,10 @@ def changes_since(cursor: CursorWrapper, seen: Seen | None) -> tuple[Seen, list[
 
 @dataclass
 class Copy:
-    """Hold a DuckDB and the PostgreSQL snapshot that the DuckDB contains.
+    """Store a DuckDB database and the PostgreSQL snapshot `seen` that the database contains.
 
-    `followed_at`: Unix time of the last update. `unpacked`: runs reread since the last compaction.
+    `followed_at`: Unix time of the last update. `unpacked`: number of runs updated since the last
+    compaction.
     """
 
     duck: Duck
@@ -232,7 +245,10 @@ class Engine:
                     return _cursor_in_transaction(copy.duck)
 
     def _follow(self, copy: Copy) -> bool:
-        """Update the copy, or discard the copy and return False if a rebuild is necessary."""
+        """Update the copy, and return True.
+
+        If the copy must be rebuilt instead, discard the copy and return False.
+        """
         now = time.time()
         is_old = now - copy.followed_at > USABLE_SECONDS
         with connection.cursor() as cursor:
@@ -295,7 +311,7 @@ _current: ContextVar[Session | None] = ContextVar("_current", default=None)
 
 @contextmanager
 def analytics() -> Iterator[Session]:
-    """Open a session of queries, or join the session that is already open."""
+    """Open a session, or yield the session of an outer `analytics()` block."""
     if outer := _current.get():
         yield outer
         return

@@ -46,10 +46,11 @@ class FacetOption:
 
 @dataclass(frozen=True)
 class Facet:
-    """Describe a filter; `name` is the parameter, and `tag` the key of a tag filter.
+    """Describe a filter and its values.
 
-    `options` has up to `MOST_OPTIONS` values that are selected or match `search`. `more` counts
-    further matches, and `total` counts all values.
+    `name`: URL parameter. `tag`: tag key, if this is a filter by tag. `options`: at most
+    `MOST_OPTIONS` values that are selected or contain the text `search`. `more`: number of further
+    values that contain the text. `total`: number of all values.
     """
 
     name: str
@@ -81,10 +82,10 @@ ORDER BY slug = ANY(%(chosen)s::text[]) DESC, name, h.id LIMIT %(most)s
 
 
 def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) -> tuple[Facet, ...]:
-    """Return all filters; a filter counts the hosts that pass the other filters of the query.
+    """Return all filters. The count of a value is the number of hosts that pass the other filters.
 
-    Hosts count with any cipher and block size. Selected values are included even without hosts.
-    `searches` has the text to search for, by filter key.
+    Hosts count with any cipher and block size. Selected values are included even if no host has the
+    value. `searches`: search text by filter key.
     """
     searches = searches or {}
     rows = _counted_values(query)
@@ -114,7 +115,7 @@ def facets(query: ComparisonQuery, searches: Mapping[str, str] | None = None) ->
 
 
 def _counted_values(query: ComparisonQuery) -> list[tuple[str, str, int]]:
-    """Return (filter, value, number of hosts); dimension values and hosts are IDs as text."""
+    """Return (filter, value, number of hosts). Dimension values and hosts are IDs as text."""
     with analytics() as db:
         statement = runs_statement(replace(query, filters={}, split_by=None))
         statement.parameters["sets"] = list(slots_of_sets(db, query)[1])
@@ -168,7 +169,10 @@ WHERE id = ANY(%s) OR (dimension, key) IN (SELECT * FROM unnest(%s::text[], %s::
 def _dimension_labels(
     counts: defaultdict[str, dict[Any, int]], chosen: Mapping[str, tuple[str, ...]]
 ) -> Labels:
-    """Return (key, label) by ID. Also add selected values without hosts to `counts`."""
+    """Return (key, label) of dimension values by ID.
+
+    Add selected values without hosts to `counts`, with the count 0.
+    """
     wanted = [int(value) for name in DIMENSIONS for value in counts.get(name, ())]
     pairs = [(name, key) for name in FACETS if name in DIMENSIONS for key in chosen.get(name, ())]
     columns = [list(column) for column in zip(*pairs, strict=True)] or [[], []]
@@ -224,14 +228,17 @@ def _in_order(options: Iterable[FacetOption]) -> tuple[FacetOption, ...]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Map each measured cipher to the number of hosts, most hosts first. ssh has no block sizes."""
+    """List the measured ciphers and block sizes.
+
+    `ciphers`: number of hosts by cipher, most hosts first. `block_sizes`: in bytes; empty for ssh.
+    """
 
     ciphers: Mapping[str, int]
     block_sizes: Sequence[int]
 
 
 def coverage(query: ComparisonQuery) -> Coverage:
-    """Return all measured ciphers and block sizes, not only the ones in the query."""
+    """Return all measured ciphers and block sizes, even if the query selects only some of them."""
     with analytics() as db:
         all_runs = counted(db, query)
         select = f"""
@@ -267,7 +274,11 @@ GROUP BY a.g, b.g ORDER BY shared DESC, a.g, b.g LIMIT {most}
 
 @dataclass(frozen=True)
 class SharedHosts:
-    """Count the hosts of two groups: `shared` are in both groups, `hosts` in at least one."""
+    """Count the hosts of two groups.
+
+    `shared`: number of hosts in both groups. `hosts`: number of hosts in at least one of the
+    groups.
+    """
 
     first: GroupName
     second: GroupName
@@ -284,9 +295,9 @@ class SharedHosts:
 
 
 def shared_hosts(query: ComparisonQuery) -> list[SharedHosts]:
-    """Return the pairs of groups that share the most hosts, up to `MOST_PAIRS`.
+    """Return the pairs of groups that share the most hosts, at most `MOST_PAIRS` pairs.
 
-    Ignore the split, and the group of unknown values.
+    Ignore `split_by`, and exclude the group of hosts for which the value of `group_by` is unknown.
     """
     query = replace(query, split_by=None)
     unknown = member(query.group_by, UNKNOWN_KEY)

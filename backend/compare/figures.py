@@ -1,6 +1,6 @@
 """Generate the SQL that selects the results of a query in the analytics copy.
 
-User input is always a parameter of the SQL; only names from fixed lists become part of the SQL.
+User input is always passed as an SQL parameter. Only names from fixed lists become part of the SQL.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -22,7 +22,10 @@ OF_TOOL = {
 
 
 class Slot(NamedTuple):
-    """Combine a cipher and a block size (ssh: None). A host has one result per group and slot."""
+    """Identify a cipher and a block size in bytes (None for ssh).
+
+    In each group, a host has at most one result per slot.
+    """
 
     cipher: str
     block_size: int | None
@@ -34,10 +37,10 @@ class Slot(NamedTuple):
 
 
 class SeriesTable(NamedTuple):
-    """List the stored series that match a query; for each slot, preferred series come first.
+    """List the rows of `Series` that match a query, in order of preference.
 
-    Each row has the ID of the series, an index in `slots`, and whether the MAC is the requested
-    MAC.
+    `rows`: primary key of the series, index in `slots`, and whether the series has the MAC of the
+    query.
     """
 
     rows: tuple[tuple[int, int, bool], ...]
@@ -49,7 +52,10 @@ class SeriesTable(NamedTuple):
 
 
 def class_series(query: ComparisonQuery) -> SeriesTable:
-    """Return the series that match the query, with any cipher and block size."""
+    """Return the series that match the query, with any cipher and block size.
+
+    If the query has a MAC, include series with other MACs, because ssh can negotiate the MAC.
+    """
     fields = {name: getattr(query, name) for name in ("tool", "acceleration", *OF_TOOL[query.tool])}
     if query.mac is None:
         fields["mac"] = ""
@@ -66,8 +72,8 @@ def class_series(query: ComparisonQuery) -> SeriesTable:
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 PLACES = 2**20
-"""Number greater than the number of series of any query. A run's rank multiplied by this number,
-minus the place of a series, therefore sorts by run and then by series."""
+"""Number greater than the number of series of a query. The expression run rank * `PLACES` - series
+position therefore sorts by run, and then by series."""
 
 SOURCE_BITS = {"agent": 1, "import": 2, "published": 4}
 _SOURCE_BIT = "CASE r.source WHEN 'agent' THEN 1 WHEN 'import' THEN 2 ELSE 4 END"
@@ -84,7 +90,11 @@ class Statement:
 
 
 def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, dict[str, Any]]:
-    """Return SQL for the group of a run `r` in an environment `e`, and the SQL's parameters."""
+    """Return an SQL expression for the group of a run, and the parameters of the expression.
+
+    SQL aliases: `r` is the run, `e` is the environment. `parameter`: name for the SQL parameter
+    that contains the tag key.
+    """
     if group_by.startswith(TAG_PREFIX):
         tag = group_by.removeprefix(TAG_PREFIX)
         return f"coalesce(r.tags[${parameter}], '{UNKNOWN_KEY}')", {parameter: tag}
@@ -100,9 +110,10 @@ def group_expression(group_by: str, parameter: str = "group_tag") -> tuple[str, 
 def filter_conditions(
     filters: Mapping[str, tuple[str, ...]],
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return SQL conditions on runs `r` and environments `e` by filter, and the parameters.
+    """Return SQL conditions by filter, and the parameters of all conditions.
 
-    Each tag key is a separate filter `tag:KEY`; the parameter `tag_key_N` contains the Nth key.
+    SQL aliases: `r` is the run, `e` is the environment. Each tag key is a separate filter
+    `tag:KEY`; the parameter `tag_key_N` contains the Nth key, beginning with `tag_key_0`.
     """
     conditions, parameters = {}, dict[str, Any]()
     for name, values in filters.items():
@@ -124,7 +135,10 @@ def filter_conditions(
 
 
 def runs_statement(query: ComparisonQuery) -> Statement:
-    """Return the CTE `runs`: the runs that pass the filters, with group g and split s."""
+    """Return a statement with the CTE `runs`, which selects the runs that pass the filters.
+
+    Column `g` contains the group of the run. Column `s` contains the value of `split_by`, or 0.
+    """
     group, parameters = group_expression(query.group_by)
     split = "0"
     if query.split_by:
@@ -147,7 +161,11 @@ def runs_statement(query: ComparisonQuery) -> Statement:
 
 
 def add_series(statement: Statement, series: SeriesTable) -> None:
-    """Add the CTE `series`. The lowest `place` is preferred; `chosen` marks the requested MAC."""
+    """Add the CTE `series` to the statement.
+
+    `place`: position in order of preference (0: preferred). `chosen`: the series has the MAC of the
+    query.
+    """
     statement.ctes["series"] = """
         SELECT unnest($series::INTEGER[]) AS id, unnest($slots::INTEGER[]) AS slot,
             unnest($chosen::BOOLEAN[]) AS chosen, unnest($places::INTEGER[]) AS place
@@ -158,9 +176,10 @@ def add_series(statement: Statement, series: SeriesTable) -> None:
 
 
 def agreed(query: ComparisonQuery, statement: Statement) -> str:
-    """Return the SQL condition that a result `x` of a series `s` used the MAC of the query.
+    """Return the SQL condition that a result used the MAC of the query.
 
-    Add the parameter of the condition to `statement`.
+    SQL aliases: `x` is the result, `s` is the series. Add the parameter of the condition to
+    `statement`.
     """
     if query.tool != "ssh" or query.mac is None:
         return "true"
@@ -170,7 +189,7 @@ def agreed(query: ComparisonQuery, statement: Statement) -> str:
 
 
 def is_text(group_by: str) -> bool:
-    """Return whether the copy stores the groups as text instead of IDs."""
+    """Return whether the analytics copy stores the groups as text instead of as integer IDs."""
     return group_by == "acceleration" or group_by.startswith(TAG_PREFIX)
 
 
@@ -190,7 +209,7 @@ def _members(group_by: str, keys: Iterable[str]) -> Mapping[str, Any]:
 
 
 def member(group_by: str, key: str) -> str | None:
-    """Return the text or ID of a group in the copy, or None if there is no such group."""
+    """Return the text or ID of a group in the analytics copy, or None if the key is unknown."""
     group = _members(group_by, (key,)).get(key)
     return None if group is None else str(group)
 

@@ -35,7 +35,10 @@ SERIES_FILTERS = (
 
 
 def chosen_measurements(form: ComparisonForm) -> tuple[QuerySet[Run], QuerySet[Measurement]]:
-    """Return runs and measurements. Absent parameters select everything, not the default."""
+    """Return the matching visible runs, and the matching measurements of all runs.
+
+    Absent parameters restrict nothing. For example, without `tool`, both tools match.
+    """
     counted = Run.objects.counted().order_by("-pk")
     query, given = form.query, form.given
     results = Measurement.objects.filter(
@@ -110,7 +113,8 @@ FACTS: dict[str, str | Coalesce] = {
     "openssl_index": "of_openssl__index",
     "openssl_families": "of_openssl__families",
 }
-"""Lookups by fact of a run. Facts in `LABELLED` are primary keys of `DimensionValue`."""
+"""Django lookup for each fact about a run. Facts in `LABELLED` are primary keys of
+`DimensionValue`."""
 
 
 def run_facts(runs: Collection[int]) -> dict[int, dict[str, Any]]:
@@ -148,10 +152,10 @@ def measurement_rows(
     part: Callable[[Iterable[Any]], Part],
     keys: Collection[Key] | None = None,
 ) -> Iterator[tuple[Part, ...]]:
-    """Yield each measurement as parts that together have the `MEASUREMENT_COLUMNS`.
+    """Yield a tuple of parts for each measurement. All parts together have `MEASUREMENT_COLUMNS`.
 
-    `part` formats the values of a part; a part that many rows share is formatted only once. `keys`
-    restricts the measurements.
+    `part` formats a list of values, for example as CSV text. A part that many rows share is
+    formatted only once. `keys`: (run, series) of the measurements to include (default: all).
     """
     of_series, of_result = (
         [FIELDS.get(name, name) for name in names] for names in (OF_SERIES, OF_RESULT)
@@ -188,7 +192,7 @@ def measurement_rows(
 
 
 def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
-    """Return a row per host, sorted by name, with the facts of the latest of these runs."""
+    """Return a row per host, sorted by name. Each row describes the host's latest run in `runs`."""
     latest: dict[int, dict[str, Any]] = {}
     counted = dict[int, int]()
     for _, facts in sorted(run_facts(list(runs)).items()):
@@ -207,7 +211,7 @@ def host_rows(runs: Iterable[int]) -> list[dict[str, Any]]:
 
 
 UNIT_NAMES = {"B/s": "bytes_per_second", "s/GB": "", "ratio": "ratio"}
-"""Suffixes of column names. `cpu_seconds_per_gb` already contains the unit."""
+"""Suffixes of column names, by unit. The name `cpu_seconds_per_gb` already contains the unit."""
 
 RATIOS = {
     "ratio": ("ratio", "Ratio"),
@@ -276,8 +280,8 @@ def comparison_rows(query: ComparisonQuery, comparison: Comparison) -> Iterator[
 
 
 FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?="*[=+\-@])|^(?=[\t\r\n])')
-"""Positions where a spreadsheet could begin a formula. All usual separators count, because the
-reader's locale determines the separator."""
+"""Positions at which a spreadsheet could begin a formula. Positions after all usual separators
+match, because the reader's locale determines the separator."""
 
 
 def csv_cell(value: Any) -> Any:
@@ -295,7 +299,10 @@ def excel_cell(value: Any) -> Any:
 
 
 class CsvLines:
-    """Format lines as in RFC 4180; for Excel, with semicolons and a byte order mark (`mark`)."""
+    """Format CSV lines as specified in RFC 4180.
+
+    With `excel`, use semicolons, decimal commas and a byte order mark (`mark`).
+    """
 
     def __init__(self, *, excel: bool = False) -> None:
         self.mark, self.delimiter = ("\ufeff", ";") if excel else ("", ",")
@@ -335,7 +342,7 @@ def measurements_csv(
 
 
 def file_name(*words: str | None) -> str:
-    """Return a name without extension, such as "ciphermark-measurements-2026-11-28"."""
+    """Return a file name without extension, such as "ciphermark-measurements-2026-11-28"."""
     named = slugify(re.sub("[_:]", " ", " ".join(filter(None, words))))[:80]
     return f"ciphermark-{named}-{timezone.now():%Y-%m-%d}"
 

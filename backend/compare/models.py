@@ -4,7 +4,7 @@ from django.utils import timezone
 
 
 class Share(models.Model):
-    """Let anyone with the link open a comparison; `digest` is a hash of the link's secret."""
+    """Store a link to a comparison. `digest`: hash of the secret that the link contains."""
 
     name = models.CharField(max_length=100, help_text="Recipient or purpose.")
     query = models.CharField(max_length=4000, help_text="Query string of the comparison.")

@@ -19,7 +19,7 @@ class ReferenceProfileSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfilesSerializer(serializers.Serializer[Any]):
-    """Describe a list with the only profile."""
+    """Describe the list of reference profiles. The list has exactly one profile."""
 
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
@@ -27,10 +27,10 @@ class ReferenceProfilesSerializer(serializers.Serializer[Any]):
 
 
 class ReferenceProfileList(ApiView):
-    """Return the reference profile of normalisation."""
+    """Return the reference profile, from which normalised throughput is computed."""
 
     @extend_schema(operation_id="reference_profiles", responses=ReferenceProfilesSerializer)
     def get(self, request: Request) -> Response:
-        """Return the reference profile with its levels and their source."""
+        """Return the reference profile: the baseline levels, and the source of the levels."""
         page = {"next": None, "previous": None, "results": [PROFILE]}
         return Response(ReferenceProfilesSerializer(page).data)

@@ -27,10 +27,10 @@ TOOLS = ("ssh", "openssl")
 METRICS = tuple(UNITS)
 METHODS = ("pipeline", "steady")
 GROUPINGS = (*DIMENSIONS, "acceleration", "host")
-"""All values of `group_by`, except `tag:KEY`."""
+"""Permitted values of `group_by`, in addition to `tag:KEY`."""
 
 BLOCK_SIZE = 8192
-"""Default block size of openssl in bytes, which every release measures."""
+"""Default block size of openssl in bytes. Every release of openssl measures this size."""
 
 MOST_SPLITS = 12
 HOST_PREFIX = "host:"
@@ -38,10 +38,10 @@ HOST_PREFIX = "host:"
 
 @dataclass(frozen=True)
 class ComparisonQuery:
-    """Hold the parameters of a comparison, with the names and defaults of the API.
+    """Store the parameters of a comparison. The names and defaults are those of the API.
 
-    Empty `ciphers` mean all ciphers. `block_size` None means any size, and `mac` None the default
-    MAC of the client. `relative_to` is the key of a group, or "host:" and the key of a host.
+    `ciphers`: all ciphers if empty. `block_size`: None means any block size. `mac`: None means the
+    default MAC of the client. `relative_to`: key of a group, or "host:" and the key of a host.
     """
 
     tool: str = "ssh"
@@ -77,7 +77,8 @@ class ComparisonQuery:
 
 NAMES = frozenset(field.name for field in fields(ComparisonQuery))
 RELATING = ("split_by", "relative_to", "matched")
-"""Parameters that relate groups. Unlike the API, the compare page ignores invalid values."""
+"""Parameters for splits and ratios. The compare page ignores invalid values of these parameters;
+the API rejects invalid values."""
 
 
 class Grouping(Text):
@@ -108,7 +109,7 @@ class ComparisonForm(NarrowingForm):  # type: ignore[misc]  # made of the filter
 
     @property
     def query(self) -> ComparisonQuery:
-        """Use the default of each invalid parameter."""
+        """Return the query, with default values for invalid parameters."""
         given = self.given
         return ComparisonQuery(
             ciphers=given.get("cipher", ()),
@@ -166,7 +167,7 @@ class GroupsForm(OrderedForm):
 
     @property
     def view(self) -> GroupView:
-        """Use the default of each invalid parameter."""
+        """Return the display options, with default values for invalid parameters."""
         given = self.given
         return GroupView(
             search=given.get("q", ""),
@@ -176,7 +177,7 @@ class GroupsForm(OrderedForm):
 
 
 class PageForm(GroupsForm):
-    """Ignore invalid display options and `RELATING` parameters, which the API rejects."""
+    """Ignore invalid display options and invalid `RELATING` parameters, which the API rejects."""
 
     @property
     def refused(self) -> list[tuple[str, str]]:
@@ -185,7 +186,7 @@ class PageForm(GroupsForm):
         return faults
 
     def faultless(self, params: QueryDict) -> QueryDict:
-        """Omit invalid parameters, which the API and exports would reject."""
+        """Return `params` without invalid parameters, for links to the API and to exports."""
         kept = params.copy()
         for name in self.errors:
             kept.pop(name, None)
@@ -193,7 +194,7 @@ class PageForm(GroupsForm):
 
     @property
     def passed_over(self) -> list[str]:
-        """Return a sentence for each ignored `RELATING` parameter."""
+        """Return an error message for each ignored `RELATING` parameter."""
         return [sentence for name, sentence in self.faults() if name in RELATING]
 
 

@@ -1,4 +1,7 @@
-"""Describe comparisons for OpenAPI only; `cipherspeed.groups.answer` builds the JSON."""
+"""Describe the JSON of comparisons in the OpenAPI schema.
+
+These serializers do not create the JSON: `cipherspeed.groups.answer` does.
+"""
 
 from typing import Any
 
@@ -8,7 +11,7 @@ from runs.serializers import NULLABLE
 
 
 class GroupSummarySerializer(serializers.Serializer[Any]):
-    """Summarise a cipher in a group, in the comparison's unit."""
+    """Summarise the results of a cipher in a group, in the `unit` of the comparison."""
 
     median = serializers.FloatField()
     q1 = serializers.FloatField()
@@ -24,7 +27,7 @@ class SplitValueSerializer(serializers.Serializer[Any]):
 
 
 class RatioSerializer(serializers.Serializer[Any]):
-    """Compare with the reference; the ratio lies within `low` and `high` with 95 % probability."""
+    """Describe a ratio to the reference. `low` and `high` limit the 95 % confidence interval."""
 
     ratio = serializers.FloatField()
     low = serializers.FloatField(help_text="Null if there are too few hosts.", **NULLABLE)
@@ -67,7 +70,7 @@ class GroupSerializer(serializers.Serializer[Any]):
 
 
 class ExcludedSerializer(serializers.Serializer[Any]):
-    """Count excluded hosts."""
+    """Count the hosts that are excluded from the comparison, by reason."""
 
     no_baseline = serializers.IntegerField()
     no_block_size = serializers.IntegerField(
@@ -77,7 +80,7 @@ class ExcludedSerializer(serializers.Serializer[Any]):
 
 
 class RelativeToSerializer(serializers.Serializer[Any]):
-    """Identify the reference of the ratios."""
+    """Identify the reference: the group or host that all ratios are relative to."""
 
     key = serializers.CharField()
     label = serializers.CharField(  # type: ignore[assignment]  # as DRF itself has it
@@ -87,7 +90,7 @@ class RelativeToSerializer(serializers.Serializer[Any]):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Describe a comparison of groups; optional members without a value are absent."""
+    """Describe a comparison of groups. Optional members are absent if they have no value."""
 
     tool = serializers.CharField()
     group_by = serializers.CharField()

@@ -26,9 +26,10 @@ LONGEST_DAYS = 365
 
 
 def check_view(query: str) -> None:
-    """Raise `ValidationError` if the query string is not a valid comparison.
+    """Raise `ValidationError` if `query` is not the query string of a valid comparison.
 
-    Allow unknown parameters, such as `utm_source`, unless the name resembles a known parameter.
+    Accept unknown parameters such as `utm_source`, except names that are similar to a known
+    parameter.
     """
     form = ComparisonForm(QueryDict(query.removeprefix("?")))
     meant = misspelt(form.data, form.fields)
@@ -46,7 +47,10 @@ def check_view(query: str) -> None:
 def make_share(
     name: str, query: str, expires_days: int, *, made_by: Any, by: Actor
 ) -> tuple[Share, str]:
-    """Return the share and its secret; the database stores only a hash of the secret."""
+    """Create a share. Return the share, and the secret for the URL of the share.
+
+    The database stores only a hash of the secret.
+    """
     secret = secrets.token_urlsafe(32)
     share = Share.objects.create(
         name=name,
@@ -66,7 +70,7 @@ def create_share_link(request: Request | HttpRequest, **fields: Any) -> tuple[Sh
 
 
 class ShareSerializer(serializers.ModelSerializer[Share]):
-    """Describe a new share; only the first response contains the URL."""
+    """Describe a new share. Only the response to the request that creates the share has a `url`."""
 
     query = serializers.CharField(
         max_length=4000,
@@ -95,7 +99,7 @@ class ShareList(ApiView):
         operation_id="shares_make", request=ShareSerializer, responses={201: ShareSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Create an unlisted link to a comparison, which anyone can read until it expires."""
+        """Create an unlisted link. Anyone with the link can read the comparison until expiry."""
         share, url = create_share_link(request, **sent(ShareSerializer, request))
         return Response(
             {**ShareSerializer(share).data, "url": url},

@@ -1,5 +1,3 @@
-"""Compute the percentiles of a host's latest results among the results of other hosts."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,17 +24,22 @@ WHERE r.host = $host GROUP BY s.series
 
 
 def latest_results(host_id: int) -> list[Measurement]:
-    """Return the same as `Measurement.objects.latest_of`, without reading all results."""
+    """Return the latest result of each series that the host measured.
+
+    Unlike `Measurement.objects.latest_of`, find the keys in the analytics copy, without reading all
+    results of the host.
+    """
     with analytics() as db:
         keys = db(_LATEST, {"host": host_id})
     return list(Measurement.objects.filter(pk__in=keys).shown())
 
 
 def standings(host_id: int, results: Iterable[Measurement]) -> tuple[SeriesStanding, ...]:
-    """Return the percentile of each comparable result among the latest results of other hosts.
+    """Return the percentile of each result among the latest results of other hosts.
 
-    For openssl, use the largest block size of each cipher, and only hosts whose `openssl speed`
-    measures the cipher in the same way.
+    Omit results for which `Series.is_comparable` is False. For openssl, use only the largest block
+    size of each cipher, and compare only with hosts whose `openssl speed` measures the cipher in
+    the same way.
     """
     chosen = _one_per_cipher(results)
     known: dict[Measurement, Standing | None] = {}

@@ -10,12 +10,15 @@ from core.outage import AnalyticsUnavailable
 logger = logging.getLogger(__name__)
 
 LONGEST_SECONDS = 24 * 3600
-"""Time limit. The first update of ClickHouse can transfer millions of runs."""
+"""Time limit of `follow_in_clickhouse`. The first update can transfer millions of runs."""
 
 
 @shared_task
 def forget_old_changes() -> None:
-    """Delete log entries that no copy needs; a copy without an update for a day is rebuilt."""
+    """Delete entries of `runs_change` that are more than two days old.
+
+    No copy needs these entries, because a copy that is not updated for a day is rebuilt.
+    """
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM runs_change WHERE changed_at < now() - interval '2 days'")
 
@@ -23,8 +26,8 @@ def forget_old_changes() -> None:
 RETRIES = 5
 
 QUEUED = "follow-in-clickhouse"
-"""Cache key set while a task is queued. No second task is necessary, because a task writes all
-changes that were committed before the task began."""
+"""Cache key that exists while a task is queued. A second task is not queued, because a task writes
+all changes that were committed before the task began."""
 
 
 def follow_soon(**_: Any) -> None:

@@ -1,8 +1,9 @@
 """Create temporary tables with the results that represent each host in a comparison.
 
-In each group, one environment represents a host: the environment of the host's latest run with a
-result for a requested cipher. For each cipher, the latest result in this environment counts. Dated
-runs are later than undated runs. Of undated runs, the run with more requested ciphers is later.
+In each group, one environment represents a host: the environment of the host's latest run that
+measured a requested cipher. For each cipher, the latest result in this environment counts. A run
+without a start time counts as older than all runs with a start time. Among runs without a start
+time, the run with the most requested ciphers counts as the latest.
 
 For example, a laptop in the group of its CPU has these results for GCM and CTR:
 
@@ -10,12 +11,12 @@ For example, a laptop in the group of its CPU has these results for GCM and CTR:
     2 May, Mac OS X           CTR 87
     3 May, Fedora             CTR 231
 
-Fedora, the environment of the latest run, represents the laptop: with GCM 328 from the first run,
-and CTR 231 from the third. In the statements below, `eligible` has all three runs, `environments`
-has Fedora, `deciding` has the first and third run (the latest of each set of series), and `latest`
-has both results.
+Fedora, the environment of the latest run, represents the laptop. The results are GCM 328 from the
+first run and CTR 231 from the third run. In the statements below, `eligible` contains all three
+runs, and `environments` contains Fedora. `deciding` contains the first and third run: the latest
+run of each set of series. `latest` contains GCM 328 and CTR 231.
 
-`tests/compare/comparison_reference.py` does the same in plain Python.
+`tests/compare/comparison_reference.py` selects the same results in plain Python.
 """
 
 from collections.abc import Collection, Mapping
@@ -43,10 +44,10 @@ from compare.question import ComparisonQuery
 
 @dataclass(frozen=True)
 class Counted:
-    """Describe the runs that pass the filters, for all ciphers and block sizes.
+    """Describe the runs that pass the filters of a query, with any cipher and block size.
 
-    `runs` is the name of a table with the columns of `_COUNTED`. `slots` maps each set of series to
-    a bit mask of the indices in `series.slots`.
+    `runs`: name of a temporary table with the columns of `_COUNTED`. `slots`: bit mask of the slots
+    of each set of series. Bit N represents `series.slots[N]`.
     """
 
     runs: str
@@ -54,7 +55,10 @@ class Counted:
     slots: Mapping[int, int]
 
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
-        """Return the number of requested slots by set of series; omit sets without any."""
+        """Return the number of requested slots of each set of series.
+
+        Omit sets without requested slots.
+        """
         wanted = sum(
             1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query)
         )
@@ -76,7 +80,7 @@ WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 
 
 def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
-    """Return the series with any cipher, and a bit mask of slots for each set of series."""
+    """Return the series with any cipher, and a bit mask of the slots of each set of series."""
     series, statement = class_series(query), Statement()
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
@@ -119,8 +123,9 @@ _DECIDING = f"""
         GROUP BY g, s, host, series_set
     ) USING (recency)
 """  # noqa: S608 - constants
-"""The latest run of each set of series in the environment that represents the host. Ranks are
-multiples of `PLACES`, because a run can have several series for a slot, which `_RESULTS` ranks."""
+"""SQL for the latest run of each set of series in the environment that represents the host. If a
+run has several series for a slot, `_RESULTS` subtracts the position of the series from the rank of
+the run. The rank is therefore a multiple of `PLACES`."""
 
 _RESULTS = """
     SELECT x.*, s.slot, r.g, r.s, r.host, r.source_bit AS source, r.rank - s.place AS rank
@@ -145,10 +150,10 @@ _LEVELS = """
 
 
 def votes(db: Session, query: ComparisonQuery) -> str:
-    """Create the table of results that represent the hosts, and return its name.
+    """Create a temporary table of the results that represent hosts. Return the table name.
 
-    Each row has group (g), split (s), host, slot, run, series and value; the value is NULL if the
-    run lacks the metric. A matched query has only hosts with a value in every group.
+    Each row has a group (g), split (s), host, slot, run, series and value. The value is NULL if the
+    run lacks the metric. For a matched query, each host and slot has a value in every group.
     """
     key = f"votes {replace(query, relative_to=None)!r}"
     if key not in db.kept:
@@ -206,7 +211,10 @@ def _matched_votes(db: Session, query: ComparisonQuery) -> str:
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
-    """Return (run, series) of each result that represents a host in these groups (None: all)."""
+    """Return (run, series) of each result that represents a host in `groups`.
+
+    If `groups` is None, return the results in all groups.
+    """
     with analytics() as db:
         select, parameters = f"SELECT run, series FROM {votes(db, query)}", {}  # noqa: S608
         if groups is not None:

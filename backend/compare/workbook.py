@@ -1,4 +1,4 @@
-"""Export workbooks for human readers; programs use CSV."""
+"""Export Excel workbooks for human readers. For programs, `compare.files` exports CSV."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -52,13 +52,16 @@ AXES = {
     "s/GB": ("CPU seconds per GB (10⁹ bytes)", "0.0"),
     "ratio": ("times", "0.0"),
 }
-"""Axis title and number format by unit."""
+"""Title and number format of the chart axis, by unit."""
 
 DIFFERENCE = "+0%;-0%;0%"
 
 
 class SheetColumn(NamedTuple):
-    """Define a column of a worksheet; values are divided by `scale`, `form` is Excel's format."""
+    """Define a column of a worksheet.
+
+    `form`: Excel number format. `scale`: divisor of the values, such as 1e6 for MB/s.
+    """
 
     heading: str
     width: int = 14
@@ -67,7 +70,7 @@ class SheetColumn(NamedTuple):
 
 
 MB_PER_SECOND = ("[>=1000]#,##0;[>=100]0.0;0.00", 1e6)
-"""Format and scale of MB/s."""
+"""Excel number format and divisor for values in MB/s."""
 
 FACTOR = "0.000"
 
@@ -76,15 +79,15 @@ FIGURES = {
     "s/GB": (" (s/GB)", FACTOR, 1),
     "ratio": ("", FACTOR, 1),
 }
-"""Suffix of headings, format and scale, by unit."""
+"""Suffix of column headings, Excel number format and divisor, by unit."""
 
 
 class Grey(float):
-    """Mark a difference that is not beyond the noise."""
+    """Mark a difference for display in grey: it is within the noise, or there are too few hosts."""
 
 
 def matrix_columns(comparison: Comparison, ciphers: Sequence[str]) -> Iterator[SheetColumn]:
-    """Yield the columns of the sheet Comparison, which has one row per group."""
+    """Yield the columns of the worksheet "Comparison", which has one row per group."""
     _, form, scale = FIGURES[comparison.unit]
     names = short_names(ciphers)
     yield SheetColumn("Group", 34)
@@ -191,9 +194,10 @@ METHOD_WIDTH = 90
 
 @dataclass(frozen=True)
 class Contents:
-    """Describe the contents of a workbook, with the matching groups of `comparison` in order.
+    """Describe the contents of a workbook.
 
-    `parameters`: parameters as names and values. `keys`: keys of the measurements.
+    `comparison`: only the groups that match the search, in display order. `keys`: (run, series) of
+    each measurement. `parameters`: (name, value) of each request parameter. `site`, `page`: URLs.
     """
 
     query: ComparisonQuery
@@ -252,7 +256,10 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
         rows: Iterable[Iterable[Any]],
         notes: Sequence[str] = (),
     ) -> Worksheet:
-        """Add a sheet with a frozen header and filters, below a title and other notes."""
+        """Add a worksheet with a frozen header row and Excel filters.
+
+        `notes`: rows above the header. The first note is the title.
+        """
         sheet = self.add_worksheet(name)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
@@ -359,7 +366,7 @@ def _chart(
 def _add_chart_data(
     book: _Book, comparison: Comparison, groups: Sequence[Group], ciphers: Sequence[str]
 ) -> Worksheet:
-    """Add medians and distances to the quartiles, by group and cipher."""
+    """Add a worksheet with each median and its distances to the quartiles, by group and cipher."""
     names = short_names(ciphers)
     unit, form, scale = FIGURES[comparison.unit]
     columns = [SheetColumn("Group", 30)]

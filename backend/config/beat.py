@@ -6,7 +6,10 @@ from core.signs_of_life import BEAT, leave_sign
 
 
 class MemoryScheduler(Scheduler):
-    """Keep the schedule in memory instead of a file. Intervals begin when beat starts."""
+    """Keep the Celery beat schedule in memory instead of a file, and record heartbeats.
+
+    All intervals begin again when beat restarts.
+    """
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         leave_sign(BEAT)

@@ -51,7 +51,7 @@ class Env(FileAwareEnv):
             raise ImproperlyConfigured(" ".join(faults)) from None
 
     def unknown(self) -> list[str]:
-        """Return a warning for each unknown CIPHERMARK_ variable."""
+        """Return a warning for each environment variable CIPHERMARK_* that is not a setting."""
         read = {name for name in self.dump() if name.startswith(PREFIX)}
         known = read | {f"{name}{self.file_suffix}" for name in read} | READ_ELSEWHERE
         sentences = []
@@ -64,7 +64,10 @@ class Env(FileAwareEnv):
 
 
 def address(value: str) -> SplitResult:
-    """Validate a URL. The error does not quote the URL, which may contain a password."""
+    """Parse and validate a URL.
+
+    The error message does not quote the URL, because the URL may contain a password.
+    """
     try:
         parts = urlsplit(value)
         # After an unescaped / or # in a password, the rest is parsed as path or fragment.

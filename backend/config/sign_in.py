@@ -7,7 +7,11 @@ from accounts.roles import EVERYBODY, ROLES
 
 
 def roles_of_groups(text: str) -> dict[str, str]:
-    """Parse `bench-admins=administrator,cn=lab=editor,*=viewer` to roles by group."""
+    """Parse a list of GROUP=ROLE to a dictionary of roles by group.
+
+    Example: `bench-admins=administrator,cn=lab=editor,*=viewer`. A group may contain "=", as in
+    `cn=lab`.
+    """
     mapping: dict[str, str] = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         group, _, role = (word.strip() for word in entry.rpartition("="))

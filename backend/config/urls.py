@@ -1,4 +1,4 @@
-"""Map the URLs of the site, except the health probes (`core.probes`)."""
+"""Map the URLs of the site, except /healthz, /readyz and /metrics (see `core.middleware`)."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

@@ -11,7 +11,7 @@ Application = Callable[[dict[str, Any], Any], HttpResponseBase]
 
 
 def below(path: str, application: Application) -> Application:
-    """Serve the application below a path, which Django adds to links.
+    """Serve the application under a URL path such as /ciphermark. Django adds the path to links.
 
     Requests without the path also work, for health probes and for proxies that remove the path.
     """

@@ -15,14 +15,14 @@ from runs.models import Host
 from runs.models.host import is_number
 
 HOSTS = ("host", "client", "server")
-"""URL parameters that contain keys of hosts."""
+"""URL parameters whose values are keys of hosts."""
 
 
 class ReaderMixin(AccessMixin, TemplateResponseMixin, View):
-    """Require permission to read, or redirect to the sign-in page.
+    """Redirect users who may not read the site to the sign-in page.
 
-    Redirect a URL with the key of a merged host to the URL with the current key of that host.
-    Return 400 if the context contains `faults` (invalid parameters).
+    Also redirect a URL that contains the old key of a merged host to the URL with the current key.
+    Return status 400 if the template context contains `faults` (errors in the URL parameters).
     """
 
     http_method_names = ("get", "head")
@@ -45,7 +45,7 @@ class EditorMixin(PermissionRequiredMixin):
 
 
 def _present_address(request: HttpRequest) -> str | None:
-    """Return the URL with current keys if it names a merged host, otherwise None."""
+    """Return the URL with the current keys of hosts, or None if all keys in the URL are current."""
     named = {
         key
         for name in HOSTS

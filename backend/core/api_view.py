@@ -28,9 +28,9 @@ from core.parameters import OF_ALL, OF_LISTS, ParameterFilterSet, ParameterForm,
 
 
 class ByCursor(CursorPagination):
-    """Paginate as {"next", "previous", "results"}, newest first.
+    """Paginate a list with a cursor, newest rows first.
 
-    New rows do not shift the pages, and the last page is as fast as the first.
+    New rows do not shift the pages. The last page loads as fast as the first page.
     """
 
     page_size = 50
@@ -71,10 +71,10 @@ class ByCursor(CursorPagination):
 
 
 class ByCursorOfIds(ByCursor):
-    """Paginate a list of IDs in any order.
+    """Paginate a list of IDs, which may have any order.
 
-    A cursor contains the ID next to the page, and the index of that ID in case the ID is deleted.
-    Changes elsewhere in the list therefore do not shift the page.
+    A cursor contains the ID directly before or after the page, so changes elsewhere in the list do
+    not shift the page. The cursor also contains the index of the ID, in case the ID is deleted.
     """
 
     offset_cutoff = 10**9  # effectively unlimited; DRF's default is 1,000
@@ -108,9 +108,10 @@ class ByCursorOfIds(ByCursor):
 
 
 class ApiView(APIView):
-    """Reject unknown parameters, except in methods that write and have no form.
+    """Reject unknown URL parameters.
 
-    A proxy may add a parameter to an upload, and the upload must not fail then.
+    POST, PUT, PATCH and DELETE accept unknown URL parameters unless the method has a form in
+    `parameters`. Otherwise an upload would fail if a proxy adds a parameter.
     """
 
     # Permission class by method; overrides `permission_classes`.
@@ -146,7 +147,10 @@ class ApiView(APIView):
 
 
 def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return the validated body; raise `ValidationError` for invalid or unknown members."""
+    """Return the validated members of the request body.
+
+    Raises `ValidationError` if a member is invalid or unknown.
+    """
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
     known = [name for name, field in given.fields.items() if not field.read_only]
@@ -158,10 +162,10 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 
 
 def read_body(request: Request, *media_types: str, most: int) -> bytes:
-    """Return the decompressed body of an upload.
+    """Return the body of an upload, decompressed if the encoding is gzip.
 
-    Raise 415 for another content type or encoding, 413 if the compressed or decompressed body
-    exceeds `most` bytes, and 400 if the body is damaged or empty.
+    Raises an exception with status 415 for another content type or encoding, 413 if the compressed
+    or decompressed body exceeds `most` bytes, and 400 if the body is damaged or empty.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in media_types:

@@ -17,7 +17,7 @@ from psycopg import sql
 from runs.models import Run
 
 LEFT_OUT = "django_session"
-"""Table that a backup leaves empty, because a reader of the backup could use the sessions."""
+"""Table whose rows are not in a backup. A reader of the backup could take over the sessions."""
 
 DUMP = (
     "--format=custom",
@@ -45,7 +45,7 @@ def new_path(folder: Path) -> Path:
 
 
 def newest_backup() -> float | None:
-    """Return the time of the newest dump in Unix seconds, or None without a dump."""
+    """Return the time of the newest backup in Unix seconds, or None if no backup exists."""
     return max((path.stat().st_mtime for path in settings.BACKUPS_DIR.glob("*.dump")), default=None)
 
 
@@ -57,7 +57,10 @@ def remove_old(folder: Path, keep: int) -> list[Path]:
 
 
 def write_backup(path: Path, verify: bool = False) -> None:
-    """Write the database to a new file. If the dump or the verification fails, no file remains."""
+    """Write a dump of the database to a new file. If an error occurs, no file remains.
+
+    `verify`: also restore the dump to a temporary database and compare the numbers of rows.
+    """
     if path.exists():
         raise BackupRefused(f"{path} already exists. Choose another file name.")
     part = path.with_name(f"{path.name}.part")
@@ -80,9 +83,10 @@ def write_to_stdout() -> None:
 
 
 def restore(file: Path | None) -> None:
-    """Replace the database with a backup file, or with standard input if `file` is None.
+    """Replace the contents of the database with a backup file, or with standard input.
 
-    A failed restore changes nothing: until the end, the old tables stay in another schema.
+    `file`: path of the backup, or None for standard input. If the restore fails, the database does
+    not change, because the old tables stay in another schema until the restore has succeeded.
     """
     users = _other_connections()
     if users:

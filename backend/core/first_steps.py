@@ -11,7 +11,9 @@ from django.urls import get_script_prefix
 from runs.models import Measurement, Run, Series
 
 MEASURING_SECONDS = 15 * 60
-"""Maximum age of the marker file. A measurement takes two to four minutes."""
+"""Maximum age in seconds of the file that exists while `make run` measures this machine.
+A measurement takes two to four minutes.
+"""
 
 LATEST_RUNS = 10
 
@@ -36,7 +38,10 @@ def agent_command(request: HttpRequest) -> str:
 
 
 def reverse_tunnel_command(request: HttpRequest) -> str:
-    """Return an ssh command through which HOST reaches a local site; empty for other sites."""
+    """Return an ssh command that makes a site on a loopback address reachable from HOST.
+
+    Return an empty string if the site has another address.
+    """
     port = local_port(request)
     return f"ssh -R {port}:127.0.0.1:{port} HOST" if port else ""
 
@@ -50,7 +55,7 @@ def local_port(request: HttpRequest) -> int | None:
 
 
 def is_measuring() -> bool:
-    """Return whether `make run` is measuring this machine, according to a recent marker file."""
+    """Return whether `make run` is measuring this machine, as a recent `MEASURING_FILE` shows."""
     try:
         begun = settings.MEASURING_FILE.stat().st_mtime
     except OSError:
@@ -81,21 +86,21 @@ def agents_lack_ssh() -> bool:
 
 
 SAVE_TOKEN = "(umask 077 && cat > ciphermark.token)"  # noqa: S105 - a command, no token
-"""Command that saves a token. Paste the token, then press Enter and Ctrl-D."""
+"""Shell command that saves a pasted token in ciphermark.token. Enter and Ctrl-D end the input."""
 
 USER_DATA = (
     "(umask 077 && awk 'NR == FNR { t = $0; next } { sub(/TOKEN/, t) } 1' "
     "ciphermark.token cloud-init.yaml > user-data)"
 )
-"""Command that writes the cloud-init user data with the token from ciphermark.token."""
+"""Shell command that copies cloud-init.yaml to user-data, with the token from ciphermark.token."""
 
 
 @dataclass(frozen=True)
 class ManyMachines:
-    """Hold commands for ssh, Ansible and cloud-init.
+    """Store commands and files that measure many hosts with ssh, Ansible or cloud-init.
 
-    No command exposes the token in a command line or shell history. `is_local`: only the server
-    can use the URL of the request. `is_unencrypted`: the hosts would send the token without TLS.
+    The token never appears in a command line. `is_local`: the site has a loopback address, which
+    other hosts cannot reach. `is_unencrypted`: other hosts would send the token without TLS.
     """
 
     server: str
@@ -121,9 +126,10 @@ def many_machines(request: HttpRequest) -> ManyMachines:
 
 
 def ssh_loop(server: str, lent_port: int | None = None) -> str:
-    """Return a command that measures each host in hosts.txt; the token is on standard input.
+    """Return a shell loop that runs the agent over ssh on each host in hosts.txt.
 
-    `lent_port`: port of a local site, which each ssh connection forwards to the host.
+    The loop sends the token in ciphermark.token to each host. `lent_port`: port of a site on a
+    loopback address, which ssh forwards to the host; None for other sites.
     """
     there = (
         "d=$(mktemp -d) && cd $d && umask 077 && cat > token"

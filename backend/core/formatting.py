@@ -1,4 +1,7 @@
-"""Format numbers like `frontend/src/format.ts`; tests/pages/format_cases.json tests both."""
+"""Format numbers in the same way as `frontend/src/format.ts`.
+
+The cases in tests/pages/format_cases.json test both implementations.
+"""
 
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -13,13 +16,16 @@ def _rounded(value: float) -> Decimal:
 
 
 def _fixed(value: float, places: int, sign: str = "") -> str:
-    """Round half away from zero, like JavaScript's `toFixed` and unlike Python's `format`."""
+    """Format a number with a fixed number of decimal places and with the minus sign "−".
+
+    Round half away from zero, like JavaScript's `toFixed` and unlike Python's `format`.
+    """
     step = Decimal(1).scaleb(-places)
     return f"{Decimal(value).quantize(step, rounding=ROUND_HALF_UP):{sign}}".replace("-", "−")
 
 
 def three_digits(value: float) -> str:
-    """Format three significant digits without an exponent, such as 328, 1.34, 0.0125 or 12300."""
+    """Format a number with three significant digits, such as 328, 1.34, 0.0125 or 12300."""
     if value == 0:
         return "0"
     rounded = _rounded(value)
@@ -37,7 +43,10 @@ def throughput(bytes_per_second: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """Format a value in "B/s", "s/GB", "ratio" or "relative" (ratio to a reference)."""
+    """Format a value with its unit.
+
+    `unit`: "B/s", "s/GB", "ratio", or "relative" for a ratio that `difference` formats.
+    """
     if unit == "B/s":
         return throughput(value)
     if unit == "s/GB":
@@ -48,7 +57,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def quantity_range(low: float, high: float, unit: str) -> str:
-    """Format a range; a shared unit appears only once, such as "123 – 194 MB/s"."""
+    """Format a range, such as "123 – 194 MB/s" or "980 kB/s – 1.02 MB/s"."""
     first, last = quantity(low, unit), quantity(high, unit)
     number, _, shared = first.partition(" ")
     return f"{number if last.endswith(' ' + shared) else first} – {last}"
@@ -61,7 +70,7 @@ def exact(value: float, unit: str) -> str:
 
 
 def data_size(count: float) -> str:
-    """Format bytes with a binary prefix, such as "16 KiB" or "24.0 GiB"."""
+    """Format a number of bytes with a binary prefix, such as "16 KiB" or "23.5 GiB"."""
     for prefix in ("", "Ki", "Mi", "Gi"):
         if count < 1024:
             return f"{count:.0f} {prefix}B" if count == int(count) else f"{count:.1f} {prefix}B"
@@ -70,12 +79,12 @@ def data_size(count: float) -> str:
 
 
 def factor(value: float) -> str:
-    """Format an uncertainty factor, such as "1.35", or "1.004" below 1.01."""
+    """Format an uncertainty factor: 1.35 as "1.35", but 1.004 (below 1.01) with three decimals."""
     return _fixed(value, 3 if value < 1.01 else 2)
 
 
 def percent(fraction: float) -> str:
-    """Format the fraction 0.12 as "12 %", and 0.008 as "0.8 %"."""
+    """Format a fraction as a percentage: 0.12 as "12 %", and 0.008 as "0.8 %"."""
     value = fraction * 100
     return f"{_fixed(value, 1 if abs(value) < 9.95 else 0)} %".replace("−0.0", "0.0")
 
@@ -84,9 +93,10 @@ MOST_PERCENT = 3.0
 
 
 def difference(ratio: float, beside: float | None = None) -> str:
-    """Format the ratio 1.073 to a reference as "+7.3 %", but 4.2 (three or more) as "4.20 ×".
+    """Format a ratio as a difference in per cent, or as a factor if the ratio is 3 or more.
 
-    `beside`: ratio whose interval ends at `ratio`; both get the unit that suits `beside`.
+    Examples: 1.073 is "+7.3 %", and 4.2 is "4.20 ×". If `beside` is given, `beside` instead of
+    `ratio` decides the format, so that a value and the bounds of its interval get the same unit.
     """
     if (beside or ratio) >= MOST_PERCENT:
         return f"{three_digits(ratio)} ×"
@@ -96,5 +106,5 @@ def difference(ratio: float, beside: float | None = None) -> str:
 
 
 def signed_percent(ratio: float) -> str:
-    """Format the ratio 1.123 as "+12.3 %", and 0.752 as "−24.8 %"."""
+    """Format a ratio as a difference in per cent: 1.123 as "+12.3 %", and 0.752 as "−24.8 %"."""
     return f"{_fixed((ratio - 1) * 100, 1, '+')} %"

@@ -18,7 +18,7 @@ MOST_BYTES = 1024 * 1024
 
 
 class StrictJsonParser(BaseParser):
-    """Limit the size and depth of JSON, which DRF's `JSONParser` does not."""
+    """Parse JSON. Reject a body that is too large or too deeply nested, unlike DRF's parser."""
 
     media_type = "application/json"
 

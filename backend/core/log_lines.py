@@ -22,7 +22,9 @@ SECRETS = re.compile(
     r"|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)",
     re.IGNORECASE,
 )
-"""Match tokens, share secrets, OpenID Connect codes, and credentials in URLs."""
+"""Pattern of secrets in log lines: API tokens, secrets of shared links, OpenID Connect codes, and
+credentials in URLs.
+"""
 
 REMOVED = "[secret]"
 
@@ -59,9 +61,10 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Format JSON with `time` (UTC), `level`, `logger`, `message`, context and `exception`.
+    """Format a log record as a JSON object on one line.
 
-    The fields of `extra={"fields": {...}}` become members of the object.
+    The members are `time` (UTC), `level`, `logger`, `message`, the context (such as `request_id`),
+    `exception`, `stack`, and the fields of `extra={"fields": {...}}`.
     """
 
     def format(self, record: logging.LogRecord) -> str:

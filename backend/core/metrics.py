@@ -1,4 +1,7 @@
-"""Serve /metrics: counters of the web processes on this host, and gauges of the whole site."""
+"""Serve Prometheus metrics at /metrics.
+
+Request metrics cover the web processes on this host. All other metrics cover the whole site.
+"""
 
 import hmac
 import logging

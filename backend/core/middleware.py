@@ -18,7 +18,7 @@ from core.probes import healthz, readyz
 logger = logging.getLogger("ciphermark.requests")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=+/@-]{0,99}")
-"""Request IDs that a proxy may set. All other IDs are replaced."""
+"""Pattern of valid X-Request-ID headers. A request without a valid header gets a new ID."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -29,19 +29,19 @@ PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {
 }
 
 ADDRESS_NOT_KNOWN = "127.0.0.1"
-"""IP address for clients on a Unix socket, which have no IP address."""
+"""IP address to assume for clients that connect through a Unix socket."""
 
 REVALIDATE = "private, no-cache"
-"""Browsers may store responses, but must revalidate each response before use.
-Shared caches may not store responses, because permissions differ by user.
+"""Default Cache-Control header. Browsers must revalidate a stored response before each use.
+Shared caches must not store responses, because permissions differ by user.
 """
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the client's IP address as seen by the outermost trusted proxy.
+    """Return the IP address of the client, as reported by the outermost of the site's proxies.
 
-    Each of the `CIPHERMARK_PROXIES` proxies appends an IP address to X-Forwarded-For.
-    The entries before these addresses are ignored, because the client can forge them.
+    `CIPHERMARK_PROXIES` is the number of proxies. Each proxy appends one IP address to
+    X-Forwarded-For. Earlier entries of the header are ignored, because a client can forge them.
     """
     proxies: int = settings.CIPHERMARK_PROXIES
     seen = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-proxies:] if proxies else []
@@ -54,7 +54,10 @@ def client_address(request: HttpRequest) -> str:
 
 
 def client_network(request: HttpRequest) -> str:
-    """Return the client's IPv4 address or, for IPv6, the /64 network (usually one customer)."""
+    """Return the IPv4 address of the client, or the /64 network of an IPv6 address.
+
+    A /64 network usually belongs to a single customer.
+    """
     parsed = ip_address(client_address(request))
     if not isinstance(parsed, IPv6Address):
         return str(parsed)
@@ -129,9 +132,10 @@ TEXTS = ("text/", "application/json", "application/schema+json", "image/svg+xml"
 
 
 class TextGZipMiddleware(GZipMiddleware):
-    """Compress only text, because workbooks are already compressed.
+    """Compress only text responses. Excel workbooks are already compressed.
 
-    Django's random padding and masked CSRF tokens prevent attacks that use response lengths.
+    Attacks that use the lengths of responses fail, because Django adds random padding and masks
+    CSRF tokens.
     """
 
     def process_response(

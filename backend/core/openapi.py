@@ -9,7 +9,7 @@ Described = dict[str, Any]
 
 
 class Schema(AutoSchema):
-    """Describe query parameters from the form or filter set of the view."""
+    """Generate the OpenAPI query parameters from the form or the filter set of the view."""
 
     def get_filter_backends(self) -> list[Any]:
         return []
@@ -67,7 +67,10 @@ WAIT = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}
 
 
 def complete(result: Described, **_: Any) -> Described:
-    """Complete the OpenAPI document as a postprocessing hook of drf-spectacular."""
+    """Add error responses, empty parameter values and required bodies to the OpenAPI document.
+
+    drf-spectacular calls this function as a postprocessing hook.
+    """
     schemas = result["components"]["schemas"]
     schemas["Error"] = ERROR
     for methods in result["paths"].values():

@@ -3,17 +3,23 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
 RETRY_AFTER = 10
-"""Seconds in the Retry-After header of a 503."""
+"""Value in seconds of the Retry-After header of responses with status 503."""
 
 UNREACHABLE = (OperationalError, InterfaceError)
 
 
 class AnalyticsUnavailable(Exception):
-    """Report that the analytics copy is unavailable. The message has no full stop."""
+    """Report that the analytics copy, a second database for comparisons, is unavailable.
+
+    The message must not end with a full stop.
+    """
 
 
 def outage_message(error: Exception) -> str | None:
-    """Return a message without a full stop, or None if `error` is not an outage."""
+    """Describe an outage of the database, of the analytics copy or of Redis.
+
+    Return a sentence without a full stop, or None if `error` is not an outage.
+    """
     if isinstance(error, AnalyticsUnavailable):
         return str(error)
     if isinstance(error, UNREACHABLE):

@@ -36,7 +36,7 @@ def api_params(params: QueryDict, names: Collection[str]) -> QueryDict:
 
 
 def first_page(params: QueryDict, *names: str) -> QueryDict:
-    """Return the parameters without `names`, by default without `page`."""
+    """Return a copy of `params` without the parameters `names` (by default without `page`)."""
     first = params.copy()
     for name in names or ("page",):
         first.pop(name, None)
@@ -48,7 +48,7 @@ class PageAddress:
     params: QueryDict
 
     def changed(self, **values: str | tuple[str, ...] | None) -> str:
-        """Return the URL with changed parameters; None or () removes a parameter."""
+        """Return the URL with changed parameters. The value None or () removes a parameter."""
         params = self.params.copy()
         for name, value in values.items():
             wanted = (value,) if isinstance(value, str) else (value or ())
@@ -71,10 +71,10 @@ class PageAddress:
 
 
 def misspelt_parameters(params: QueryDict) -> list[tuple[str, str, str]]:
-    """Return the misspelt name, the probable name and the corrected URL of each misspelt filter.
+    """Return (misspelt name, probable name, corrected URL) for each misspelt filter.
 
-    Pages ignore unknown parameters, such as those of search engines. But results without a
-    misspelt filter would mislead the user.
+    Pages ignore other unknown parameters, such as parameters of search engines. A misspelt filter
+    is reported, because the page shows results without this filter.
     """
     address = PageAddress(params)
     misspelled = []

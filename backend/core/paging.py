@@ -17,11 +17,11 @@ class Page:
     newer: str | None
     older: str | None
     by_age: bool = True
-    """True if the rows are sorted by date; the links then say "newer" and "older"."""
+    """Whether the rows are sorted by date. If true, the page links say "newer" and "older"."""
 
 
 class _PageRequest(NamedTuple):
-    """Provide the parts of a DRF request that the paginators read."""
+    """Imitate the parts of a DRF request that DRF's paginators read."""
 
     query_params: QueryDict
 
@@ -39,7 +39,7 @@ class _ByCursorOfIds(ByCursorOfIds):
 
 
 def page_of(rows: Any, params: QueryDict, *ordering: str, by_age: bool = True) -> Page:
-    """Return the page at the cursor, or the first page if the cursor is invalid.
+    """Return the page at the cursor in `params`, or the first page if the cursor is invalid.
 
     `rows`: a queryset, or a list of IDs in display order.
     """

@@ -16,11 +16,13 @@ from runs.models import Host, Series
 
 MAX_VALUES = 200
 MAX_LENGTH = 260
-"""Maximum length of a value. A tag has a key of 50 and a value of 200 characters."""
+"""Maximum length of a parameter value. The longest values are tags (KEY:VALUE), with a key of up to
+50 characters and a value of up to 200 characters.
+"""
 
 MOST = 999_999_999
 OF_ALL = frozenset({"format"})
-"""Ignored parameter that clients of Django REST framework always send."""
+"""Names of parameters that the API ignores. Clients of Django REST framework send `format`."""
 
 OF_LISTS = OF_ALL | {"cursor", "page_size"}
 
@@ -29,26 +31,29 @@ NOT_REPEATABLE = "Use this parameter only once."
 MOST_NAMED = 20
 LONGEST_NAMED = 50
 IGNORED_PREFIXES = ("utm_", "find-", "format")
-"""Prefixes of parameters that are not misspelt filters, such as `utm_source`."""
+"""Prefixes of parameter names that are never reported as misspelt filters, such as `utm_source`."""
 
 LOOSE_MATCH, CLOSE_MATCH = 0.6, 0.75
-"""Minimum similarity (difflib's ratio). The similarity of `ciper` and `cipher` is 0.91, and of
-`hots` and `host` 0.75.
+"""Minimum similarity of two names, as the ratio of difflib.
+Examples: 0.91 for `ciper` and `cipher`, 0.75 for `hots` and `host`.
 """
 
 
 def fault(sentence: str, code: str = "invalid") -> ValidationError:
-    """Return an error whose message may contain percent signs."""
+    """Return a `ValidationError`. The message `sentence` may contain percent signs."""
     return ValidationError("%(sentence)s", code, {"sentence": sentence})
 
 
 def alike(name: str, known: Iterable[str], ratio: float = LOOSE_MATCH) -> list[str]:
-    """Return up to three similar names, most similar first."""
+    """Return up to three names of `known` that are similar to `name`, most similar first."""
     return get_close_matches(name[:LONGEST_NAMED].lower(), sorted(known), n=3, cutoff=ratio)
 
 
 def none_of(name: str, known: Collection[str], *others: str) -> str:
-    """Return the error for an unknown value; only values of `known` are suggested."""
+    """Return the error message for an unknown value.
+
+    The message suggests similar values of `known`, and lists all values of `known` and `others`.
+    """
     near = alike(name, known)
     # No suggestion if all values are similar.
     meant = f"did you mean {' or '.join(near)}? Use" if 0 < len(near) < len(known) else "use"
@@ -57,9 +62,9 @@ def none_of(name: str, known: Collection[str], *others: str) -> str:
 
 
 def unmeasured(tool: str, ciphers: Iterable[str]) -> Iterator[str]:
-    """Yield an error for each cipher that is neither in the catalogue nor in any result.
+    """Yield an error message for each cipher that is neither in the catalogue nor in any result.
 
-    Suggestions ignore the part after "@": users type aes128-gcm for aes128-gcm@openssh.com.
+    Messages suggest a similar cipher, such as aes128-gcm@openssh.com for aes128-gcm.
     """
     catalogue = {cipher.name for cipher in cipher_catalogue().ciphers}
     unknown = set(ciphers) - catalogue
@@ -132,7 +137,7 @@ class RunId(forms.UUIDField):
 
 
 class Moment(forms.DateTimeField):
-    """Parse a time, by default in UTC. A date means the time `at` on that date."""
+    """Parse a date and time, by default in UTC. A date without a time gets the time `at`."""
 
     schema: ClassVar = {
         "anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]
@@ -159,7 +164,10 @@ class Moment(forms.DateTimeField):
 
 
 class Values(forms.Field):
-    """Parse a repeatable parameter as a tuple; `one` allows the parameter only once."""
+    """Parse a repeatable URL parameter to a tuple of values.
+
+    `item`: form field that parses each value. `one`: allow only one value.
+    """
 
     widget = forms.MultipleHiddenInput
 
@@ -178,7 +186,10 @@ class Values(forms.Field):
 
 
 class Hosts(Values):
-    """Return the current keys of hosts for keys or numbers, also of merged hosts."""
+    """Convert keys or numbers of hosts to the current keys of the hosts.
+
+    The key of a merged host becomes the key of the host that contains the merged runs.
+    """
 
     def clean(self, value: list[str] | None) -> tuple[str, ...]:
         keys = super().clean(value)
@@ -186,10 +197,10 @@ class Hosts(Values):
 
 
 class ParameterForm(forms.Form):
-    """Validate query parameters and report all errors; treat empty parameters as absent.
+    """Validate URL parameters. Treat an empty parameter as absent.
 
-    `besides`: allowed parameters without a field. If set, other parameters are errors, because a
-    list without a misspelt filter would be misleading. If None, other parameters are ignored.
+    `besides`: allowed parameters that have no form field. All other parameters without a form field
+    are errors, so that a misspelt filter is reported. None: ignore parameters without a form field.
     """
 
     besides: Collection[str] | None = None
@@ -242,7 +253,7 @@ def unknown_parameter(name: str, known: Collection[str]) -> str:
 
 
 def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[str, str]:
-    """Return known names by misspelt name, such as `host` for `hots`."""
+    """Return the probable name of each misspelt parameter, such as `{"hots": "host"}`."""
     names = (
         name
         for name in params
@@ -256,7 +267,10 @@ def misspelt(params: MultiValueDict[str, str], known: Collection[str]) -> dict[s
 
 
 class ParameterFilterSet(FilterSet):
-    """Reject unknown parameters in the API, but not on pages (which pass no request)."""
+    """Reject unknown parameters in API requests, and ignore unknown parameters on pages.
+
+    Views of the API pass a `request`. Views of pages pass no `request`.
+    """
 
     class Meta:
         form = ParameterForm

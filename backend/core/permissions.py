@@ -21,9 +21,9 @@ LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
 class BearerTokenAuthentication(BaseAuthentication):
-    """Authenticate `Authorization: Bearer TOKEN`.
+    """Authenticate requests that have the header `Authorization: Bearer TOKEN`.
 
-    The token becomes `request.auth`, but `request.user` stays anonymous.
+    `request.auth` becomes the `ApiToken`. `request.user` stays anonymous.
     """
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiToken] | None:
@@ -56,7 +56,7 @@ class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unty
 
 
 class FailOpenThrottle(SimpleRateThrottle):
-    """Allow all requests while Redis is unavailable."""
+    """Limit the rate of requests, but allow all requests while Redis is unavailable."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         try:
@@ -91,7 +91,7 @@ def _scope(request: Request) -> str | None:
 
 
 class MayRead(BasePermission):
-    """Allow everyone on public sites, otherwise read tokens and signed-in users."""
+    """Allow all requests on public sites. Otherwise require a read token or a signed-in user."""
 
     message = "Use a token with the read scope."
 
@@ -103,7 +103,7 @@ class MayRead(BasePermission):
 
 
 class MayUpload(BasePermission):
-    """Allow tokens with the upload scope. Users upload on the upload page instead."""
+    """Allow only API tokens with the upload scope. Signed-in users have an upload page instead."""
 
     message = "Use a token with the upload scope."
 

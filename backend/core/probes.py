@@ -15,7 +15,9 @@ logger = logging.getLogger(__name__)
 
 WORKER_ANSWERS_WITHIN = 1.0
 KEPT_SECONDS = 1.0
-"""Maximum age of a cached result. Results are cached because probes have no rate limit."""
+"""Maximum age in seconds of a cached result.
+Results are cached because health probes have no rate limit.
+"""
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -57,7 +59,10 @@ def _is_reachable(name: str, probe: Callable[[], bool]) -> bool:
 
 
 class Readiness:
-    """Cache readiness; only one request per process checks at a time."""
+    """Check the database, Redis and the worker, and cache the results.
+
+    In each process, only one thread at a time runs the checks.
+    """
 
     def __init__(self) -> None:
         self._looking = Lock()
@@ -76,7 +81,10 @@ readiness = Readiness()
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Return 200 if all components are reachable, otherwise 503 with the failing component."""
+    """Return status 200 if the database, Redis and a worker are reachable, otherwise status 503.
+
+    The JSON body contains "ok" or "unreachable" for each component.
+    """
     parts = readiness.parts()
     is_ready = all(parts.values())
     return JsonResponse(

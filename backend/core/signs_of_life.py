@@ -1,4 +1,4 @@
-"""Store heartbeats of the site's processes and the number of failed tasks in Redis."""
+"""Store the heartbeats of worker and beat, and the number of failed tasks, in Redis."""
 
 import time
 from contextlib import suppress
@@ -9,10 +9,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 PATIENCE = 0.25
-"""Timeout of Redis in seconds."""
+"""Timeout of requests to Redis in seconds."""
 
 SEEN = "ciphermark:last-seen"
-"""Redis hash of the last heartbeat (Unix seconds) of each process."""
+"""Key of a Redis hash that maps a process name to the Unix time of the last heartbeat."""
 
 FAILED = "ciphermark:tasks-failed"
 
@@ -30,13 +30,16 @@ def _client(url: str) -> Redis:
 
 
 def leave_sign(part: str) -> None:
-    """Record a heartbeat; do nothing while Redis is unavailable."""
+    """Record a heartbeat of the process `part`. Do nothing if Redis is unavailable."""
     with suppress(RedisError):
         quick_redis().hset(SEEN, part, time.time())
 
 
 def last_seen() -> dict[str, float]:
-    """Return the last heartbeat of each process in Unix seconds; raise `RedisError`."""
+    """Return the Unix time of the last heartbeat of each process, by process name.
+
+    Raises `RedisError` if Redis is unavailable.
+    """
     seen: dict[bytes, bytes] = quick_redis().hgetall(SEEN)  # type: ignore[assignment]
     return {part.decode(): float(at) for part, at in seen.items()}
 
@@ -47,5 +50,8 @@ def count_failed_task() -> None:
 
 
 def failed_tasks() -> int:
-    """Return the number of failed tasks since Redis was set up; raise `RedisError`."""
+    """Return the number of failed tasks since the Redis database was created.
+
+    Raises `RedisError` if Redis is unavailable.
+    """
     return int(quick_redis().get(FAILED) or 0)

@@ -31,7 +31,10 @@ CONFLICT = {409: OpenApiResponse(OpenApiTypes.OBJECT, "The current state does no
 
 
 def host_of(reference: str) -> Host:
-    """Return the host with this key or number, or the host that it was merged into."""
+    """Return the host with this key, number or unique prefix of its name.
+
+    For a merged host, return the host that it was merged into. Raise `NotFound` for unknown hosts.
+    """
     host = Host.objects.find(reference)
     if host is None:
         raise NotFound(Host.objects.missing(reference))
@@ -39,7 +42,7 @@ def host_of(reference: str) -> Host:
 
 
 class HostList(ListView):
-    """List hosts with their latest environment, AES verdict, reason and advice."""
+    """List hosts with the environment, AES verdict and advice of each host's latest run."""
 
     pagination_class = ByCursorOfIds
     filterset_class = HostFilter
@@ -56,7 +59,7 @@ class HostView(ApiView):
 
     @extend_schema(operation_id="hosts_read", responses=HostDetailSerializer)
     def get(self, request: Request, host_id: str) -> Response:
-        """Return a host by number or key, with the latest result of each of its series."""
+        """Return a host by number or key, with the latest result of each measured series."""
         host = Host.objects.listed().filter(pk=host_of(host_id).pk).first()
         if host is None:
             raise NotFound(f"Host {host_id} has no visible runs.")
@@ -84,7 +87,10 @@ class HostMerge(ApiView):
         responses={200: ChangedHostSerializer, **CONFLICT},
     )
     def post(self, request: Request, host_id: str) -> Response:
-        """Move the runs of another host to this one, and redirect its later uploads."""
+        """Merge another host into this host.
+
+        All runs and later uploads of the other host then belong to this host.
+        """
         kept = host_of(host_id)
         other = sent(MergeSerializer, request)["other"]
         host = editing.merge_hosts(kept.pk, other, actor_of(request))
@@ -96,7 +102,7 @@ class ByDate(ByCursor):
 
 
 class NoteList(ListView):
-    """List notes, newest first."""
+    """List notes about hosts, newest first."""
 
     pagination_class = ByDate
     filterset_class = NoteFilter
@@ -113,7 +119,7 @@ class NoteList(ListView):
 
 
 class NoteView(ApiView, DestroyAPIView[Note]):
-    """Delete a note. Its text remains in the audit log. Requires a signed-in editor."""
+    """Delete a note. The audit log keeps the text of the note. Requires a signed-in editor."""
 
     permission_classes = (MayRemoveNotes,)
     queryset = Note.objects.all()

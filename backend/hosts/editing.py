@@ -1,7 +1,7 @@
 """Change hosts on behalf of editors, and record each change in the audit log.
 
-Run documents never change. Derived data are recomputed in the same transaction (`runs.recompute`).
-Lock a host before its runs.
+Run documents never change. `runs.recompute` updates derived data in the same transaction. To
+prevent deadlocks, each transaction locks a host before the runs of the host.
 """
 
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ LONGEST_NAME = 200
 def rename_host(host_pk: int, name: str, by: Actor) -> Host:
     """Rename a host. The host keeps its key, and still receives uploads under the old name.
 
-    Raise `EditRefused` for an invalid name, and `EditConflict` for the name of another host.
+    Raise `EditRefused` for an invalid name. Raise `EditConflict` if another host has the name.
     """
     host = Host.objects.select_for_update().get(pk=host_pk)
     name = name.strip()
@@ -54,9 +54,10 @@ def rename_host(host_pk: int, name: str, by: Actor) -> Host:
 
 @transaction.atomic
 def merge_hosts(kept_pk: int, other_pk: int, by: Actor) -> Host:
-    """Move all runs of `other` to `kept`, and delete `other`.
+    """Move all runs of `other` to `kept`, and delete `other`. Return `kept`.
 
-    Later uploads of `other` belong to `kept`. Raise `EditConflict` for published hosts.
+    Later uploads of `other` also belong to `kept`. Raise `EditRefused` for invalid hosts, and
+    `EditConflict` for hosts of published results.
     """
     both = Host.objects.select_for_update().order_by("pk").in_bulk([kept_pk, other_pk])
     if kept_pk == other_pk:
@@ -98,9 +99,9 @@ def _facts(host: Host) -> dict[str, Any]:
 
 @transaction.atomic
 def remove_alias(alias_pk: int, by: Actor) -> Host:
-    """Let later uploads under a former identity create a new host.
+    """Remove a former name from its host: later uploads under this name create a new host.
 
-    Earlier runs stay with this host, and URLs of a merged host still redirect.
+    Earlier runs stay with the host. Old URLs of a merged host still redirect.
     """
     alias = HostAlias.objects.select_related("host").get(pk=alias_pk)
     host = Host.objects.select_for_update().get(pk=alias.host_id)
@@ -120,7 +121,7 @@ def _stop_following(alias: HostAlias) -> None:
 
 @transaction.atomic
 def add_note(host_pk: int, text: str, at: datetime | None, by: Actor) -> Note:
-    """Store a note; raise `EditRefused` if `at` is more than a day in the future."""
+    """Create a note. Raise `EditRefused` if the time `at` is more than a day in the future."""
     if at and at > timezone.now() + timedelta(days=1):
         raise EditRefused("This date is more than a day ahead. Enter an earlier one.", "at")
     note = Note.objects.create(

@@ -1,5 +1,3 @@
-"""Filter the lists of hosts and notes."""
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import time
@@ -32,7 +30,8 @@ FACTS = {
     "os": ("os",),
     "openssl_series": ("openssl_series", "ssh_library_series"),
 }
-"""Environment properties by filter; at least one property must match."""
+"""Environment properties by filter. A host matches if at least one property has a selected
+value."""
 
 TITLES = {"cpu": "CPU", "os": "Operating system", "openssl_series": "OpenSSL release series"}
 
@@ -42,7 +41,7 @@ def _replaced(text: Expression, pattern: str, replacement: str) -> Func:
 
 
 def natural(column: str) -> Expression:
-    """Return a sort key with numbers padded to ten digits, so that `nas2` precedes `nas10`."""
+    """Return an SQL sort key that pads numbers to ten digits, so that `nas2` precedes `nas10`."""
     padded = _replaced(Lower(column), r"(\d+)", r"0000000000\1")
     return Collate(_replaced(padded, r"0*(\d{10,})", r"\1"), "C")
 
@@ -71,7 +70,7 @@ NEWEST = "-id"
 
 
 class Option(NamedTuple):
-    """Describe a value with its number of hosts under the other filters."""
+    """Describe a value of a filter. `hosts`: hosts with this value that pass the other filters."""
 
     key: str
     label: str
@@ -93,8 +92,6 @@ class OrderingFilter(Filter):
 
 
 class HostFilter(ParameterFilterSet):
-    """Filter and sort hosts by their latest runs."""
-
     q = TextFilter(method="named", help_text="Part of the host's current or former name.")
     cpu = FactFilter("cpu", help_text="Key of a CPU. Repeatable.")
     os = FactFilter("os", help_text="Key of an operating system. Repeatable.")
@@ -120,7 +117,7 @@ class HostFilter(ParameterFilterSet):
         return hosts.named_like(text)
 
     def ordered(self, hosts: HostQuerySet, name: str, value: str) -> HostQuerySet:
-        """Sort the hosts; among equal hosts, the newest comes first."""
+        """Sort the hosts. Hosts with equal values are sorted by ID, newest first."""
         name = value.removeprefix("-")
         if name == "runs":
             hosts = hosts.with_run_count()
@@ -154,7 +151,10 @@ class HostFilter(ParameterFilterSet):
         return facets
 
     def _kinds(self) -> Iterable[tuple[dict[str, Mapping[str, str]], int]]:
-        """Yield keys and labels by filter, with the number of hosts that have each value."""
+        """Yield each combination of values, and the number of hosts with the combination.
+
+        A combination is {filter: {key: label}}.
+        """
         facts = [fact for facts in FACTS.values() for fact in facts]
         columns = [f"{ENVIRONMENT}{fact}__{part}" for fact in facts for part in ("key", "label")]
         hosts = Host.objects.counted().named_like(self.given.get("q", ""))

@@ -35,11 +35,11 @@ from runs.models import (
 
 LATEST_POINTS = 1000
 EXPLAINED_CHANGES = 50
-"""Number of latest steps whose environments before and after are compared."""
+"""Number of the latest steps for which the environments before and after the step are compared."""
 
 EARLIER = timedelta(days=14)
 EARLIER_RUNS = 14
-"""Maximum time, and number of runs, between a change of the environment and a later step."""
+"""Maximum time (`EARLIER`) and number of runs between an environment change and a later step."""
 
 METRICS = {"throughput": "B/s", "normalised": "B/s", "cpu_seconds_per_gb": "s/GB"}
 
@@ -78,7 +78,11 @@ class HistoryForm(ParameterForm):
 
 @dataclass(frozen=True)
 class Point:
-    """Describe the result of a run. `value` has the unit of the metric; `spread` is a fraction."""
+    """Describe the result of a run.
+
+    `value`: in the unit of the metric. `spread`: fraction of the value. `seconds`: duration of a
+    try. `openssl`: library that encrypted, such as "OpenSSL 3.0.15".
+    """
 
     run: Run
     started_at: datetime
@@ -103,9 +107,10 @@ class Change:
 
 @dataclass(frozen=True)
 class StepChange(Change):
-    """Describe a change in speed.
+    """Describe a lasting change in speed.
 
-    `environment` is None unless the step is one of the latest `EXPLAINED_CHANGES`.
+    `environment`: environment differences between the runs before and after the step. None if the
+    step is not one of the latest `EXPLAINED_CHANGES`.
     """
 
     step: Step[Any]
@@ -136,7 +141,7 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """Describe a change of the tool; results before and after the change are not compared."""
+    """Describe a change of `openssl speed`, across which results are not comparable."""
 
     broken: ToolBreak
 
@@ -145,8 +150,8 @@ class BreakChange(Change):
 class History:
     """Describe the history of a series on a host, oldest run first.
 
-    `cut`: only the latest 1,000 runs are included. `undated` and `without_value` count the runs
-    that are not points, because the run lacks a start time or a value of the metric.
+    `cut`: only the latest 1,000 runs are included. `undated`: number of runs without a start time.
+    `without_value`: number of runs without a value of the metric. These runs have no point.
     """
 
     host: Host
@@ -177,9 +182,9 @@ def history(
     until: datetime | None = None,
     **series: Any,
 ) -> History:
-    """Return the history of a series; missing fields of the series have the `DEFAULTS`.
+    """Return the history of a series. Absent fields of `series` have the values in `DEFAULTS`.
 
-    The default `block_size` is the size that most runs measured.
+    The default `block_size` of openssl is the block size in the most runs.
     """
     fields = {"acceleration": "default", "target_name": "", **DEFAULTS[tool], **series}
     measured = _measured(host, {"tool": tool, **fields}, since, until)
@@ -301,9 +306,10 @@ def _changes(points: Sequence[Point], tool: str, cipher: str, metric: str) -> li
 
 
 def recent_upgrade(host: int | None, at: datetime) -> tuple[str, Sequence[Difference]]:
-    """Return the age, as text, and the differences of the latest environment change before `at`.
+    """Return the age and the differences of the latest environment change before `at`.
 
-    Search only `EARLIER` and `EARLIER_RUNS`; return an empty string without a change.
+    The age is text, such as "2 days". `EARLIER` and `EARLIER_RUNS` limit the search. Without a
+    change, return an empty string and an empty tuple.
     """
     earlier = Run.objects.counted().filter(host=host, started_at__lt=at)
     latest = earlier.select_related("document").order_by("-started_at")[: EARLIER_RUNS + 1]

@@ -6,7 +6,7 @@ from runs.models.host import Host
 
 
 class Note(models.Model):
-    """Describe an event on a host, such as "BIOS update"; charts mark the event at `at`."""
+    """Describe an event on a host, such as "BIOS update". Charts mark the time `at`."""
 
     at = models.DateTimeField(help_text="Time of the event.")
     text = models.CharField(max_length=500, validators=[check_printable])

@@ -16,7 +16,7 @@ from runs.serializers import (
 
 
 class HostSerializer(serializers.ModelSerializer[Host]):
-    """Describe a host by its latest environment and AES verdict."""
+    """Describe a host, with the environment and the AES verdict of its latest run."""
 
     host = serializers.CharField(source="slug", help_text="Key for filters.")
     runs = serializers.IntegerField(source="run_count")
@@ -88,7 +88,7 @@ class HostSerializer(serializers.ModelSerializer[Host]):
 
 
 class HostDetailSerializer(HostSerializer):
-    """Add the latest result of every series of the host."""
+    """Describe a host, with the latest result of each measured series and the recent runs."""
 
     environment = serializers.JSONField(
         source="latest_run.document.environment", help_text="From the latest run."
@@ -110,7 +110,7 @@ class HostDetailSerializer(HostSerializer):
 
 
 class ChangedHostSerializer(serializers.ModelSerializer[Host]):
-    """Validate changes of a host's editable fields."""
+    """Describe the fields of a host that an editor can change."""
 
     host = serializers.CharField(source="slug", help_text="Key for filters.", read_only=True)
     name = serializers.CharField(max_length=LONGEST_NAME)
@@ -121,7 +121,7 @@ class ChangedHostSerializer(serializers.ModelSerializer[Host]):
 
 
 class MergeSerializer(serializers.Serializer[Any]):
-    """Select the host to merge."""
+    """Identify the host that is merged into the host in the URL."""
 
     other = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="ID of the host.")
 

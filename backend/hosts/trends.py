@@ -13,7 +13,7 @@ from runs.serializers import NULLABLE
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """Describe the result of a run in the trend's unit."""
+    """Describe the result of a run. `median` has the unit of the trend (`unit`)."""
 
     run_id = serializers.UUIDField(source="run.run_id")
     started_at = serializers.DateTimeField()
@@ -33,7 +33,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
 
 
 class BetweenSerializer(serializers.Serializer[Any]):
-    """Describe an event between two runs."""
+    """Describe a change that happened between two runs."""
 
     run_id = serializers.UUIDField(source="point.run.run_id", help_text="First changed run.")
     previous_run_id = serializers.UUIDField(source="previous.run.run_id")
@@ -41,7 +41,7 @@ class BetweenSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(BetweenSerializer):
-    """Describe a change in speed; `before` and `after` are medians of the runs on each side."""
+    """Describe a lasting change in speed, with the medians before and after the change."""
 
     direction = serializers.ChoiceField(["faster", "slower", "cheaper", "dearer"])
     before = serializers.FloatField()
@@ -64,7 +64,7 @@ class StepSerializer(BetweenSerializer):
 
 
 class SourceSerializer(serializers.Serializer[Any]):
-    """Cite the source for a change of the tool."""
+    """Cite a source that documents the change of the tool."""
 
     release = serializers.CharField()
     url = serializers.URLField()
@@ -72,7 +72,7 @@ class SourceSerializer(serializers.Serializer[Any]):
 
 
 class BreakSerializer(BetweenSerializer):
-    """Describe a change of the tool itself; results are not compared across it."""
+    """Describe a change of `openssl speed` itself. Results before and after are not compared."""
 
     id = serializers.CharField(source="broken.change.id")
     before = serializers.CharField(source="broken.before")
@@ -105,7 +105,7 @@ class TrendView(ApiView):
 
     @extend_schema(operation_id="trends", responses=TrendSerializer)
     def get(self, request: Request) -> Response:
-        """Return the runs of a series, oldest first, with changes and tool changes."""
+        """Return the results of a series on a host, oldest first, with speed and tool changes."""
         parameters = self.form.given
         key = parameters.pop("host")
         host = Host.objects.find(key)

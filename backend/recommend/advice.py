@@ -31,7 +31,7 @@ class Advice:
 
     @property
     def silent(self) -> list[str]:
-        """Return the names of requested hosts without results."""
+        """Return the names of the hosts in the question that have no results."""
         measured = {host.key for host in self.hosts}
         return [host.name for key, host in self.named.items() if key not in measured]
 
@@ -85,7 +85,10 @@ class Advice:
 
     @property
     def measured(self) -> str | None:
-        """Describe the runs, such as "SSH pipeline run 0b8f3c1e (2026-11-21)"."""
+        """Describe the runs on which the recommendation is based.
+
+        Example: "SSH pipeline run 0b8f3c1e (2026-11-21)".
+        """
         runs = self.runs
         if not runs:
             return None

@@ -19,14 +19,17 @@ Char, Float, Int = serializers.CharField, serializers.FloatField, serializers.In
 
 
 class VersionRangeSerializer(Shape):
-    """Select releases from `since` up to but excluding `until`; null is open."""
+    """Describe a range of releases from `since` (included) to `until` (excluded).
+
+    Null means that the range has no limit in this direction.
+    """
 
     since = Char(**NULLABLE)
     until = Char(**NULLABLE)
 
 
 class AssessmentSerializer(Shape):
-    """Rate the security of a cipher, with a reason and a reference."""
+    """Describe the security of a cipher with a status, a reason and a reference."""
 
     status = serializers.ChoiceField(STATUSES, source="assessment.status")
     reason = Char(source="assessment.reason")
@@ -34,7 +37,7 @@ class AssessmentSerializer(Shape):
 
 
 class AdvisorySerializer(AssessmentSerializer):
-    """Describe a weakness of some releases, and the cipher's status in these releases."""
+    """Describe a weakness in a range of OpenSSH releases, and a cipher's status in this range."""
 
     ends = serializers.ChoiceField(
         ["either", "server"], help_text="End of the connection that is affected."
@@ -44,7 +47,10 @@ class AdvisorySerializer(AssessmentSerializer):
 
 
 class OpenSshSupportSerializer(Shape):
-    """List the OpenSSH releases that support the cipher, and those that use it by default."""
+    """Describe which OpenSSH releases support a cipher.
+
+    `client_default` and `server_default`: releases that enable the cipher by default.
+    """
 
     present = VersionRangeSerializer()
     client_default = VersionRangeSerializer(**NULLABLE)
@@ -52,7 +58,7 @@ class OpenSshSupportSerializer(Shape):
 
 
 class CipherSerializer(AssessmentSerializer):
-    """Describe a cipher of ssh or openssl; sizes in bits."""
+    """Describe a cipher of ssh or openssl. Key size and block size are in bits."""
 
     name = Char()
     tool = Char()
@@ -66,7 +72,7 @@ class CipherSerializer(AssessmentSerializer):
 
 
 class PolicySerializer(Shape):
-    """List the statuses that a policy includes."""
+    """Describe a security policy. `statuses`: statuses of ciphers that the policy allows."""
 
     name = Char()
     statuses = serializers.ListField(child=serializers.ChoiceField(STATUSES))
@@ -74,7 +80,7 @@ class PolicySerializer(Shape):
 
 
 class CatalogueSerializer(Shape):
-    """List all ciphers in one page."""
+    """List all known ciphers and policies. The list always has a single page."""
 
     rules_version = Char()
     scope = Char(help_text="Meaning of the version ranges.")
@@ -86,7 +92,10 @@ class CatalogueSerializer(Shape):
 
 
 class RateSerializer(Shape):
-    """Describe the rate of a cipher on the loopback of a host, in bytes per second."""
+    """Describe the rate of a cipher over the loopback interface of a host.
+
+    `median` is in bytes per second.
+    """
 
     median = Float()
     n = Int(help_text="Number of tries.")
@@ -98,7 +107,10 @@ class RateSerializer(Shape):
 
 
 class GainSerializer(Shape):
-    """Compare the rates of two ciphers, with bounds due to noise."""
+    """Compare the rate of a cipher with the rate of the cipher `over`.
+
+    `lowest` and `highest`: bounds of `ratio`, which result from the noise of both rates.
+    """
 
     over = Char(help_text="Null if the hosts of a group have different defaults.", **NULLABLE)
     ratio = Float(help_text="Geometric mean for a group.")
@@ -140,7 +152,10 @@ class PlaceSerializer(Shape):
 
 
 class AdvisedHostSerializer(Shape):
-    """Describe a host used for the recommendation, with its OpenSSH versions."""
+    """Describe a host whose results the recommendation uses.
+
+    `client` and `server`: OpenSSH versions of the host.
+    """
 
     id = Int()
     host = Char(source="key", help_text="Key of the host.")
@@ -151,7 +166,10 @@ class AdvisedHostSerializer(Shape):
 
 
 class TodaySerializer(Shape):
-    """Identify the clients' default cipher, and the gain of the recommended cipher over it."""
+    """Describe the default cipher of the clients.
+
+    `gain`: gain of the recommended cipher relative to this default.
+    """
 
     cipher = Char(source="default", **NULLABLE)
     gain = GainSerializer(**NULLABLE)
@@ -159,7 +177,10 @@ class TodaySerializer(Shape):
 
 
 class LossSerializer(Shape):
-    """Describe the cost of the shared cipher for a host; rates in bytes per second."""
+    """Compare the best cipher for a single host with the recommended cipher for the group.
+
+    Rates are in bytes per second.
+    """
 
     host = Char(source="host.key")
     own_best = Char()
@@ -169,7 +190,7 @@ class LossSerializer(Shape):
 
 
 class UnrankedSerializer(Shape):
-    """Identify an unranked cipher, with the reason."""
+    """Describe a cipher that is not in the ranking, with the reason."""
 
     cipher = Char()
     reason = Char()
@@ -179,7 +200,7 @@ class UnrankedSerializer(Shape):
 
 
 class EvidenceRunSerializer(Shape):
-    """Identify a run used for the recommendation."""
+    """Identify a run whose results the recommendation uses."""
 
     run_id = serializers.UUIDField()
     started_at = serializers.DateTimeField(**NULLABLE)
@@ -187,7 +208,10 @@ class EvidenceRunSerializer(Shape):
 
 
 class RecommendationSerializer(Shape):
-    """Rank ciphers for a host, a pair or a group, with the evidence."""
+    """Rank ciphers for a host, for a client and a server, or for a group of hosts.
+
+    The response also identifies the runs, and contains lines for ssh_config and sshd_config.
+    """
 
     kind = serializers.ChoiceField(["host", "pair", "group"], source="question.kind")
     policy = PolicySerializer(source="question.policy")
@@ -222,7 +246,7 @@ class CipherList(ApiView):
 
     @extend_schema(operation_id="ciphers", responses=CatalogueSerializer)
     def get(self, request: Request) -> Response:
-        """Return every cipher with its properties, status, reason and OpenSSH support."""
+        """Return all known ciphers with their properties, security status and OpenSSH support."""
         tool = self.form.given.get("tool")
         catalogue = cipher_catalogue()
         answer = {
@@ -242,10 +266,10 @@ class RecommendationView(ApiView):
 
     @extend_schema(operation_id="recommendation", responses=RecommendationSerializer)
     def get(self, request: Request) -> Response:
-        """Recommend ciphers with gain, evidence, and the lines for ssh_config and sshd_config.
+        """Recommend ciphers, with the gain in speed and lines for ssh_config and sshd_config.
 
-        Use `host=KEY` for a host, `client=KEY&server=KEY` for a pair, and several hosts or
-        the filters of the comparison for a group.
+        Use `host=KEY` for a single host, and `client=KEY&server=KEY` for a client and a server. For
+        a group, use several `host` parameters or the filters of a comparison.
         """
         advice = advise(self.form.question, request.build_absolute_uri(reverse("recommend")))
         return Response(RecommendationSerializer(advice).data)

@@ -1,4 +1,8 @@
-"""Select ssh results on the loopback, with the default MAC and with AES hardware enabled."""
+"""Select the results on which a recommendation is based.
+
+Only ssh results over the loopback interface count, with the default MAC and with AES hardware
+enabled.
+"""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -40,7 +44,7 @@ _OPENSSH = Func(
 
 
 def measured_hosts(question: Question) -> list[MeasuredHost]:
-    """Return the hosts with results, ordered by key. For a pair, the client comes first."""
+    """Return the hosts that have results, ordered by key. For a pair, the client comes first."""
     rates = _rates(question)
     facts = (
         Run.objects.filter(pk__in=rates)
@@ -70,7 +74,7 @@ def measured_hosts(question: Question) -> list[MeasuredHost]:
 
 
 def _rates(question: Question) -> dict[int, list[Rate]]:
-    """Return the rates of each host, by the primary key of the host's latest run."""
+    """Return a list of rates for each host, by the primary key of the latest run of the host."""
     filters = {**question.filters, "group_by": ["host"], "host": [*question.hosts]}
     form = ComparisonForm(MultiValueDict(filters))
     form.full_clean()
@@ -92,9 +96,10 @@ def _rates(question: Question) -> dict[int, list[Rate]]:
 
 
 def _voting(query: ComparisonQuery) -> dict[tuple[int, int], int]:
-    """Return the host's latest run that passes the filters, by run and series of each result.
+    """Return `{(run, series): latest run of the host}` for the results that count.
 
-    The results come from all runs of the period in the environment of the latest run.
+    All values are primary keys. A result counts if it is in the requested period and has the
+    environment of the latest run. Hosts whose latest run does not pass all filters are omitted.
     """
     period = {name: keys for name, keys in query.filters.items() if name in ("host", *OF_PERIOD)}
     tables = []

@@ -60,7 +60,10 @@ class RecommendPage(ReaderMixin, TemplateView):
 
 
 def _with_keys(params: QueryDict) -> dict[str, Any] | None:
-    """Replace host names in `params` with keys. Return the first unknown or ambiguous name."""
+    """Replace host names in `params` with host keys.
+
+    Return None, or the template context for a message about the first unknown or ambiguous name.
+    """
     counted = Host.objects.counted()
     for name in HOSTS:
         texts = [text.strip() for text in params.getlist(name)]
@@ -166,7 +169,7 @@ def _result_context(advice: Advice) -> dict[str, Any]:
 
 
 class Bar(NamedTuple):
-    """Describe a bar and the ends of the whisker, in per cent of the longest bar."""
+    """Store the length of a bar and the ends of the error bar, in per cent of the chart's width."""
 
     end: float
     low: float
@@ -174,7 +177,7 @@ class Bar(NamedTuple):
 
     @property
     def whisker(self) -> str:
-        """Return an SVG path in a box of 100 x 10."""
+        """Return the SVG path of the error bar for a view box of 100 x 10."""
         low, high = self.low, self.high
         return f"M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"
 

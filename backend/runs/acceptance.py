@@ -39,7 +39,7 @@ def create_run(
 ) -> Accepted:
     """Store a valid document as received, unless the document is already stored.
 
-    Raise `RunConflict` if a run with this run_id has different content.
+    Raise `RunConflict` if a stored run has this run_id but different content.
     """
     fields = {
         "source": source,
@@ -59,7 +59,7 @@ def create_run(
 
 
 def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accepted:
-    """Store a document like `create_run`, and queue a new run after the commit.
+    """Store a document with `create_run`. Queue a new run for processing after the commit.
 
     If the broker is unavailable, `runs.tasks.queue_waiting_runs` queues the run later.
     """
@@ -70,9 +70,9 @@ def accept_run(body: bytes, document: Mapping[str, Any], **fields: Any) -> Accep
 
 
 def record_upload(runs: Sequence[Run], person: User) -> None:
-    """Record an upload by a user in the audit log.
+    """Record an upload by a signed-in user in the audit log.
 
-    An upload by a program is not recorded, because each run refers to the token of the upload.
+    Uploads with an API token need no entry, because each run refers to the token.
     """
     first, count = runs[0], len(runs)
     more = f" and {count - 1} more" if count > 1 else ""

@@ -17,10 +17,9 @@ VERSION = re.compile(r'^__version__ = "([^"]+)"', re.M)
 
 
 def build_agent(package: Path) -> bytes:
-    """Return `agent.py`: a zip archive of the package and `__main__.py`, as zipapp makes it.
+    """Return `agent.py`, an executable zip archive in the format of Python's zipapp.
 
-    Unlike zipapp, the build is reproducible (sorted files, fixed dates, no compression), so that
-    the SHA-256 identifies a commit.
+    The build is reproducible: the same source files always result in the same SHA-256.
     """
     archive = io.BytesIO()
     archive.write(FIRST_LINE)
@@ -66,6 +65,6 @@ def agent_script(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def agent_checksum(request: HttpRequest) -> HttpResponse:
-    """Serve `/agent.py.sha256` for `sha256sum -c` and `shasum -c`."""
+    """Serve `/agent.py.sha256` in the format of `sha256sum -c` and `shasum -c`."""
     line = f"{agent_release().sha256}  agent.py\n"
     return HttpResponse(line, content_type="text/plain; charset=utf-8")

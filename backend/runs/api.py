@@ -36,7 +36,7 @@ DIFFERENT_CONTENT = "Another run with different content has this run_id."
 
 
 class StoredRunSerializer(serializers.Serializer[Any]):
-    """Describe a stored run with its status and URL."""
+    """Describe a stored run: run ID, status and URL."""
 
     run_id = serializers.UUIDField()
     status = serializers.ChoiceField(Run.Status.values)
@@ -49,7 +49,7 @@ class ByStart(ByCursor):
 
 
 class RunList(ListView):
-    """List runs, newest first."""
+    """List runs. The newest run comes first."""
 
     filterset_class = RunFilter
     pagination_class = ByStart
@@ -67,7 +67,7 @@ class RunList(ListView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Store and queue a run document (JSON, at most 2 MiB, optionally gzipped)."""
+        """Store a run document (JSON, at most 2 MiB, optionally gzipped) and queue the run."""
         body = read_body(request, "application/json", most=settings.RUN_DOCUMENT_MAX_BYTES)
         document = checked_document(body, timezone.now())
         add_to_context(run_id=document["run_id"].lower())
@@ -86,7 +86,10 @@ class RunList(ListView):
 
 
 def newer_agent(used: Mapping[str, Any]) -> str | None:
-    """Return the version of the server's agent if `used` is an older version, else None."""
+    """Return the version of this server's agent if the run used an older agent, otherwise None.
+
+    `used`: member `agent` of the run document.
+    """
     version, own = str(used.get("version", "")), agent_release().version
     is_older = natsort_key(version) < natsort_key(own)
     return own if used.get("name") == "ciphermark-agent" and is_older else None
@@ -99,7 +102,7 @@ def stored_run(run: Run, request: Request) -> dict[str, Any]:
 
 
 class RunView(ApiView, RetrieveDestroyAPIView[Run]):
-    """Return a run with its results, or delete it. Deletion requires a signed-in editor."""
+    """Return a run with all results, or delete the run. Deletion requires a signed-in editor."""
 
     permissions = {"PATCH": MayChangeRuns, "DELETE": MayRemoveRuns}
     serializer_class = RunDetailSerializer
@@ -112,7 +115,10 @@ class RunView(ApiView, RetrieveDestroyAPIView[Run]):
 
     @extend_schema(request=ChangedRunSerializer, responses=ChangedRunSerializer)
     def patch(self, request: Request, **_: Any) -> Response:
-        """Hide the run in all lists and statistics, or show it. Requires a signed-in editor."""
+        """Hide the run in all lists and statistics, or show the run again.
+
+        Requires a signed-in editor.
+        """
         hidden = sent(ChangedRunSerializer, request)["hidden"]
         run = editing.set_hidden(self.get_object().pk, hidden, actor_of(request))
         return Response(ChangedRunSerializer(run).data)

@@ -1,7 +1,7 @@
-"""Change runs for editors, with an entry in the audit log.
+"""Hide, show and delete runs, and record each change in the audit log.
 
-Run documents never change. Derived data are recomputed in the same transaction
-(`runs.recompute`). To prevent deadlocks, lock a host before the runs of the host.
+Run documents never change. Derived data is recomputed in the same transaction (`runs.recompute`).
+To prevent deadlocks, lock a host before the runs of the host.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from runs.recompute import delete_runs, pairs_of, recompute_for
 
 
 class EditRefused(Exception):
-    """Report an invalid change; `attr` is the invalid field, if any."""
+    """Report an invalid change. `attr`: name of the invalid field, or None."""
 
     def __init__(self, sentence: str, attr: str | None = None) -> None:
         super().__init__(sentence)
@@ -22,7 +22,7 @@ class EditRefused(Exception):
 
 
 class EditConflict(EditRefused):
-    """Report a change that the state of the run or host does not allow."""
+    """Report a change that the current state of the run or host does not allow."""
 
 
 def _locked_run(pk: int) -> Run:
@@ -49,7 +49,7 @@ def set_hidden(run_pk: int, hidden: bool, by: Actor) -> Run:
 
 @transaction.atomic
 def remove_run(run_pk: int, by: Actor) -> None:
-    """Delete a run, and its imported text if no other run uses the text.
+    """Delete a run. Also delete the imported text of the run if no other run uses the text.
 
     Raise `EditConflict` for a published run, because the site would load the run again at startup.
     """

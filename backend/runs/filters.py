@@ -20,10 +20,10 @@ from runs.models import Run
 from runs.models.dimension import OF_LIBRARIES
 
 VERDICTS = ("hidden", "unused", "software", "unknown", "hardware")
-"""AES verdicts. Verdicts that need action come first."""
+"""AES verdicts. Verdicts that require action by the user come first."""
 
 UNACCELERATED = ("hidden", "unused")
-"""Verdicts for AES hardware that is not used."""
+"""Verdicts of runs that did not use the AES hardware of the host."""
 
 
 class TagsFilter(ValuesFilter):
@@ -34,7 +34,7 @@ class TagsFilter(ValuesFilter):
 
 
 class LibraryFilter(ValuesFilter):
-    """Match if the openssl program or ssh uses the library."""
+    """Select runs in which the openssl program or ssh uses one of these libraries."""
 
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
         if not values:
@@ -47,7 +47,7 @@ class LibraryFilter(ValuesFilter):
 
 
 class NarrowingFilter(ParameterFilterSet):
-    """Define the filters that all queries of measurements share."""
+    """Define the filters that are common to all queries of measurements."""
 
     host = HostsFilter("host__slug", help_text="Key or number of a host. Repeatable.")
     cpu = ValuesFilter("environment__cpu__key")
@@ -96,4 +96,4 @@ class RunFilter(NarrowingFilter):
 NarrowingForm: Any = NarrowingFilter().get_form_class()
 
 FILTERS = tuple(name for name in NarrowingFilter.base_filters if name not in ("since", "until"))
-"""Names of the repeatable filters."""
+"""Names of the filters that a URL can repeat, such as `cpu` in `?cpu=a&cpu=b`."""

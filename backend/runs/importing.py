@@ -29,7 +29,7 @@ UNITS = ("MB", "MiB")
 MOST_BYTES = 2**60
 CIPHER_CHARACTERS = 100
 FACTS = {"host": 160, "cpu": 200, "os": 200, "openssl": 200}
-"""Maximum length of each property that users can correct."""
+"""Maximum number of characters of each property that users can correct."""
 # Parsing holds the GIL: two texts at once would delay all requests.
 _one_at_a_time = Lock()
 NAMESPACE = uuid5(NAMESPACE_URL, "urn:ciphermark:import")
@@ -47,10 +47,10 @@ class RunTaken(Exception):
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """Hold a text as received, and the choices of the user.
+    """Store an uploaded text and the choices of the user.
 
-    `corrections` are by section; the key "" applies to all sections. `joined` maps a section to an
-    earlier section of the same host.
+    `corrections`: by section key; the key "" applies to all sections. `joined`: maps a section key
+    to the key of an earlier section with the same host.
     """
 
     body: bytes
@@ -61,7 +61,7 @@ class ImportRequest:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return everything except the text, for storage as JSON."""
+        """Return the choices of the user as JSON, without the text, for `ImportedText.asked`."""
         said = {key: words for key, words in self.corrections.items() if words != Corrections()}
         return {
             "hints": asdict(self.hints),
@@ -72,7 +72,7 @@ class ImportRequest:
 
     @property
     def import_id(self) -> UUID:
-        """Return an ID that is equal for equal texts and choices."""
+        """Return an ID for the text and the choices. Equal texts and choices have the same ID."""
         asked = hashlib.sha256(canonical_json(self.asked)).hexdigest()
         return uuid5(NAMESPACE, f"{hashlib.sha256(self.body).hexdigest()} {asked}")
 
@@ -88,7 +88,7 @@ class Understood:
 
 @dataclass(frozen=True)
 class Imported:
-    """Hold a stored import; `created` is False if the text was already stored."""
+    """Store the result of an import. `created`: False if the text was already imported."""
 
     import_id: UUID
     runs: tuple[Run, ...]
@@ -97,7 +97,7 @@ class Imported:
 
 
 def understand(request: ImportRequest, now: datetime | None = None) -> Understood:
-    """Parse a text, but store nothing; raise `NotAText` for binary data."""
+    """Parse a text without storing any results. Raise `NotAText` for binary data."""
     text, encoding = received_text(request.body)
     with _one_at_a_time:
         reading = read_text(text, request.hints)
@@ -122,10 +122,10 @@ def understand(request: ImportRequest, now: datetime | None = None) -> Understoo
 def store_import(
     request: ImportRequest, *, token: ApiToken | None = None, person: User | None = None
 ) -> Imported:
-    """Store the text, and a run for each section, in one transaction.
+    """Store a text, and the runs that the text contains, in one transaction.
 
-    A text can be imported again after all its runs are deleted. Raise `NoFigures`, `NotAText`,
-    `RunTaken`, or `OtherHost` if the token is bound to another host.
+    A text can be imported again after all runs of the text are deleted. Raise `NoFigures`,
+    `NotAText`, `RunTaken`, or `OtherHost` if the token is for another host.
     """
     now = timezone.now()
     understood = understand(request, now)

@@ -34,7 +34,7 @@ from texts.types import Hints
 
 TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "application/octet-stream")
 LISTED = 1_000
-"""Maximum length of each list in a response. The counts include all entries."""
+"""Maximum length of each list in a response. Counts in the response include all entries."""
 
 
 class ImportForm(ParameterForm):
@@ -88,7 +88,7 @@ class PreviewSerializer(UnderstoodSerializer):
 
 
 class ImportedSerializer(StoredRunSerializer, UnderstoodSerializer):
-    """Describe the first run like an upload, and all runs in `runs`."""
+    """Describe an import: all runs in `runs`, and the first run in `run_id`, `status` and `url`."""
 
     import_id = serializers.UUIDField()
     runs = StoredRunSerializer(many=True)
@@ -109,10 +109,10 @@ class ImportList(ApiView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Parse plain text (at most 2 MiB) and store its results, or only parse it (preview=1).
+        """Parse plain text (at most 2 MiB) and store the results. With preview=1, store nothing.
 
-        The response lists uncertain results, which are stored only with accept=all, and
-        unrecognised lines.
+        The response lists uncertain results and unrecognised lines. Uncertain results are stored
+        only with accept=all.
         """
         query = self.form.given
         wanted = _import_request(request, query)

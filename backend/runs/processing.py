@@ -36,8 +36,9 @@ from runs.verdicts import judge
 MAX_ATTEMPTS = 5
 
 DERIVED_VERSION = 5
-"""Version of derived rows. If processing changes, increase the version, so that `renew_runs`
-processes older runs again.
+"""Version of the processing code. Increase the version if the derived rows change.
+
+`renew_runs` then processes older runs again.
 """
 
 TOOLS = ("ssh", "openssl")
@@ -49,9 +50,10 @@ def _locked(run_pk: int) -> Run:
 
 @transaction.atomic
 def derive_run(run_pk: int) -> Run:
-    """Derive the rows of an accepted run, or reject the run; ignore a run with another status.
+    """Process an accepted run: store the derived rows, or reject the run.
 
-    After any other error, nothing is stored, and the run remains accepted.
+    A run with another status remains unchanged. If processing fails with an unexpected error,
+    nothing is stored, and the run remains accepted.
     """
     run = _locked(run_pk)
     if run.status == Run.Status.ACCEPTED:
@@ -61,7 +63,10 @@ def derive_run(run_pk: int) -> Run:
 
 @transaction.atomic
 def renew_run(run_pk: int) -> Run:
-    """Derive the rows of a run again. If the document is damaged, raise and keep the old rows."""
+    """Process a run again, and replace the derived rows.
+
+    If the stored document is damaged, raise `ValueError` and keep the old rows.
+    """
     run = _locked(run_pk)
     json.loads(run.document.received)  # `ValueError` if it was damaged in the database
     for rows in (run.measurements, run.baseline_levels, run.speed_indices):

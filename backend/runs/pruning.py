@@ -11,10 +11,10 @@ BATCH_RUNS = 200
 
 
 def old_runs(days: int) -> QuerySet[Run]:
-    """Return processed runs older than `days`, except each host's latest per environment.
+    """Return processed runs that are older than `days`.
 
-    Published runs are excluded. Age is measured from the newest upload or the current time,
-    whichever is earlier, so that a fast clock deletes no run.
+    Exclude published runs and the latest visible run of each host in each environment. Measure the
+    age from the newest upload, so that a server clock in the future deletes no run.
     """
     now = timezone.now()
     newest = Run.objects.aggregate(newest=Max("received_at"))["newest"] or now
@@ -35,7 +35,7 @@ def old_runs(days: int) -> QuerySet[Run]:
 
 
 def prune(days: int) -> Iterator[int]:
-    """Delete old runs and yield the size of each batch. Batches let uploads continue."""
+    """Delete old runs in batches, so that uploads can continue. Yield the size of each batch."""
     while batch := list(old_runs(days).values_list("pk", flat=True)[:BATCH_RUNS]):
         Run.objects.filter(pk__in=batch).delete()
         yield len(batch)

@@ -19,7 +19,7 @@ PROVENANCE = ("page", "command", "timing", "notes", "has_aes", "has_aes_basis")
 
 @dataclass(frozen=True)
 class Loaded:
-    """Count loaded runs, unchanged runs, and results that were skipped for lack of a cipher."""
+    """Count loaded runs, unchanged runs, and results without a cipher name, which are skipped."""
 
     loaded: int
     unchanged: int
@@ -51,7 +51,7 @@ def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _load(document: Mapping[str, Any], provenance: Mapping[str, Any]) -> bool:
-    """Store and process a run; return False if the stored run is equal."""
+    """Store and process a published run. Return False if an equal run is already stored."""
     runs = Run.objects.select_related("document")
     stored = runs.filter(run_id=document["run_id"]).first()
     if stored is not None and stored.document.content_digest == content_digest(document):

@@ -20,9 +20,9 @@ class TextTooLarge(NotAText):
 
 
 def received_text(body: bytes) -> tuple[str, str]:
-    """Return the text and encoding of an upload: UTF-8, UTF-16 with a BOM, or Latin-1.
+    """Return the text and the encoding of an upload: UTF-8, UTF-16 with a BOM, or Latin-1.
 
-    Raise `NotAText` for a binary file, or `TextTooLarge` above 2 MiB or 50,000 lines.
+    Raise `NotAText` for a binary file. Raise `TextTooLarge` for more than 2 MiB or 50,000 lines.
     """
     if len(body) > MAX_BYTES:
         raise TextTooLarge(f"The text has {len(body):,} bytes. The limit is {MAX_BYTES:,} bytes.")

@@ -16,10 +16,10 @@ def pairs_of(runs: Iterable[Run]) -> set[Pair]:
 
 @transaction.atomic
 def recompute_for(changed: Iterable[Pair]) -> None:
-    """Recompute data that depend on deleted, hidden, shown or moved runs.
+    """Recompute derived data after runs were deleted, hidden, shown or moved.
 
-    These are the latest run of each host, and the AES verdicts of the remaining runs.
-    Change detection runs again in the background.
+    Set the latest run of each host and the AES verdicts of the remaining runs. Schedule change
+    detection, which runs in the background.
     """
     pairs = sorted(set(changed))
     hosts = sorted({host for host, _ in pairs})

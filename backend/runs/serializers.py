@@ -11,7 +11,7 @@ SSH_LIBRARY = "Library that ssh uses (`ssh -V`); same as `openssl` if unknown."
 
 
 def label(source: str, help_text: str = "") -> serializers.CharField:
-    """Return a field that is null until the run has been processed."""
+    """Return a field whose value is null until the run has been processed."""
     return serializers.CharField(source=source, default=None, help_text=help_text, **NULLABLE)
 
 
@@ -41,7 +41,7 @@ class RunSummarySerializer(serializers.ModelSerializer[Run]):
 
 
 class MeasurementSerializer(serializers.ModelSerializer[Measurement]):
-    """Describe a measurement; rates in bytes per second."""
+    """Describe a measurement. Rates are in bytes per second."""
 
     tool = serializers.CharField(source="series.tool")
     cipher = serializers.CharField(source="series.cipher")
@@ -105,7 +105,7 @@ class RunDetailSerializer(RunSummarySerializer):
 
 
 class ChangedRunSerializer(serializers.ModelSerializer[Run]):
-    """Validate changes of a run's editable fields."""
+    """Validate the fields of a run that editors can change."""
 
     hidden = serializers.BooleanField(
         help_text="Exclude the run from all lists and statistics, or include it again."

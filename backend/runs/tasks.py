@@ -45,7 +45,10 @@ def process_run(self: "Task[Any, Any]", run_pk: int) -> None:
 
 @shared_task
 def queue_waiting_runs() -> None:
-    """Queue runs that have waited too long. A second task for a run does nothing."""
+    """Queue again each run that has waited longer than `REQUEUE_AFTER` for processing.
+
+    If a run is queued twice, the second task does nothing.
+    """
     late = Run.objects.filter(
         status=Run.Status.ACCEPTED, received_at__lt=timezone.now() - settings.REQUEUE_AFTER
     )
@@ -55,7 +58,7 @@ def queue_waiting_runs() -> None:
 
 @shared_task
 def prune_old_runs() -> None:
-    """Delete runs older than CIPHERMARK_KEEP_DAYS; the next task continues."""
+    """Delete up to 10,000 runs older than CIPHERMARK_KEEP_DAYS. The next task deletes more runs."""
     if settings.CIPHERMARK_KEEP_DAYS is None:
         return
     deleted = sum(islice(prune(settings.CIPHERMARK_KEEP_DAYS), PRUNED_BATCHES))

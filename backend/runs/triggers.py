@@ -35,7 +35,8 @@ FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 CREATE TRIGGER note_changed_environments AFTER UPDATE ON runs_environment
 FOR EACH STATEMENT EXECUTE FUNCTION runs_note_everything();
 """
-"""Triggers that log each change of a visible run. A row without `run_id` means all runs.
+"""SQL of triggers that log each change of a processed run in the table `runs_change`.
 
-`compare.engine` describes how the analytics copies read the log.
+A row without `run_id` means that all runs may have changed. `compare.engine` describes how the
+analytics copies read the log.
 """

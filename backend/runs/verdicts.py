@@ -1,8 +1,8 @@
 """Determine the AES verdicts of runs.
 
-A verdict compares results with and without AES hardware. Published and imported results often
-have the two kinds in separate runs. The verdict then combines the runs of a host in one
-environment, whatever the order of the uploads.
+A verdict compares results with and without AES hardware. A published or imported run often contains
+only one of these results. The verdict then uses all runs of the host in one environment, in any
+order of upload.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from runs.models import Measurement, Run
 from runs.models.run import RunQuerySet
 
 SIBLINGS = 20
-"""Maximum number of runs of a host and environment to combine."""
+"""Maximum number of runs of a host whose results are combined for a verdict."""
 
 FIELDS = (
     "acceleration",
@@ -28,9 +28,10 @@ TELLING = tuple(name for names in TELLING_CIPHERS.values() for name in names)
 
 
 def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]) -> None:
-    """Set the verdict of a run before the run is stored.
+    """Set the AES verdict of a run before the run is saved.
 
-    For an incomplete run, also use other runs of the host, and update the verdicts of those runs.
+    If the run does not have results both with and without AES hardware, also use other runs of the
+    host in the environment. Save the new verdicts of these runs.
     """
     if is_complete(measured):
         _set_verdict(run, measured, facts)
@@ -48,10 +49,10 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 
 
 def judge_again(host_pk: int, environment_pk: int) -> None:
-    """Update the verdicts of a host's latest runs in an environment.
+    """Update the AES verdicts of the latest runs of a host in an environment.
 
-    Call this function after a run was hidden, shown, deleted or moved, because verdicts of other
-    runs may depend on that run.
+    Call this function after a run was hidden, shown, deleted or moved, because the verdicts of
+    other runs can depend on that run.
     """
     parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))
     together = _united(parts)
@@ -70,7 +71,7 @@ def _set_verdict(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[st
 
 
 def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
-    """Return whether a cipher of `TELLING` was measured with and without AES hardware."""
+    """Return whether a cipher in `TELLING` was measured both with and without AES hardware."""
     modes: dict[str, set[str]] = {}
     for result in measured:
         if result.series.cipher in TELLING:
@@ -79,7 +80,7 @@ def is_complete(measured: Iterable[MeasuredSeries]) -> bool:
 
 
 def _united(parts: Iterable[tuple[Run, Sequence[MeasuredSeries]]]) -> list[MeasuredSeries]:
-    """Return each series once, from the latest run with that series."""
+    """Return one result for each series: the result of the latest run with the series."""
     united: dict[Series, MeasuredSeries] = {}
     for _, measured in sorted(parts, key=_made_at, reverse=True):
         for result in measured:
@@ -93,7 +94,7 @@ def _made_at(part: tuple[Run, object]) -> tuple[str, str]:
 
 
 def _measured(runs: RunQuerySet) -> list[tuple[Run, list[MeasuredSeries]]]:
-    """Return the latest visible runs with the series that verdicts use."""
+    """Return the latest visible runs. Each run has the series that are relevant for a verdict."""
     counted = runs.counted().order_by("-id")[:SIBLINGS]
     parts: dict[int, tuple[Run, list[MeasuredSeries]]] = {run.pk: (run, []) for run in counted}
     rows = Measurement.objects.filter(

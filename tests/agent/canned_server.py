@@ -27,9 +27,10 @@ def http_answer(status: int, body: object, headers: Mapping[str, str] | None = N
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Respond after `delay` seconds, one byte every `drip` seconds; then close the connection.
+    """Send the responses in `answers`, one for each upload. Repeat the last response.
 
-    Each upload removes one response from the list, except the last response.
+    `delay`: seconds before each response. `drip`: seconds between the bytes of a response, or 0 to
+    send the whole response at once.
     """
 
     daemon_threads = True

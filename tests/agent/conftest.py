@@ -84,7 +84,7 @@ agent.pipeline_try, agent.steady_try = by_amount, sized
 def tiny_run(
     tmp_path_factory: pytest.TempPathFactory, sshd_option: tuple[str, str], forks: Forks
 ) -> dict[str, Any]:
-    """Measure two ssh and two openssl ciphers; add the agent's output to the document as `said`."""
+    """Return the document of a run with four ciphers. `said` contains the output of the agent."""
     home = tmp_path_factory.mktemp("tiny")
     output = home / "run.json"
     names = "aes128-ctr,3des-cbc,aes-128-gcm,rc4"

@@ -1,6 +1,7 @@
-"""Run the agent in forks of one process, because starting Python for each run takes longer.
+"""Run the agent in forks of one process, because starting Python for each run is slow.
 
-That process runs this file. The arguments are the agent's file and the number of a socket.
+The forking process executes this file. The arguments are the path of the agent and the file
+descriptor of a socket.
 """
 
 import json
@@ -37,7 +38,7 @@ class Forks:
     def run(
         self, arguments: Sequence[str], before: str, env: Mapping[str, str], timeout: float
     ) -> Finished:
-        """Run the agent; `before` is Python code to execute first, e.g. to change constants."""
+        """Run the agent. `before`: Python code to execute first, e.g. to change constants."""
         asked = {"arguments": arguments, "before": before, "env": dict(env)}
         (out, out_end), (err, err_end) = os.pipe(), os.pipe()
         socket.send_fds(self._asking, [b"\n"], [out_end, err_end])

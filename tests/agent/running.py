@@ -44,7 +44,7 @@ def waiting_for_nothing(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def agent_command(arguments: Sequence[str], before: str = "") -> list[str]:
-    """Return the agent's command line; `before` is Python code to execute first."""
+    """Return the command line of the agent. `before`: Python code to execute first."""
     arguments = waiting_for_nothing(arguments)
     if not before:
         return [sys.executable, "-W", "error", str(AGENT), *arguments]

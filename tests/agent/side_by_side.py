@@ -40,14 +40,17 @@ LOOPBACK = ("-o", "ListenAddress=127.0.0.1")
 
 
 class PinnedTransfer(agent.Transfer):
-    """Pin ssh and sshd to one core each, including the processes that the agent does not pin."""
+    """Pin ssh to one core and sshd to another core, even if the agent would pin neither."""
 
     def __init__(self, server: Any, channel: Any, source: int, _: Any) -> None:
         super().__init__(server, channel, source, (CLIENT_CPU, SERVER_CPU))
 
 
 class Pair(NamedTuple):
-    """Hold both rates in bytes per second, and in `agent_cpu` the agent's share of a core."""
+    """Store the rates of the agent and of the manual pipeline (`hand`) in bytes per second.
+
+    `agent_cpu`: CPU time of the agent, as a fraction of one core.
+    """
 
     agent: float
     hand: float
@@ -77,7 +80,7 @@ def say(text: str) -> None:
 
 
 def answer_tries(sshd: str, pinned: bool) -> None:
-    """Read lines `CIPHER MIB` from standard input; measure each and print a sample as JSON."""
+    """Read lines `CIPHER MIB` from standard input. For each line, measure a try and print JSON."""
     ssh = agent.find_program("ssh", None)
     assert ssh, "no ssh on this machine"
     if pinned:
@@ -104,7 +107,7 @@ def own_cpu() -> float:
 def agent_tries(
     sshd: str, pinned: bool
 ) -> Iterator[tuple[Callable[[str, int], dict[str, Any]], Path]]:
-    """Yield a function that measures a try with the agent, and the folder of the agent's keys."""
+    """Yield a function that measures a try with the agent, and the folder with the ssh keys."""
     command = [sys.executable, __file__, "--answer", "--sshd", sshd, *["--pinned"] * pinned]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -153,7 +156,7 @@ def wait_until_open(port: int) -> None:
 
 
 def typed_by_hand(folder: Path, port: int, pinned: bool, cipher: str, mib: int) -> float:
-    """Return the bytes per second of a shell pipeline, as timed at the remote end."""
+    """Return the rate of a shell pipeline in bytes per second. The remote end measures the time."""
     options = ["-F", "/dev/null", "-T", "-i", str(folder / "user_key"), "-p", str(port)]
     for option in (
         "IdentitiesOnly=yes",

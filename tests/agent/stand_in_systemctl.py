@@ -26,7 +26,7 @@ class Systemctl:
         (self.folder / "openssl").symlink_to(STAND_IN)  # a program to measure
 
     def changes(self) -> list[str]:
-        """Return the commands since the last call of this method, without queries."""
+        """Return the systemctl commands since the last call of this method, except queries."""
         lines = self._log.read_text().splitlines() if self._log.exists() else []
         self._log.write_text("")
         return [line for line in lines if not any(word in line for word in ("is-", "show-"))]

@@ -17,9 +17,9 @@ PAIRS = 12
 
 
 def costs(sample: dict[str, Any]) -> tuple[float, float] | None:
-    """Return CPU seconds per 10^9 bytes, of both ends together and of the busier end.
+    """Return the CPU seconds per 10^9 bytes: client plus server, and the larger of the two.
 
-    Return None if a busy host transferred too few bytes.
+    Return None if the agent reports no CPU seconds, because the transfer was too short.
     """
     ends = [sample["client_cpu_seconds"], sample["server_cpu_seconds"]]
     if None in ends:

@@ -42,7 +42,7 @@ def running_agent(
 
 
 def transfer_of(child: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """Wait until a transfer runs, and return all processes below the agent."""
+    """Wait until a transfer runs. Return all descendant processes of the agent."""
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         found = psutil.Process(child.pid).children(recursive=True)

@@ -43,7 +43,7 @@ def endless_words(tmp_path: Path) -> list[str]:
 
 
 def by_shell(home: Path, line: str, words: Words) -> Finished:
-    """Run the agent with a shell line in which `"$@"` is the agent's command."""
+    """Run a shell command line. `"$@"` in the line is replaced with the command of the agent."""
     command = ["bash", "-c", line, "bash", *agent_command(words)]
     return finished(command, agent_environment(home, TOKEN))
 

@@ -14,7 +14,7 @@ SSH = shutil.which("ssh") or "ssh"
 
 
 class Remote:
-    """Start an sshd for each connection to a port, like a remote host."""
+    """Act as a remote host: start an sshd for each connection to a local port."""
 
     def __init__(self, server: agent.PrivateServer) -> None:
         self.server = server

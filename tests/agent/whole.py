@@ -1,6 +1,6 @@
-"""Combine the names of all modules of the agent, for tests that read and replace names.
+"""Provide all functions and constants of the agent in one module.
 
-Setting a name here sets the name in each module that uses the name.
+If a test assigns to a name in this module, the name changes in every module of the agent.
 """
 # ruff: noqa: F403
 

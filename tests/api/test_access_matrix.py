@@ -1,7 +1,7 @@
-"""Test the permissions for every URL and method of the URL configuration.
+"""Test the permissions for every route and method of the URL configuration.
 
-`DECISIONS` lists each route with the methods and the clients that may use each method. The test
-fails for a route that is not listed, or that permits more or less than listed.
+`DECISIONS` lists each route, the methods, and the clients that may use each method. The test fails
+for an unlisted route, and if the permissions differ from the list.
 """
 
 import logging
@@ -336,9 +336,9 @@ def _alias(run: Run) -> HostAlias:
 
 
 def let_in(site: Site, actor: str, method: str, path: str) -> bool | None:
-    """Return whether the request was allowed, or None for an unsupported method (405).
+    """Return whether `actor` may send a request, or None for an unsupported method (405).
 
-    Changes are rolled back, so that every request sees the same objects.
+    Changes by the request are rolled back, so that every request sees the same objects.
     """
     client = site.clients[actor]
     cookies = {name: morsel.value for name, morsel in client.cookies.items()}

@@ -1,7 +1,7 @@
 """Test that the number of SQL queries per URL does not depend on the amount of data.
 
-The second request for each URL is counted. The first request records the use of the token and
-updates the analytics copy.
+Each URL is requested twice. Only the queries of the second request are counted, because the first
+request records the use of the token and updates the analytics copy.
 """
 
 from typing import Any
@@ -90,7 +90,10 @@ def statements(client: Client, address: str) -> int:
 
 
 def too_many(client: Client, run: Run, expected: dict[str, int], shared: int) -> dict[str, Any]:
-    """Map each URL with a wrong count to the actual and the expected count."""
+    """Return the actual and the expected number of queries of each URL with a wrong number.
+
+    `shared`: number of queries for authentication, which are not counted.
+    """
     found = {}
     for address, number in expected.items():
         asked = address.format(run=run)

@@ -17,7 +17,11 @@ LATE = {"started_at": "2025-11-22T09:00:00Z", "finished_at": "2025-11-22T09:01:0
 
 
 def series(cipher: str, megabytes: float, cpu: float = 0, **changes: Any) -> dict[str, Any]:
-    """Return a series of nine equal tries; `cpu` is CPU seconds per GB, half at each end."""
+    """Return an ssh series of nine equal tries.
+
+    `megabytes`: 10^6 bytes per second. `cpu`: CPU seconds per 10^9 bytes, half for the client and
+    half for the server.
+    """
     one: dict[str, Any] = {"bytes": round(megabytes * 2e6), "seconds": 2.0}
     if cpu:
         one |= dict.fromkeys(("client_cpu_seconds", "server_cpu_seconds"), cpu * megabytes / 1e3)

@@ -16,7 +16,10 @@ def listed(text: str) -> str:
 
 
 def everything(version: str, name: str = "nas") -> dict[str, Any]:
-    """Return a run with every cipher of current OpenSSH, even ciphers that `version` lacks."""
+    """Return a run document with every cipher of current OpenSSH.
+
+    `version`: version text of the host. The document contains ciphers that this version lacks.
+    """
     ciphers = [cipher for cipher in cipher_catalogue().ciphers if cipher.tool == "ssh"]
     there = [
         cipher for cipher in ciphers if cipher.openssh and cipher.openssh.present.until is None

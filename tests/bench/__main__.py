@@ -1,4 +1,7 @@
-"""Measure the speed of the application relative to the limits of the host (`make bench`)."""
+"""Measure the speed of the application (`make bench`).
+
+Compare each time with the time of the same work without the application (the floor).
+"""
 
 # ruff: noqa: E402 - Django is set up first
 
@@ -52,7 +55,10 @@ Act = Callable[[], object]
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold a row of the table; `floor` is the value for the same work without the application."""
+    """Store a row of the table.
+
+    `floor`: value for the same work without the application. `bar`: limit of the value, as text.
+    """
 
     name: str
     unit: str
@@ -73,7 +79,7 @@ def seconds_of(act: Act) -> float:
 
 
 def in_turn(act: Act, floor: Act, rounds: int = ROUNDS) -> tuple[float, float]:
-    """Call both functions alternately; return the median seconds of each, without first calls."""
+    """Call both functions alternately. Return the median seconds, without the first calls."""
     pairs = [(seconds_of(act), seconds_of(floor)) for _ in range(1 + rounds)][1:]
     return median(value for value, _ in pairs), median(floor for _, floor in pairs)
 
@@ -176,7 +182,7 @@ def pages(_size: str) -> Iterator[Figure]:
 
 
 def following(_size: str) -> Iterator[Figure]:
-    """Measure how much longer the first query after new runs takes than later queries."""
+    """Measure how many milliseconds new runs add to the next query."""
     ask, row = get(f"{COMPARISON}?tool=ssh"), Run.objects.filter(host_name="kind-7").values().get()
     for count, most in ((1, 50), (1000, 1000)):
         ask()

@@ -1,7 +1,7 @@
-"""Create a realistic fleet of each size from a fixed seed, in a database of its own.
+"""Create a database with a realistic fleet for each size, from a fixed seed.
 
-The application processes one run of each kind of host. The rows of that run are copied to the other
-runs of the kind.
+The application processes one example run for each kind of host. The derived rows of the example are
+then copied to all other runs of the same kind.
 """
 
 import json
@@ -139,9 +139,9 @@ def fill(hosts: int, runs: int) -> None:
 def write_runs(
     random: Random, kinds: dict[int, str], hosts: int, runs: int
 ) -> list[tuple[int, int]]:
-    """Write hosts and runs; return the primary key of each run and of the run to copy.
+    """Insert hosts and runs. Return pairs of primary keys: (new run, example run of the same kind).
 
-    The busiest of 10,000 hosts has about a thousand runs.
+    A few hosts have most of the runs (Zipf's law).
     """
     examples = {row["id"]: row for row in Run.objects.filter(pk__in=kinds).values()}
     example, first_run = Host.objects.order_by("-pk").values()[0], max(examples) + 1
@@ -204,7 +204,10 @@ def models_of_a_run() -> list[type[Model]]:
 
 
 def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
-    """Copy measurements for each pair of primary keys: (run to fill, run to copy)."""
+    """Copy all rows that belong to a run, such as measurements, to other runs.
+
+    `pairs`: (primary key of the run to fill, primary key of the run to copy).
+    """
     with connect() as source, connect() as target:
         target.execute("SET synchronous_commit = off; SET session_replication_role = replica")
         source.execute("CREATE TEMPORARY TABLE spread (of_run bigint, of_kind bigint)")
@@ -232,7 +235,10 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
 
 @contextmanager
 def nothing_stays() -> Iterator[None]:
-    """Create tables for the floors; at exit, delete the tables and all runs added meanwhile."""
+    """Create tables for the floors, that is, for work without the application.
+
+    At exit, delete these tables and all runs that were added in the meantime.
+    """
     last = Run.objects.latest("pk").pk
     with connect() as database:
         for name in ("runs_measurement", "runs_rundocument"):

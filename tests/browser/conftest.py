@@ -44,10 +44,10 @@ def site() -> Iterator[LiveSite]:
 
 
 class Contexts:
-    """Reuse browser contexts, and clear a context before the next test uses the context.
+    """Reuse browser contexts, because a new context is slow. Clear a context after each use.
 
-    Each context keeps a blank first page. Opening another page in the context takes a third of the
-    time of opening a page in a new context.
+    Each context always has one blank page. A second page then opens in a third of the time that a
+    page in a new context takes.
     """
 
     def __init__(self, chromium: Browser, url: str) -> None:
@@ -56,7 +56,7 @@ class Contexts:
 
     @contextmanager
     def page(self, cookies: Sequence[Any] = (), **options: Any) -> Iterator[Page]:
-        """Open a page; `options` are the options of Playwright's `new_context`."""
+        """Open a page in a clean context. `options`: options of Playwright's `new_context`."""
         alike = self._returned[repr(options)]
         context = alike.pop() if alike else self._new(options)
         context.add_cookies(cookies)
@@ -88,10 +88,10 @@ def contexts(chromium: Browser, site: LiveSite) -> Contexts:
 
 @pytest.fixture
 def open_page(contexts: Contexts, site: LiveSite) -> Iterator[OpenPage]:
-    """Open a URL in a clean browser; the test fails if the page has an error.
+    """Return a function that opens a URL in a clean browser context.
 
-    Errors are console errors, exceptions, violations of the Content-Security-Policy, and requests
-    to other hosts. The test may provoke errors that contain the text `expected`.
+    The test fails after a console error, an exception, a violation of the Content-Security-Policy,
+    or a request to another host. Errors that contain the text `expected` are allowed.
     """
     faults: list[str] = []
     tolerated: list[str] = []
@@ -183,7 +183,7 @@ def signed_in(site: LiveSite) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def measured_run(site: LiveSite, sshd: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Measure this host with the real agent, and return the ID of the uploaded run."""
+    """Measure this host with the real agent. Return the ID of the uploaded run."""
     token_file = tmp_path_factory.mktemp("agent") / "token"
     token_file.touch(mode=0o600)
     token_file.write_text(site.token("upload"))

@@ -1,6 +1,6 @@
 """Create the images of docs/how-to: `python -m tests.browser.docs_pictures`.
 
-Each image shows a new site after the import of the text on the page.
+Each image shows the results of the example text in the same document.
 """
 
 import os

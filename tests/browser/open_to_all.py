@@ -32,7 +32,7 @@ ENDS_WITH_FOOTER = """() => {
 
 
 def assert_open_to_all(page: Page) -> None:
-    """Check the page with all folded parts open: accessibility, then the layout at every width.
+    """Open all <details> elements. Check the accessibility, and the layout at every width.
 
     The page must be opened with `bypass_csp`, because the Content-Security-Policy blocks axe.
     """

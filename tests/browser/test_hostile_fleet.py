@@ -1,7 +1,7 @@
-"""Test in a browser that no name runs as code on any page.
+"""Test in a browser that no page executes code in the names of hosts, CPUs, tags or tokens.
 
-The pages are opened without a Content-Security-Policy, so that injected code would run. One page of
-each kind is also opened with the policy, which must block nothing.
+The pages are opened without a Content-Security-Policy, so that injected code would run. Some pages
+are also opened with the policy, which must block nothing.
 """
 
 import json
@@ -146,7 +146,10 @@ def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
 
 
 def looked_at(page: Page, path: str) -> list[str]:
-    """Unfold and hover over everything on a page; return code that ran or was injected."""
+    """Open the folded parts of a page, and hover over charts and table cells.
+
+    Return all code that the page executed, and all elements that a name could have created.
+    """
     answer = page.goto(path)
     assert answer is not None and answer.status in (200, 400), path  # noqa: PT018
     if page.locator("canvas").count():

@@ -14,7 +14,7 @@ from aiosmtpd.controller import Controller
 
 @dataclass
 class Receiver:
-    """Record JSON that the HTTP server receives; `url` is an Apprise URL."""
+    """Store the JSON that a local HTTP server receives. `url`: Apprise URL of the server."""
 
     url: str = ""
     status: int = 200

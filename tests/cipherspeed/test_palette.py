@@ -50,7 +50,7 @@ def luminance(colour: str) -> float:
 
 
 def seen(colour: str, eye: str) -> Colour:
-    """Return the OKLab colour that this type of colour vision perceives."""
+    """Return how a person sees a colour, in OKLab. `eye`: colour vision, such as "protanope"."""
     red, green, blue = (
         min(1.0, max(1e-6, sum(a * b for a, b in zip(row, linear(colour), strict=True))))
         for row in EYES[eye]

@@ -1,4 +1,4 @@
-"""Compute comparisons in plain Python, as a reference."""
+"""Compute comparisons in plain Python, as expected results for tests of the application."""
 
 import math
 from collections import defaultdict
@@ -27,25 +27,28 @@ from runs.models.dimension import DIMENSIONS, OF_LIBRARIES
 
 
 class Counted(NamedTuple):
-    """Hold a result of a run that passes the query's filters."""
+    """Store a result and the run of the result. The run passes all filters of the query."""
 
     run: Run
     row: Measurement
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return the sort key of results: undated results first, the latest result last."""
+        """Return a sort key that puts undated results first and the latest result last."""
         return (*run_order(self.run), *self.within_run)
 
     @property
     def within_run(self) -> tuple[Any, ...]:
-        """Return the sort key of results in one run: the preferred series comes last."""
+        """Return a sort key for the results of one run that puts the preferred series last."""
         series = self.row.series
         return (not series.pinned, _backwards(series.target_name), -series.pk)
 
 
 def run_order(run: Run, ciphers: int = 0) -> tuple[Any, ...]:
-    """Return the sort key of runs: the latest last, undated runs by number of requested ciphers."""
+    """Return a sort key that puts undated runs first and the latest run last.
+
+    Undated runs are sorted by `ciphers`, the number of requested ciphers that the run measured.
+    """
     if run.started_at is None:
         return (0, ciphers, run.pk)
     return (1, run.started_at.timestamp(), run.pk)
@@ -64,11 +67,11 @@ def environment_seen(tool: str, run: Run) -> int:
 
 @dataclass(frozen=True)
 class Vote:
-    """Hold the result of a host for a cipher in a group.
+    """Store the result of a host for a cipher in a group.
 
-    `value` is in the unit of the metric, or None if the run has no such value. `uncertainty` is the
-    factor of the speed index, for normalised results only. `family` is the baseline of the speed
-    index, or empty if the index has several baselines.
+    `value`: in the unit of the metric, or None if unknown. `uncertainty`: factor of the speed
+    index, or None if the metric is not `normalised`. `family`: the only baseline family of the
+    speed index, or empty if there are several families.
     """
 
     group_key: str
@@ -91,11 +94,10 @@ class Asked(NamedTuple):
 
 
 def votes_in_python(query: ComparisonQuery) -> Asked:
-    """Return the results of hosts.
+    """Return one result for each group, host and cipher.
 
-    In each group, one environment represents a host: the environment of the host's latest run in
-    the group with a result for a requested cipher. Of each cipher, the latest result in this
-    environment counts.
+    In each group, only one environment of a host counts: the environment of the latest run with a
+    requested cipher. For each cipher, the latest result in this environment counts.
     """
     hosts: defaultdict[GroupKey, set[int]] = defaultdict(set)
     of_host: defaultdict[tuple[GroupKey, int], list[Counted]] = defaultdict(list)
@@ -194,7 +196,7 @@ def compare_in_python(query: ComparisonQuery) -> Comparison:
 
 
 def groups_of(votes: Iterable[Vote], hosts: Mapping[GroupKey, int]) -> list[Group]:
-    """Group and summarise results; `hosts` is the number of hosts in each group."""
+    """Group and summarise the results. `hosts`: number of hosts in each group."""
     valued = defaultdict[GroupKey, list[Vote]](list)
     for vote in votes:
         if vote.value is not None:
@@ -237,16 +239,17 @@ def _group(votes: list[Vote], hosts: int) -> Group:
 
 
 def percentile(ordered: Sequence[float], fraction: float) -> float:
-    """Interpolate between the closest ranks, like PostgreSQL's `percentile_cont`."""
+    """Interpolate linearly between two sorted values, like PostgreSQL's `percentile_cont`."""
     below = int(fraction * (len(ordered) - 1))
     above = min(below + 1, len(ordered) - 1)
     return interpolated(len(ordered), fraction, ordered[below], ordered[above])
 
 
 def interval_rank(n: int) -> int:
-    """Return the rank, from either end, of the results that bound the median with 95 %.
+    """Return the rank k of the limits of a 95 % confidence interval of the median.
 
-    Return 0 if there are too few results.
+    The interval extends from the k-th smallest to the k-th largest of n results. k is 0 if there
+    are too few results.
     """
     return math.floor((n + 1) / 2 - 0.98 * math.sqrt(n))
 
@@ -267,7 +270,10 @@ def summarise_group(votes: Sequence[float]) -> GroupSummary:
 
 
 def matched_votes(votes: list[Vote]) -> list[Vote]:
-    """Select results of hosts that have the cipher in every known group, within a split."""
+    """Return the results of hosts that have results for the same cipher in every group.
+
+    The group "unknown" is ignored. With a split, all results must be in the same part of the split.
+    """
     valued = [vote for vote in votes if vote.value is not None and vote.group_key != UNKNOWN_KEY]
     groups = {vote.group_key for vote in valued}
     found: defaultdict[tuple[int, str, str], set[str]] = defaultdict(set)
@@ -277,7 +283,10 @@ def matched_votes(votes: list[Vote]) -> list[Vote]:
 
 
 def own_ratios(groups: list[Group], votes: list[Vote], reference: str) -> list[Group]:
-    """Add the ratios of each host's results to results of the same host in the reference group."""
+    """Add ratios to each group.
+
+    A ratio is the result of a host divided by the result of the same host in the reference group.
+    """
     values = {
         (vote.group_key, vote.split_key, vote.host_id, vote.cipher): vote.value for vote in votes
     }
@@ -322,7 +331,7 @@ def counted_runs() -> list[Run]:
 
 
 def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
-    """Yield results of any cipher and block size, of runs that pass every filter."""
+    """Yield the results of all runs that pass the filters, for any cipher and any block size."""
     for run in counted_runs():
         if not passes(query, run):
             continue
@@ -344,7 +353,7 @@ def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
 
 
 def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
-    """Return whether a run passes the dates and filters of a query, except filter `without`."""
+    """Return whether a run passes the dates and filters of a query. Ignore the filter `without`."""
     started = run.started_at
     if query.since and (started is None or started < query.since):
         return False
@@ -361,7 +370,7 @@ def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
 
 
 def value_of(name: str, tool: str, run: Run) -> tuple[str, str]:
-    """Return the key and the label of a run in a filter or grouping."""
+    """Return the key and the label of a run for a filter or a grouping, such as "cpu"."""
     assert run.host is not None
     assert run.environment is not None
     if name == "host":

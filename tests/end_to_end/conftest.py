@@ -29,7 +29,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="session")
 def below_path(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSite]:
-    """Start a site at the path prefix `PATH`; `url` includes the prefix."""
+    """Start a site below the path `PATH` ("/bench"). The attribute `url` includes the path."""
     secret = tmp_path_factory.mktemp("secrets") / "client"
     secret.write_text(f"{CLIENT_SECRET}\n")
     variables = {

@@ -98,7 +98,10 @@ def kill_server(server: Postgres | RedisServer) -> None:
 
 @contextmanager
 def running_site() -> Iterator[tuple[int, dict[str, str], dict[str, Callable[[], None]]]]:
-    """Yield the port and the settings of a site, and a function that kills each process."""
+    """Run a site. Yield the port, the environment variables, and functions that kill processes.
+
+    The keys of the functions are names of processes, such as "postgres" and "web".
+    """
     with private_folder() as place, ExitStack() as stack:
         folder, port = place / "site", free_port()
         folder.mkdir()

@@ -17,7 +17,7 @@ def lines(site: LiveSite, name: str) -> list[dict[str, Any]]:
 
 
 def upload(site: LiveSite, request_id: str) -> tuple[str, str]:
-    """Upload a run; return the run ID, and the request ID of the response."""
+    """Upload a run. Return the run ID, and the request ID in the response."""
     document = run_document()
     request = urllib.request.Request(
         f"{site.url}/api/v1/runs/?n=1",

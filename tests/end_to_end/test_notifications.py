@@ -38,7 +38,10 @@ def upload(site: LiveSite, token: str, document: dict[str, Any]) -> None:
 
 @contextmanager
 def endless_answer() -> Iterator[tuple[int, Event]]:
-    """Serve a byte per second; yield the port, and an event that is set by a request."""
+    """Run an HTTP server that sends one byte per second and never ends the response.
+
+    Yield the port, and an event that is set as soon as a client connects.
+    """
     asked, over = Event(), Event()
 
     def answer() -> None:

@@ -22,10 +22,10 @@ MakeProgram = Callable[[str, str], Path]
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Create a folder, and at exit stop the servers in the folder.
+    """Yield a new folder below /tmp. At exit, stop the servers in the folder and delete the folder.
 
-    The paths of pytest's folders are too long for a socket. PostgreSQL's user has no access to the
-    folders of root.
+    The paths of pytest's folders are too long for a Unix socket. If root runs the tests, the user
+    of PostgreSQL has no access to pytest's folders.
     """
     folder = Path("/tmp") / f"cm-{os.getpid()}-{time.monotonic_ns() % 10**9}"
     folder.mkdir()

@@ -11,7 +11,7 @@ def text_of(html: str) -> str:
 
 
 def table_values(html: str) -> dict[str, dict[str, float]]:
-    """Return exact medians by group and cipher, from the table of the compare page."""
+    """Return the exact median of each group and cipher from the table of the compare page."""
     found: dict[str, dict[str, float]] = {}
     for group, body in re.findall(r'<tr data-group="([^"]*)">(.*?)</tr>', html, re.S):
         rows = re.findall(r'data-cipher="([^"]*)" data-value="([^"]*)"', body)
@@ -26,7 +26,7 @@ def link(html: str, words: str) -> str:
 
 
 def beside(html: str, which: str) -> str | None:
-    """Return the URL of the "next" or "prev" page, or None."""
+    """Return the URL of the next or previous page, or None. `which`: "next" or "prev"."""
     found = re.search(rf'href="(\?[^"]*)" rel="{which}"', html)
     return unescape(found[1]) if found else None
 

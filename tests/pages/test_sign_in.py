@@ -106,7 +106,7 @@ def test_no_secret_is_in_any_log(ada: User) -> None:
 
 
 def _everything_with_a_secret() -> list[str]:
-    """Use valid and invalid passwords, tokens and shares; return every secret."""
+    """Send valid and invalid passwords, tokens and share links. Return all secrets."""
     token, revoked = create_token("nas", "upload"), "cmk_" + "r" * 43
     browser = Client()
     wrong = {"username": "ada", "password": "wrong-password-of-ada"}

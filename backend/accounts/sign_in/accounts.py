@@ -1,7 +1,7 @@
-"""Create accounts for users of an identity provider, identified by issuer and subject.
+"""Create and update the accounts of users who sign in through an identity provider or a proxy.
 
-A name or email address does not identify an account. A user who can choose a name at the
-provider could otherwise take over a local account.
+The issuer and the subject identify an account. A name or email address does not, because a user who
+can choose a name at the provider could take over a local account.
 """
 
 import re
@@ -36,7 +36,10 @@ class ExternalPerson:
 
     @property
     def role(self) -> str | None:
-        """Return the most powerful role that CIPHERMARK_ROLES grants to the groups, or None."""
+        """Return the most powerful role that CIPHERMARK_ROLES grants to the groups of this user.
+
+        Return None if CIPHERMARK_ROLES grants no role.
+        """
         mapping = settings.CIPHERMARK_ROLES
         given = {mapping[group] for group in {*self.groups, EVERYBODY} if group in mapping}
         return next((role for role in reversed(ROLES) if role in given), None)
@@ -66,10 +69,11 @@ class Rights:
 
 
 def account_of(external: ExternalPerson) -> User:
-    """Return the account of an external user with the role that the groups grant.
+    """Return the account of an external user, with the role that the user's groups grant.
 
-    Creates the account at the first sign-in. Raises `SignInRefused` if the subject is invalid, the
-    account is deactivated, or no group grants a role. In the last case, removes the previous role.
+    Creates the account at the first sign-in. Raises `SignInRefused` if the subject is invalid, if
+    the account is deactivated, or if no group grants a role. Without a role, the account also loses
+    the role of the previous sign-in.
     """
     if not 0 < len(external.subject) <= ExternalIdentity.LONGEST_SUBJECT:
         words = "The provider sent no valid user ID. Ask the administrator for help."

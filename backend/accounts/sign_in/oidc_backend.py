@@ -37,11 +37,14 @@ LONGEST_FAULT = 300
 
 
 class AnswerRefused(Exception):
-    """Signal an invalid response. The message is logged, so it must not contain secrets."""
+    """Report an invalid response of the identity provider.
+
+    The site logs the message, so the message must not contain secrets.
+    """
 
 
 class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """Find accounts by issuer and subject instead of by email address.
+    """Identify accounts by issuer and subject instead of by email address.
 
     mozilla-django-oidc checks the signature and nonce of an ID token. This backend also checks the
     issuer, the audience and the expiry.
@@ -55,9 +58,10 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         self.UserModel = User
 
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
-        """Exchange the authorization code and return the user's account.
+        """Exchange the authorization code for tokens, and return the account of the user.
 
-        Raises `SignInRefused`, `ProviderUnavailable`, or `AnswerRefused` for any other error.
+        Raises `SignInRefused` if the user has no access, `ProviderUnavailable` if the provider is
+        not reachable or returns a 5xx status, and `AnswerRefused` if the response is invalid.
         """
         try:
             super().__init__()
@@ -75,7 +79,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
         return person
 
     def _verify_jws(self, payload: str, key: jwt.PyJWK) -> dict[str, Any]:
-        """Verify an ID token according to OpenID Connect Core 1.0, section 3.1.3.7."""
+        """Verify an ID token (OpenID Connect Core 1.0, section 3.1.3.7), and return the claims."""
         client = settings.OIDC_RP_CLIENT_ID
         claims: dict[str, Any] = jwt.decode(
             payload,

@@ -28,7 +28,11 @@ def provider_name() -> str:
 
 
 def library_setting(name: str, *default: Any) -> Any:
-    """Return a setting of mozilla-django-oidc. Endpoints come from the discovery document."""
+    """Return a setting of mozilla-django-oidc.
+
+    Endpoint URLs and the client authentication method come from the provider's discovery document.
+    All other settings come from Django's settings.
+    """
     if name in ENDPOINTS:
         return discovered().get(ENDPOINTS[name])
     if name == "OIDC_TOKEN_USE_BASIC_AUTH":
@@ -39,7 +43,10 @@ def library_setting(name: str, *default: Any) -> Any:
 
 
 def discovered() -> dict[str, Any]:
-    """Return the cached discovery document. Raises `ProviderUnavailable`."""
+    """Return the discovery document of the provider, from a cache or over HTTP.
+
+    Raises `ProviderUnavailable` if the document is invalid or cannot be fetched.
+    """
     issuer = settings.CIPHERMARK_OIDC_ISSUER
     fetched_at, document = _kept.get(issuer, (0.0, {}))
     if not document or time.monotonic() - fetched_at > KEPT_SECONDS:
@@ -66,7 +73,7 @@ def discover() -> dict[str, Any]:
 
 
 def in_words(error: requests.RequestException) -> str:
-    """Describe an error for logs. The text of the exception would contain memory addresses."""
+    """Describe a failed HTTP request for logs. `str(error)` would contain memory addresses."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP status {error.response.status_code}"
     if isinstance(error, requests.Timeout):

@@ -11,14 +11,15 @@ from runs.models.series import Series
 
 class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
     def listed(self) -> Self:
-        """Return the changes with at least one run that is not hidden, newest first."""
+        """Exclude changes whose runs are all hidden. Order changes by date, newest first."""
         members = FleetChangeMember.objects.filter(change=OuterRef("pk"))
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Annotate statistics of the members, and prefetch the latest members as `named`.
+        """Annotate `hosts`, `ratio`, `lowest`, `highest` and `certainty` of the members.
 
-        `most` is the maximum number of prefetched members of each change.
+        Members of hidden runs do not count. Also prefetch the latest members of each change, at
+        most `most`, as the attribute `named`.
         """
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"
@@ -45,9 +46,10 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
 
 
 class FleetChange(models.Model):
-    """Group hosts on which a cipher family changed speed after the same environment difference.
+    """Store a change of speed, a change of the AES verdict, or a silence, on one or more hosts.
 
-    Other kinds of change group hosts with a changed AES verdict, and silent hosts.
+    Hosts share a change of speed or verdict if the same environment difference preceded the change,
+    such as a new OpenSSL version. The AES verdict states whether a host uses AES hardware.
     """
 
     class Kind(models.TextChoices):
@@ -101,12 +103,15 @@ class FleetChange(models.Model):
 
     @property
     def state(self) -> str:
-        """Return `fixed` if all hosts have returned to normal, otherwise the status."""
+        """Return `fixed` if all hosts have returned to normal, otherwise the stored status."""
         return self.Status.FIXED if self.fixed_at else self.status
 
     @property
     def confidence(self) -> str:
-        """Return the highest confidence of the members, which `with_members` annotates."""
+        """Return the highest confidence of the members: `low`, `medium` or `high`.
+
+        The change must come from a queryset with the annotations of `with_members`.
+        """
         return FleetChangeMember.Confidence(getattr(self, "certainty", 1)).label
 
 
@@ -127,7 +132,10 @@ class MemberQuerySet(models.QuerySet["FleetChangeMember"]):
 
 
 class FleetChangeMember(models.Model):
-    """Store the change on one host, of the AES verdict or of a tool with a cipher mode."""
+    """Store a `FleetChange` on one host.
+
+    A change of speed has a member for each tool and cipher mode, such as ssh with aes-gcm.
+    """
 
     class Confidence(models.IntegerChoices):
         LOW = 1, "low"

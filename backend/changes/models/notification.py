@@ -66,7 +66,7 @@ class NotificationChannel(models.Model):
         return self.address.partition("://")[0]
 
     def facts(self) -> dict[str, Any]:
-        """Return the values for the audit log. The URL is omitted because it contains secrets."""
+        """Return the field values for an audit entry, without the URL, which contains secrets."""
         names = ("name", "service", "kinds", "severity", "tags", "daily", "paused")
         return {name: getattr(self, name) for name in names}
 
@@ -77,7 +77,7 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """Queue a message about a change or rejected run for a channel, and record the delivery.
+    """Store a message to a channel about a change or a rejected run, and the state of the delivery.
 
     `change_key` and `run_id` are not foreign keys, because the change or run may be deleted before
     the message is sent.

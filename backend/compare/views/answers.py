@@ -1,4 +1,4 @@
-"""Build the cards above the chart, such as "2 hosts do not use AES hardware"."""
+"""Build the cards at the top of the compare page, such as "2 hosts do not use AES hardware"."""
 
 from datetime import timedelta
 from typing import NamedTuple

@@ -17,11 +17,12 @@ from core.formatting import data_size
 from core.page_query import PageAddress
 
 AXIS_HEIGHT, HEADING_HEIGHT, ROW_HEIGHT, LAST_LINE, TALLEST = 26, 30, 18, 2, 3000
-"""CSS pixels, which must equal the constants in frontend/src/charts/axes.ts, rows.ts and built.ts.
-The heights reserve space for a chart until JavaScript draws the chart."""
+"""Heights in CSS pixels, which must equal the constants in frontend/src/charts/axes.ts, rows.ts and
+built.ts. The page reserves space for a chart until JavaScript draws the chart."""
 
 TYPICAL_WINDOW = 700
-"""Height in CSS pixels reserved for a chart taller than `TALLEST`, which scrolls."""
+"""Height in CSS pixels that the page reserves for a chart with a scroll bar. Charts taller than
+`TALLEST` have a scroll bar."""
 
 PICTURE_GROUPS = 40
 
@@ -37,7 +38,11 @@ RELATIVE_READING = (
 
 @dataclass(frozen=True)
 class ChartRequest:
-    """Hold a query with its results. Links that sort the table are changed copies of `address`."""
+    """Store a query, the results of the query, and the display options.
+
+    `narrowed`: active filters as text. `address`: page URL, from which the URLs that sort the table
+    are derived; None omits these URLs.
+    """
 
     query: ComparisonQuery
     viewed: InView
@@ -72,7 +77,7 @@ def chart_context(request: ChartRequest) -> dict[str, Any]:
 
 
 def _columns(request: ChartRequest, ciphers: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return (cipher, short name, URL that sorts the table by the cipher)."""
+    """Return (cipher, short name, URL that sorts the table by this cipher) for each cipher."""
     names, address = short_names(ciphers), request.address
     return [
         (
@@ -143,7 +148,7 @@ def _picture_texts(request: ChartRequest, reading: str) -> dict[str, Any]:
 
 
 def _measured_how(query: ComparisonQuery) -> str:
-    """Describe the series, such as "pipeline method" or "encrypt, 8 KiB blocks, 1 thread"."""
+    """Describe the configuration, for example "encrypt, 8 KiB blocks, 1 thread"."""
     if query.tool == "ssh":
         return f"{query.method} method"
     size = f", {data_size(query.block_size)} blocks" if query.block_size else ""

@@ -56,7 +56,7 @@ QUIET = {
 KEPT = (*QUIET, "saved")
 DATES = {"since": "Since", "until": "Until"}
 SWITCH = (("throughput", "Raw", None), ("normalised", "Normalised", "normalised"))
-"""Metrics of the switch above the chart: (key, label, value of the parameter)."""
+"""Metrics of the switch above the chart: (key, label, value of the parameter `metric`)."""
 
 SWITCHED = frozenset(name for name, _, _ in SWITCH)
 
@@ -108,7 +108,10 @@ def _first_steps(request: HttpRequest) -> dict[str, Any]:
 def compare_context(
     params: QueryDict, form: PageForm, saved_hosts: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the context of a valid query; ignore a split with too many values."""
+    """Return the template context for a valid query.
+
+    If `split_by` has too many values, ignore `split_by` and display a message.
+    """
     query, passed_over = form.query, form.passed_over
     shown = replace(form.view, pinned=saved_hosts if query.group_by == "host" else ())
     valid_params = form.faultless(first_page(params, "saved"))
@@ -198,7 +201,10 @@ def _baselines(groups: Sequence[Group]) -> str:
 def _ways_back(
     params: QueryDict, query: ComparisonQuery, other_sizes: Iterable[int], address: PageAddress
 ) -> Iterator[tuple[str, str]]:
-    """Yield (label, URL) of views that each drop one restriction of a view without results."""
+    """Yield (label, URL) of links for a page without results.
+
+    Each link changes one parameter: the method, the block size or the ciphers.
+    """
     if query.tool == "ssh" and query.method != METHODS[0].key:
         yield f"Show the {METHODS[0].label.lower()} method", address.changed(method=None)
     for size in other_sizes:
@@ -247,7 +253,10 @@ def result_context(chart: ChartRequest) -> dict[str, Any]:
 
 
 def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
-    """Return the names of the run filters that select a group and a split, if all exist."""
+    """Return the parameters that select a group and a split in the list of runs.
+
+    All values are None if the list lacks a parameter for `group_by` or `split_by`.
+    """
     by = (name for name in (query.group_by, query.split_by) if name)
     names = ["verdict" if name == "acceleration" else name for name in by]
     own, split = (*names, None)[:2] if all(name in FILTERS for name in names) else (None, None)
@@ -255,7 +264,7 @@ def _runs_filters(query: ComparisonQuery) -> dict[str, str | None]:
 
 
 def narrowing(params: QueryDict, query: ComparisonQuery) -> Iterator[tuple[str, str, str]]:
-    """Yield (parameter, title, value) of each active filter."""
+    """Yield (parameter, title, value) for each value of each active filter."""
     for name, values in query.filters.items():
         yield from ((name, FILTER_TITLES[name], value) for value in values)
     others: Mapping[str, str] = {**DATES, **QUIET}

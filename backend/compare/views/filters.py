@@ -53,7 +53,7 @@ def with_ciphers(query: ComparisonQuery, covered: Coverage | None = None) -> Com
 def families(
     measured: Mapping[str, int], chosen: Sequence[str]
 ) -> list[tuple[Family, list[tuple[str, int]]]]:
-    """Return (family, [(cipher, number of hosts)]) of all measured and selected ciphers."""
+    """Return (family, [(cipher, number of hosts)]) for all measured and selected ciphers."""
     hosts = dict.fromkeys(chosen, 0) | dict(measured)
     ordered = sorted(hosts, key=cipher_order)
     return [
@@ -63,7 +63,7 @@ def families(
 
 
 FIND = "find-"
-"""Prefix of parameters that search the values of a filter, such as `find-cpu`."""
+"""Prefix of parameters that search the values of a filter: `find-cpu=xeon` searches CPUs."""
 
 
 def searches(params: QueryDict) -> dict[str, str]:
@@ -80,9 +80,10 @@ MORE = "more"
 
 @dataclass(frozen=True)
 class ShownFacet:
-    """Describe a filter as displayed: selected values, then the values with the most hosts.
+    """Describe a filter as displayed: the selected values, then the values with the most hosts.
 
-    `unseen` counts the matching values that are not shown; `more` is the URL that shows more.
+    `unseen`: number of matching values that are not displayed. `more`: URL that displays more
+    values.
     """
 
     facet: Facet
@@ -104,7 +105,10 @@ class ShownFacet:
 def shown_facets(
     known: Sequence[Facet], chosen: Mapping[str, tuple[str, ...]], params: QueryDict
 ) -> list[ShownFacet]:
-    """Return the filters with values, and a filter of selected tags that no host has."""
+    """Return the filters that have values.
+
+    An additional filter "Tag" contains the selected tags that belong to none of these filters.
+    """
     tags = {facet.tag for facet in known}
     lost = tuple(value for value in chosen.get("tag", ()) if value.partition(":")[0] not in tags)
     shown = [_shown(facet, chosen.get(facet.name, ()), params) for facet in known]

@@ -7,19 +7,20 @@ from cipherspeed.groups import Comparison
 from core.formatting import difference
 
 BY_CHANCE = 0.05
-"""Share of intervals that exclude 1 by chance (docs/method.md, "Comparing groups")."""
+"""Expected fraction of confidence intervals that exclude 1 by chance (docs/method.md, "Comparing
+groups")."""
 
 MOST_PLACES = 4
 LONGEST_NAME = 40
 
 Found = Sequence[tuple[str, float]]
-"""(name of a group or split, ratio to the reference)"""
+"""List of (name of a group or split value, ratio to the reference)."""
 
 
 def finding(comparison: Comparison) -> str:
-    """Describe which groups differ significantly from the reference.
+    """Describe in a sentence how many results differ significantly from the reference.
 
-    Return an empty string without a reference, or if no ratio has a confidence interval.
+    Return an empty string if there is no reference, or if no ratio has a confidence interval.
     """
     related = [group for group in comparison.groups if group.ratios]
     named = len({group.key for group in related}) > 1

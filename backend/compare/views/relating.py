@@ -15,7 +15,7 @@ from core.page_query import PageAddress
 from runs.filters import FILTERS
 
 STAYS = frozenset({"cpu", "cpu_vendor", "microarchitecture", "architecture", "host"})
-"""Groupings by properties that never change, so that no host is in two groups."""
+"""Groupings by properties that do not change. Each host is therefore in only one group."""
 
 UNDISTURBED = ("no",)
 
@@ -29,11 +29,11 @@ class Pair:
 def relating_context(
     query: ComparisonQuery, params: QueryDict, comparison: Comparison, address: PageAddress
 ) -> dict[str, Any]:
-    """Return the context of the split and reference controls.
+    """Return the template context of the controls for splits, references and matched hosts.
 
-    `offered` is a pair of groups to match. With a reference, `offered` contains the reference.
-    Without a reference, `offered` shares the most hosts, if most hosts of the pair are in only one
-    group.
+    `offered`: two groups for which the page offers a comparison of only the shared hosts. With a
+    reference, one group is the reference. Without a reference, the groups share the most hosts, and
+    are offered only if fewer than half of their hosts are in both groups.
     """
     reference = comparison.relative_to
     choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
@@ -75,8 +75,8 @@ def _by_what_changes(
 ) -> str | None:
     """Return the URL that compares the two groups with the most shared hosts, split by `split_by`.
 
-    Use only undisturbed runs if at least half of the shared hosts have undisturbed runs. Return
-    None if no host is in two groups.
+    Exclude disturbed runs if at least half of the shared hosts remain. Return None if no host is in
+    two groups.
     """
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
     quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
@@ -99,9 +99,10 @@ def _matched_url(
 
 
 class UpgradeCost(ReaderMixin, RedirectView):
-    """Redirect to the cost of the OpenSSL upgrade that most hosts made, by CPU.
+    """Redirect to a comparison of two OpenSSL release series on the same hosts, split by CPU.
 
-    Use ssh results, or openssl results if no host measured ssh before and after an upgrade.
+    Select the pair of release series that the most hosts measured. Use ssh results, or openssl
+    results if no host measured ssh with two release series.
     """
 
     def get_redirect_url(self) -> str:

@@ -43,7 +43,10 @@ class ShareForm(forms.Form):
 
 
 class ShareList(EditorFormMixin, FormView):
-    """List share links. A POST creates a link, and only its response contains the URL."""
+    """List share links, and create links.
+
+    Only the response to the POST request that creates a link contains the URL of the link.
+    """
 
     permission_required = "compare.add_share"
     form_class = ShareForm
@@ -104,7 +107,7 @@ class RevokeShare(ConfirmView):
 
 @method_decorator(never_cache, name="dispatch")
 class _SharedView(View):
-    """Pass the share and its form to `get`, or explain that the link is not valid."""
+    """Call `get` with the share and its parameters, or explain that the link is not valid."""
 
     http_method_names = ("get", "head")
 
@@ -128,7 +131,7 @@ class _SharedView(View):
 
 
 class SharePage(_SharedView):
-    """Show a comparison to anyone who has the link, even on a private site."""
+    """Show the comparison to anyone who has the link, even if the site requires login."""
 
     def get(self, request: HttpRequest, share: Share, form: PageForm) -> HttpResponse:
         query, shown, params = with_ciphers(form.query), form.view, QueryDict(share.query)

@@ -32,13 +32,16 @@ def counted_hosts(count: int) -> str:
 
 
 def only_baseline(group: Group) -> str:
-    """Return a note such as "3DES only", or an empty string if any result has an uncertainty."""
+    """Return a note such as "3DES only" if no host has more than one baseline.
+
+    Return an empty string if a host has several baselines, or if the metric uses no speed index.
+    """
     families = sorted({family for known in group.families.values() for family in known})
     return "" if group.uncertainty else only(families)
 
 
 def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str]) -> str:
-    """Return a note such as "reference, 3 hosts, up to 2 per cipher, 3DES only"."""
+    """Describe the hosts of a group, for example "reference, 3 hosts, up to 2 per cipher"."""
     saved = "just saved" if group.key in saved_hosts else ""
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
@@ -49,15 +52,19 @@ def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str])
 
 
 def measured_here(comparison: Comparison) -> frozenset[str]:
-    """Return the IDs of groups that agents of this site measured, unless these are all groups."""
+    """Return the IDs of groups with results from agents of this site.
+
+    Return an empty set if all groups have results from agents.
+    """
     here = {group.id for group in comparison.groups if MEASURED in group.sources}
     return frozenset(here if len(here) < len(comparison.groups) else ())
 
 
 class Cell(NamedTuple):
-    """Describe a cell; `shade` is 0 to `SHADES`, in proportion to the cipher's highest result.
+    """Describe the result of a cipher in a group.
 
-    `only` names the baselines that are the only baseline of some hosts.
+    `shade`: median relative to the highest median of the cipher, from 0 to `SHADES`. `only`: note
+    such as "3DES only" or "some hosts 3DES only".
     """
 
     cipher: str
@@ -129,7 +136,11 @@ def _only(families: Sequence[str], *, some: bool) -> str:
 
 @dataclass(frozen=True)
 class ToolBreak:
-    """Describe a change of the tool; `before` and `after` are labels of affected groups."""
+    """Describe a change of `openssl speed` between the compared releases.
+
+    `before`: labels of the groups without the change. `after`: labels of the groups with the
+    change.
+    """
 
     change: ToolChange
     ciphers: tuple[str, ...]
@@ -140,8 +151,8 @@ class ToolBreak:
 def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
     """Return the changes of `openssl speed` between the compared releases.
 
-    Return none unless the groups are releases: other groups can contain results before and after a
-    change.
+    Return an empty tuple unless each group is a release. A group of another kind, such as a CPU,
+    can contain results from before and after a change.
     """
     if comparison.tool != "openssl" or comparison.group_by != "openssl":
         return ()
@@ -150,7 +161,7 @@ def tool_breaks(comparison: Comparison) -> tuple[ToolBreak, ...]:
 
 
 def after_a_break(comparison: Comparison) -> frozenset[str]:
-    """Return the keys of groups after a tool change, if another group is before the change."""
+    """Return the keys of groups with a change of `openssl speed` that another group lacks."""
     labels = {label for tool_break in tool_breaks(comparison) for label in tool_break.after}
     return frozenset(group.key for group in comparison.groups if group.label in labels)
 

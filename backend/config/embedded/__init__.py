@@ -13,17 +13,20 @@ _shares: dict[Path, Share] = {}
 
 @dataclass(frozen=True)
 class Services:
-    """Hold the URLs of running servers. The URL of a server that was not requested is empty."""
+    """Store the URLs of the embedded PostgreSQL and Redis servers.
+
+    A URL is empty if the caller of `start_services` did not request the server.
+    """
 
     database_url: str
     redis_url: str
 
 
 def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True) -> Services:
-    """Start the servers of a data folder unless they are running.
+    """Start the embedded PostgreSQL and Redis servers in a data folder, and return their URLs.
 
-    The last process that uses the servers stops the servers. Raises `EmbeddedServiceError` if a
-    server cannot be started.
+    Servers that already run are used. The servers stop when the last process that uses them ends.
+    Raises `EmbeddedServiceError` if a server cannot be started.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -45,7 +48,7 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
 
 
 def release_services(data_dir: Path) -> None:
-    """End this process's use of the servers. The last process that uses the servers stops them."""
+    """Stop the servers of a data folder if no other process uses the servers."""
     share = _shares.pop(data_dir.resolve(), None)
     if share is not None:
         share.release()

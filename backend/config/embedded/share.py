@@ -1,7 +1,8 @@
 """Stop the servers of a data folder when the last process that uses the servers ends.
 
-Each process holds a shared lock on a file, which the kernel releases if the process is killed. A
-process that ends and gets an exclusive lock is the last process, and stops the servers.
+Each process holds a shared lock on a file. The kernel releases the lock of a killed process. A
+process that ends requests an exclusive lock. Only the last process gets this lock and stops the
+servers.
 """
 
 import atexit

@@ -1,6 +1,6 @@
 """Prepare the virtual environment of a make target, then execute the target's program.
 
-This module uses only the standard library, because no package may be installed yet.
+This module imports only the standard library, because other packages may not be installed yet.
 """
 
 import fcntl

@@ -32,7 +32,7 @@ class Node:
 
 
 def provide() -> Node:
-    """Return Node from PATH if the version is recent enough, otherwise Node from PyPI."""
+    """Return Node.js from PATH if Node.js and npm are recent enough, otherwise from PyPI."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and Path(node).parent == Path(npm).parent:
         version = _version(node)

@@ -1,8 +1,8 @@
 """Start and stop child processes without leaving orphans.
 
-Each child leads a separate session, so that Ctrl-C reaches only the parent, which stops the
-children in order. On Linux, the kernel ends the children of a killed parent. An environment
-variable identifies the remaining orphans.
+Each child process has its own session. Ctrl-C therefore reaches only the parent, which stops the
+children in order. On Linux, the kernel ends the children if the parent is killed. The environment
+variable `MARK` identifies children that still run.
 """
 
 import contextlib
@@ -77,7 +77,7 @@ def _is_left(process: psutil.Process, data_dir: Path) -> bool:
 
 
 def end_leftovers(data_dir: Path) -> None:
-    """Stop the orphans of a killed `make run`."""
+    """Stop the processes that a killed `make run` with the same data folder has left running."""
     processes = leftovers(data_dir)
     for how in ("terminate", "kill"):
         for process in processes:
@@ -89,7 +89,11 @@ def end_leftovers(data_dir: Path) -> None:
 def run(
     what: str, command: Sequence[str | Path], log: Path, variables: Mapping[str, str] | None = None
 ) -> None:
-    """Run a program. If the program fails, print the end of the log and exit."""
+    """Run a program and write the output to `log`.
+
+    If the program fails, print the last lines of `log` and exit. `what`: description of the program
+    for the error message.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as stream:
         done = subprocess.run(

@@ -22,10 +22,10 @@ NO_SSH = (
 
 
 def measure_if_wanted(url: str, watch: Callable[[], None]) -> None:
-    """Measure this machine and print the URL of the results.
+    """Measure this machine, unless an earlier run exists, and print the URL of the results.
 
-    MEASURE=1 always measures, MEASURE=0 never. Without MEASURE, measure only if the site has no
-    earlier run of this machine.
+    The environment variable MEASURE=1 forces a measurement, and MEASURE=0 prevents a measurement.
+    `watch` is called several times a second during the measurement.
     """
     document = settings.DATA_DIR / "this-machine.json"
     wanted = os.environ.get("MEASURE") or ("0" if _is_stored(document) else "1")

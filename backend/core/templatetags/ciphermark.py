@@ -26,11 +26,11 @@ register = template.Library()
 MENU = "compare/parts/downloads_menu.html"
 
 LONG = 72
-"""Number of characters above which a text in a list is shortened or folded."""
+"""Maximum number of characters of a text in a list. Longer texts are shortened or folded."""
 
 
 def _or(unknown: str, write: Callable[..., str]) -> Callable[..., str]:
-    """Format None as `unknown`, and other values with `write`."""
+    """Return a function that formats None as `unknown`, and other values with `write`."""
 
     @wraps(write)
     def written(value: float | None, *unit: str) -> str:
@@ -81,7 +81,10 @@ def dom_id(text: str) -> str:
 
 @register.filter
 def known(label: str | None) -> SafeString:
-    """Render a label of an environment: muted if unknown, shortened if long."""
+    """Render a label of an environment, such as a CPU model.
+
+    An unknown label has a muted colour. A long label is shortened.
+    """
     if not label:
         return format_html('<span class="muted">{}</span>', "–")
     if label.startswith("Unknown "):
@@ -96,7 +99,7 @@ def is_long(text: str) -> bool:
 
 @register.simple_tag
 def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
-    """Render a UTC time as a `time` element, or only the date at exactly midnight."""
+    """Render a time in UTC as a `time` element. At exactly midnight, render only the date."""
     if moment is None:
         return unknown
     moment = moment.astimezone(UTC)
@@ -110,7 +113,10 @@ def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
 
 @register.simple_tag(takes_context=True)
 def poll(context: template.Context, since: datetime | None, address: str = "") -> SafeString:
-    """Return attributes that reload a page every 2 to 15 s, rarely if `since` is long ago."""
+    """Return htmx attributes that reload a page every 2 to 15 seconds.
+
+    The interval grows with the time since `since`. `address`: URL to load, by default the page.
+    """
     age = timezone.now() - since if since else timedelta()
     return format_html(
         ' data-poll hx-get="{}" hx-trigger="every {}s, visibilitychange from:document"'

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 # Swagger UI uses style attributes; the page contains no user input.
 @method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):
-    """Serve the interactive documentation; reject OPTIONS."""
+    """Serve the interactive documentation of the API. Allow only GET and HEAD."""
 
     template_name = "core/api_docs.html"
     http_method_names = ["get", "head"]
@@ -21,7 +21,7 @@ class DocsView(SpectacularSwaggerSplitView):
 
 @extend_schema(exclude=True)
 class NoSuchAddress(APIView):
-    """Return 404 in the API's format for unknown paths below /api/."""
+    """Return status 404 in the error format of the API for unknown paths below /api/."""
 
     permission_classes = ()
 

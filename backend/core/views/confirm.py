@@ -13,9 +13,10 @@ from runs.editing import EditConflict, EditRefused
 
 
 class ConfirmView(EditorMixin, FormMixin, DetailView):
-    """Ask for confirmation on GET; on POST, make the change and redirect with a message.
+    """Show a confirmation page on GET. On POST, make the change and redirect with a message.
 
-    Texts of subclasses may contain fields of `get_words`, such as {object.name}.
+    The texts of subclasses may contain placeholders such as {object.name}. `get_words` returns the
+    values of the placeholders.
     """
 
     template_name = "core/confirm.html"

@@ -19,7 +19,7 @@ from mdit_py_plugins.anchors import anchors_plugin
 INDEX = "index"
 AGENT = "agent"
 BESIDE = {"../agent/README": AGENT}
-"""Page names by link, for pages outside the folder."""
+"""Names of documentation pages outside `docs/`, by the link to the page without `.md`."""
 BOX = '<div class="table-box" tabindex="0" role="group" aria-label="Table">'
 
 
@@ -32,7 +32,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """Hold a page; `name` is the path below `docs/` without `.md`."""
+    """Store a rendered documentation page. `name`: path below `docs/` without `.md`."""
 
     name: str
     title: str
@@ -42,14 +42,17 @@ class Page:
 
 @dataclass(frozen=True)
 class Library:
-    """Hold the pages by name, and each section of the index with names of pages."""
+    """Store all documentation pages.
+
+    `pages`: pages by name. `parts`: (heading, names of linked pages) for each section of the index.
+    """
 
     pages: dict[str, Page]
     parts: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _Scrolled(RendererHTML):
-    """Put tables and code in boxes that scroll and accept keyboard focus."""
+    """Render tables and code blocks in scrollable boxes that accept keyboard focus."""
 
     def table_open(self, *arguments: Any) -> str:
         return BOX + self.renderToken(*arguments)
@@ -121,7 +124,7 @@ def _plain(token: Token) -> str:
 
 
 def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the heading and the linked pages of each section of the index."""
+    """Yield (heading, names of linked pages) for each section of the index page."""
     title, names = "", list[str]()
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
@@ -137,7 +140,10 @@ def _parts(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _rewrite_links(tokens: Sequence[Token], name: str, pages: dict[str, list[Token]]) -> None:
-    """Point links and images to this site; replace other relative links with text."""
+    """Replace relative links and image paths with URLs of this site.
+
+    A relative link to a file that is not in `pages` becomes plain text. `name`: the linking page.
+    """
     beside = posixpath.dirname(name)
     for token in tokens:
         children = token.children or []

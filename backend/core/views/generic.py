@@ -23,11 +23,11 @@ class CursorListView(ListView):
 
 
 class FilteredListView(ReaderMixin, CursorListView):
-    """Filter a list. An invalid filter is ignored, but the status is 400."""
+    """Filter a list by URL parameters. Ignore an invalid filter, but return status 400."""
 
     filterset_class: type[ParameterFilterSet]
     chips: Mapping[str, str]
-    """Titles of filters without a form control."""
+    """Titles, by parameter name, of filters that have no form control."""
 
     def get_queryset(self) -> Any:
         self.filters = self.filterset_class(self.request.GET, super().get_queryset())

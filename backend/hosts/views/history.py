@@ -23,9 +23,9 @@ from hosts.views.series import reading_order, section_label
 from runs.models import Host, Measurement, Series
 
 LATEST_ROWS = 50
-"""Default number of table rows; the chart shows every point."""
+"""Default number of rows in the table of results. The chart always shows all results."""
 NOTE_LABEL = 24
-"""Maximum length of a note's label in the chart."""
+"""Maximum number of characters in the label of a note in the chart."""
 HISTORY_METRICS = tuple(metric for metric in NAMED_METRICS if metric.key in METRICS)
 
 SERIES_FIELDS = (
@@ -41,7 +41,7 @@ class HistoryChoice(ParameterForm):
 
 
 def series_path(series: Series) -> str:
-    """Return the value of the `series` parameter, such as "ssh/pipeline/aes128-ctr"."""
+    """Return the value of the URL parameter `series`, such as "ssh/pipeline/aes128-ctr"."""
     parts = [series.tool, series.method or str(series.block_size or ""), series.cipher]
     parts += [series.acceleration] if series.acceleration != "default" else []
     parts += [series.operation] if series.operation != "encrypt" else []
@@ -61,10 +61,10 @@ def history_section(
     notes: Sequence[Note] = (),
     changed: Iterable[Series] = (),
 ) -> dict[str, Any]:
-    """Return the context of the section; list invalid parameters instead of failing.
+    """Return the template context of the history section, with messages for invalid parameters.
 
-    The default series is the first series of `changed` that the host measured, which also replaces
-    an unknown series.
+    If the parameter `series` is absent or unknown, show the first series in `changed` that the host
+    measured. If there is none, show the default series.
     """
     form = HistoryChoice(params)
     form.is_valid()
@@ -127,7 +127,7 @@ def _label(series: Series) -> str:
 
 
 def _with_entries(past: History) -> list[tuple[Any, FleetChangeMember | None]]:
-    """Return the changes, newest first, each with its entry in `/changes/`."""
+    """Return (change, entry of `/changes/` or None) for each change, newest first."""
     members = _of_family(past).filter(run__in=[change.point.run for change in past.changes])
     entries = {member.run_id: member for member in members}
     return [(change, entries.get(change.point.run.pk)) for change in reversed(past.changes)]
@@ -156,7 +156,7 @@ def _api_address(past: History) -> str:
 
 
 def _chart(past: History, notes: Iterable[Note]) -> dict[str, Any]:
-    """Return the data of the chart (`HistoryView` in frontend/src/history.ts)."""
+    """Return the data of the chart, in the format of `HistoryView` in frontend/src/history.ts."""
     breaks = {change.index for change in past.breaks}
     return {
         "unit": past.unit,
@@ -192,7 +192,10 @@ def _marks(past: History) -> list[dict[str, Any]]:
 
 
 def _note_marks(past: History, notes: Iterable[Note]) -> list[dict[str, Any]]:
-    """Mark the notes; `index` is the first run after the note, for screen readers."""
+    """Return the marks of the notes in the chart.
+
+    `index`: first run after the note, or the last run. `at`: milliseconds of Unix time.
+    """
     times = [point.started_at for point in past.points]
     return [
         {

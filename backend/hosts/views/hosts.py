@@ -34,7 +34,8 @@ COLUMNS = {
     "-runs": "Runs",
     "-last_run_at": "Latest run",
 }
-"""Headings, by the ordering that the first click on a heading selects."""
+"""Column headings by sort order. The first click on "Runs" sorts by `-runs`, in descending
+order."""
 
 NUMBERS = ("speed_index", "runs")
 

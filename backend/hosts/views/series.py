@@ -18,7 +18,8 @@ from runs.models import Measurement, Series
 SERIES_ON_PAGE = 250  # a thorough run has about as many, the largest run 5,000
 
 SERIES_UNFOLDED = 60
-"""Number of series above which only the first section is expanded."""
+"""Maximum number of series on a page with all sections open. If there are more series, only the
+first section is open."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Section:
 
 
 def configuration(series: Series) -> tuple[Any, ...]:
-    """Return a sort key of all fields except cipher and block size; defaults come first."""
+    """Return a sort key from all fields except cipher and block size. Defaults come first."""
     return (
         series.tool != "ssh",
         series.acceleration != "default",
@@ -60,7 +61,7 @@ def configuration(series: Series) -> tuple[Any, ...]:
 
 
 def section_label(series: Series) -> str:
-    """Describe the configuration, such as "SSH, pipeline, loopback"."""
+    """Describe the configuration of a series, such as "SSH, pipeline, loopback"."""
     words = [TOOL_NAMES.get(series.tool, series.tool)]
     if series.tool == "ssh":
         words += [
@@ -108,7 +109,7 @@ def _section(rows: tuple[Measurement, ...]) -> Section:
 
 @dataclass(frozen=True)
 class ToolChart:
-    """Describe the chart of one tool, because ssh and openssl never share an axis."""
+    """Describe the chart of one tool. ssh and openssl have separate charts."""
 
     id: str
     name: str
@@ -154,7 +155,7 @@ def _chart_view(of_tool: list[Section]) -> dict[str, Any]:
 
 
 def _chart_group(number: int, section: Section) -> dict[str, Any]:
-    """Convert a section; for openssl, use only the largest block size."""
+    """Convert a section to a group of the chart. For openssl, use only the largest block size."""
     sizes = [row.series.block_size for row in section.rows if row.series.block_size]
     largest = max(sizes, default=None)
     rows = [
@@ -183,7 +184,7 @@ def _chart_group(number: int, section: Section) -> dict[str, Any]:
 def standing_tables(
     standings: Iterable[SeriesStanding],
 ) -> list[tuple[str, str, list[SeriesStanding]]]:
-    """Return (label, tool, rows) of a table for each tool and method."""
+    """Return (label, tool, rows) of a table of percentiles for each tool and method."""
 
     def kind(row: SeriesStanding) -> tuple[bool, str, str]:
         series = row.result.series
@@ -197,6 +198,9 @@ def standing_tables(
 
 
 def standing_words(standing: Standing) -> str:
-    """Describe the percentile, rounded down so that only the fastest host has 100."""
+    """Describe the percentile, such as "92 (faster than 13 of 14)".
+
+    The percentile is rounded down, so that only the fastest host has 100.
+    """
     percentile = math.floor(standing.percentile)
     return f"{percentile} (faster than {standing.beaten} of {standing.others})"

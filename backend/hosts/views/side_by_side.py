@@ -33,7 +33,11 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True)
 class Side:
-    """Describe a run, or a host with its latest run. `doubtful`: disturbed runs with a result."""
+    """Describe one of the compared runs or hosts.
+
+    `run`: the compared run, or the latest run of the compared host. `doubtful`: disturbed runs
+    among the runs in which the results were measured.
+    """
 
     key: str
     run: Run
@@ -42,10 +46,10 @@ class Side:
 
 
 class Cell(NamedTuple):
-    """Pair a result with its ratio to the reference.
+    """Store a result, and the ratio of the result to the reference.
 
-    `broken` has the changes of the tool between the two results. Across a change, `ratio` is None
-    unless the request has `across=1`.
+    `broken`: changes of `openssl speed` between the reference and the result. If there are changes,
+    `ratio` is None unless the request has `across=1`.
     """
 
     result: Measurement
@@ -59,7 +63,10 @@ class Row(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Describe the geometric mean of `n` ratios, and count the faster and slower series."""
+    """Store the geometric mean of `n` ratios.
+
+    `faster`, `slower`: number of series that are measurably faster or slower than the reference.
+    """
 
     ratio: float
     n: int
@@ -68,7 +75,10 @@ class Mean(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Describe a side, with URLs that make it the reference or remove it."""
+    """Describe the column of a compared run or host.
+
+    `as_baseline`: URL with this column as the reference. `without`: URL without this column.
+    """
 
     label: str
     side: Side
@@ -120,7 +130,11 @@ def hosts_beside(host: Host, named: str) -> QuerySet[Host]:
 
 
 class SideBySide(ReaderMixin, TemplateView):
-    """Compare with the oldest run or the first host in the URL, unless `baseline` is set."""
+    """Compare two to four runs or hosts.
+
+    The parameter `baseline` selects the reference. The default is the oldest run, or the first host
+    in the URL.
+    """
 
     kind = "run"
     template_name = "hosts/side_by_side.html"
@@ -193,7 +207,10 @@ def _context(request: HttpRequest, kind: str, sides: Sequence[Side]) -> dict[str
 
 
 def labels_of(sides: Sequence[Side]) -> list[str]:
-    """Label sides with name and date; add time and run ID only to distinguish equal labels."""
+    """Return a label for each column, such as "nas, 2026-11-28".
+
+    If labels would be equal, add the time to all labels, and the run ID if necessary.
+    """
     labels: list[str] = []
     for pattern in ("%Y-%m-%d", "%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M UTC, run {run}"):
         labels = [
@@ -212,7 +229,7 @@ def _date(side: Side, pattern: str) -> str:
 
 
 def _rows(sides: Sequence[Side], across: bool) -> list[Row]:
-    """Return the series that at least two sides measured, in display order."""
+    """Return a row for each series that at least two columns measured, in display order."""
     results = [{result.series_id: result for result in side.results} for side in sides]
     shared = Counter(key for of_side in results for key in of_side)
     rows = []
@@ -242,7 +259,7 @@ def _figure(result: Measurement) -> Figure:
 
 
 def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
-    """Return the mean ratio, excluding series with AES hardware disabled."""
+    """Return the mean ratio of column `number`. Exclude series measured without AES hardware."""
     ratios = [
         cell.ratio
         for row in rows
@@ -257,7 +274,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
-    """Return (change, number of results) of tool changes between the reference and other sides."""
+    """Return (change, number of affected results) for each change of `openssl speed` in `rows`."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
     return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

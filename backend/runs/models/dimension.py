@@ -12,14 +12,17 @@ DIMENSIONS = (
     "openssh",
     "virtualization",
 )
-"""Fields of `cipherspeed.environment.Dimensions`, and foreign keys of `Environment`."""
+"""Names of the fields in `cipherspeed.environment.Dimensions` and `Environment`."""
 
 OF_LIBRARIES = {"openssl": "ssh_library", "openssl_series": "ssh_library_series"}
-"""By dimension, the foreign key with the value of ssh if ssh uses another library."""
+"""Name of the foreign key for the library of ssh, by dimension.
+
+The foreign key is null if ssh uses the same library as the openssl program.
+"""
 
 
 class DimensionValue(models.Model):
-    """Store a value of a dimension, such as the CPU "Intel Core i7-3770"."""
+    """Store a value of a dimension, that is, a property of environments, such as a CPU model."""
 
     dimension = models.CharField(max_length=20)
     key = models.CharField(max_length=200)
@@ -35,9 +38,10 @@ class DimensionValue(models.Model):
 
 
 class Environment(models.Model):
-    """Identify an environment by the fingerprint of its stable properties.
+    """Store an environment. Runs with the same `fingerprint` have the same environment.
 
-    The document of each run contains all properties, because some change from run to run.
+    This table has only the properties by which results can be grouped. The run document contains
+    all properties.
     """
 
     fingerprint = models.CharField(max_length=64, unique=True)

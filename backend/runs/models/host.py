@@ -31,7 +31,7 @@ class HostQuerySet(models.QuerySet["Host"]):
         return own or self.filter(aliases__in=aliases).first()
 
     def recognise(self, machine_id: str | None, name: str, *, published: bool = False) -> "Host":
-        """Return the host with this machine ID and name, locked; create a missing host."""
+        """Get or create the host with this machine ID and name, and lock the row of the host."""
         for _ in range(ATTEMPTS):
             known = self.select_for_update(of=("self",), no_key=True).known_as(
                 machine_id, name, published=published
@@ -46,7 +46,10 @@ class HostQuerySet(models.QuerySet["Host"]):
         raise IntegrityError(f"no free slug for the host {name!r}")
 
     def free_slug(self, name: str) -> str:
-        """Return an unused slug that is not a number, because numbers also identify hosts."""
+        """Return an unused slug for a name.
+
+        A slug is never a number, because URLs can also contain the primary key of a host.
+        """
         wanted = slug(name)
         if is_number(wanted):
             wanted = f"host-{wanted}"
@@ -60,9 +63,10 @@ class HostQuerySet(models.QuerySet["Host"]):
         return next(free for free in (wanted, *numbered) if free not in taken)
 
     def by_reference(self, references: Iterable[str], *, exact: bool = False) -> "dict[str, Host]":
-        """Return the host for each key, number or (unless `exact`) unique prefix of a name.
+        """Return the host for each known reference. Unknown references are omitted.
 
-        Keys take precedence over numbers. The key of a merged host returns the remaining host.
+        A reference is a slug, a primary key or, unless `exact`, a unique prefix of a name. Slugs
+        take precedence. The slug of a merged host returns the remaining host.
         """
         wanted = [reference for reference in references if reference and "\x00" not in reference]
         numbers = [int(text) for text in wanted if is_number(text)]
@@ -84,7 +88,10 @@ class HostQuerySet(models.QuerySet["Host"]):
         return {text: known[text] for text in wanted if text in known}
 
     def beginning_with(self, text: str) -> "list[Host]":
-        """Return the only host with this name, or the first hosts with this prefix."""
+        """Return the host with this name if the name is unique.
+
+        Otherwise, return the first hosts whose name or slug has this prefix.
+        """
         named = list(self.filter(name__iexact=text)[:2])
         begins = Q(name__istartswith=text) | Q(slug__istartswith=text)
         return named if len(named) == 1 else list(self.filter(begins)[:MOST_NAMED])
@@ -100,7 +107,10 @@ class HostQuerySet(models.QuerySet["Host"]):
         return f"{sentence}; did you mean {keys}?" if keys else f"{sentence}."
 
     def present_keys(self, references: Iterable[str]) -> tuple[str, ...]:
-        """Replace references with current keys, without duplicates; keep unknown references."""
+        """Return the current slug for each reference, without duplicates.
+
+        Unknown references remain unchanged.
+        """
         wanted = tuple(references)
         hosts = self.by_reference(wanted)
         return tuple(dict.fromkeys(hosts[key].slug if key in hosts else key for key in wanted))
@@ -119,9 +129,9 @@ class HostQuerySet(models.QuerySet["Host"]):
         return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
 
     def listed(self) -> Self:
-        """Return hosts with a visible run, with all values that lists show.
+        """Return hosts that have a visible run, with all related rows that lists show.
 
-        `twin`: another host with the same machine ID, because the host was renamed or cloned.
+        `twin`: another host with the same machine ID. A host has a twin after a rename or a clone.
         """
         others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
         twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")
@@ -156,9 +166,9 @@ def _identity(machine_id: str | None, name: str, published: bool) -> dict[str, A
 
 
 class Host(models.Model):
-    """Identify a host by machine ID and name, or by name alone without a machine ID.
+    """Store a host, identified by machine ID and name. The machine ID can be unknown.
 
-    Published hosts are separate, so that uploads never join the history of a published host.
+    Published hosts are separate, so that an upload never belongs to a published host.
     """
 
     name = models.CharField(max_length=200)
@@ -201,7 +211,7 @@ class Host(models.Model):
 
 
 class HostAlias(models.Model):
-    """Store another identity of a host: the identity of a merged host, or a former name."""
+    """Store a second identity of a host: the identity of a merged host, or a former name."""
 
     host = models.ForeignKey(Host, models.CASCADE, related_name="aliases")
     machine_id = models.CharField(max_length=64, null=True, blank=True)  # noqa: DJ001 - none
@@ -234,7 +244,7 @@ class HostAlias(models.Model):
 
 class HostWatchQuerySet(models.QuerySet["HostWatch"]):
     def mark_due(self, hosts: Iterable[int]) -> None:
-        """Queue change detection for hosts whose runs changed."""
+        """Schedule change detection for hosts whose runs changed. `hosts`: primary keys."""
         known = Host.objects.filter(pk__in=set(hosts), published=False).order_by("pk")
         self.bulk_create(
             [HostWatch(host=host, due_at=timezone.now()) for host in known],
@@ -246,7 +256,10 @@ class HostWatchQuerySet(models.QuerySet["HostWatch"]):
 
 
 class HostWatch(models.Model):
-    """Store whether change detection of a host is due, and when the host becomes silent."""
+    """Store whether change detection is due for a host.
+
+    Also store when the host becomes silent, that is, when new runs have been missing for too long.
+    """
 
     host = models.OneToOneField(Host, models.CASCADE, primary_key=True, related_name="watch")
     due_at = models.DateTimeField(null=True, help_text="Check due since; null: checked.")

@@ -5,7 +5,7 @@ from accounts.models.token import ApiToken
 
 
 class ImportedText(models.Model):
-    """Store a text as received and the user's choices, from which runs are derived."""
+    """Store an imported text as received, and the choices of the user."""
 
     import_id = models.UUIDField(unique=True, help_text="Derived from the content.")
     body = models.BinaryField(help_text="Bytes exactly as received.")

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COUNTED = "r.status = 'ready' AND NOT r.hidden"
-"""SQL condition for visible runs; `r` is the alias of `runs_run`.
-Queries need no condition for implausible results, because such results have no median.
+"""SQL condition for visible runs. `r` is the alias of the table `runs_run`.
+
+Implausible results need no condition, because the median of such a result is NULL.
 """
 
 DISTURBED_TEXT = "CASE WHEN r.conditions = '[]'::jsonb THEN 'no' ELSE 'yes' END"
-"""SQL expression for the value of the `disturbed` filter of a run; `r` is `runs_run`."""
+"""SQL expression for the filter `disturbed` ("yes" or "no"). `r` is the alias of `runs_run`."""
 
 MEASURED_AT = Coalesce("started_at", "received_at")
-"""Start of a run, or the upload if the start is unknown. Lists sort by this expression."""
+"""Start of a run, or upload time if the start is unknown. Lists are sorted by this expression."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -53,7 +54,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return visible runs with all values that lists show, last upload first."""
+        """Return runs that are not hidden, with all related rows that lists show.
+
+        The last upload comes first.
+        """
         measurements: Any = self.model.measurements.rel.related_model
         series = (
             measurements.objects.filter(run=OuterRef("pk"))
@@ -78,7 +82,10 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """Store a run. Uploads set the status accepted; processing sets ready or rejected."""
+    """Store a run.
+
+    The status is accepted after the upload. Processing sets the status to ready or rejected.
+    """
 
     class Status(models.TextChoices):
         ACCEPTED = "accepted"
@@ -151,7 +158,7 @@ class Run(models.Model):
 
     @property
     def name(self) -> str:
-        """Return the name of the host or, before processing, the name in the document."""
+        """Return the name of the host. Before processing, return the name in the document."""
         return self.host.name if self.host else self.host_name
 
     @property
@@ -164,7 +171,7 @@ class Run(models.Model):
 
 
 class RunDocument(models.Model):
-    """Store a document as received, after decompression."""
+    """Store a run document exactly as received, but decompressed."""
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="document")
     body = models.BinaryField()

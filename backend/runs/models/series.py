@@ -24,7 +24,7 @@ SHOWN_BY = (
 class Series(models.Model):
     """Store a configuration of a tool, with the fields of `cipherspeed.types.Series`.
 
-    Rows never change and are never deleted, so that IDs can be cached.
+    Rows never change and are never deleted, so that code can cache primary keys.
     """
 
     id = models.AutoField(primary_key=True)
@@ -52,7 +52,7 @@ class Series(models.Model):
 
     @property
     def is_comparable(self) -> bool:
-        """Return whether this is a default configuration, as percentiles of hosts require."""
+        """Return whether the series has default settings, as required for percentiles of hosts."""
         if self.acceleration != "default":
             return False
         if self.tool == "openssl":
@@ -60,14 +60,14 @@ class Series(models.Model):
         return self.target_kind == "loopback" and not self.compression and not self.mac
 
     def configuration(self) -> Configuration:
-        """Return the series as the type of the packages that do not import Django."""
+        """Convert the row to a `cipherspeed.types.Series`."""
         stored = {name: getattr(self, name) for name in Configuration._fields}
         known: dict[str, Any] = {n: None if value == "" else value for n, value in stored.items()}
         return Configuration(**known)
 
 
 class Negotiated(models.Model):
-    """Store algorithms that ssh negotiated. An empty text means that the algorithm is unknown."""
+    """Store the MAC and the key exchange that ssh negotiated. An empty string means unknown."""
 
     id = models.AutoField(primary_key=True)
     mac = models.CharField(max_length=100, blank=True)
@@ -84,7 +84,7 @@ class Negotiated(models.Model):
 
 class MeasurementQuerySet(models.QuerySet["Measurement"]):
     def shown(self, *, tries: bool = False) -> Self:
-        """Fetch related rows; with `tries` also documents, which contain the samples."""
+        """Fetch all related rows. `tries`: also fetch the run documents, for the samples."""
         # With a prefetch, measurements of a run share one `Run`, which parses the document once.
         runs = Run.objects.select_related("environment__openssl", "environment__ssh_library")
         further = ["speed_indices", *(["document"] if tries else [])]
@@ -105,10 +105,10 @@ class MeasurementQuerySet(models.QuerySet["Measurement"]):
 
 
 class Measurement(models.Model):
-    """Store one series of one run with statistics of the samples; rates in bytes per second.
+    """Store statistics of the samples of one series in one run. Rates are in bytes per second.
 
-    The table has millions of rows, and therefore no text, no foreign key constraints, and only the
-    index of the primary key. Django deletes the measurements of a deleted run.
+    The table has millions of rows. It therefore has no text columns, no foreign key constraints,
+    and only the primary key index. Django deletes the measurements of a deleted run.
     """
 
     pk = models.CompositePrimaryKey("run_id", "series_id")
@@ -139,7 +139,7 @@ class Measurement(models.Model):
 
     @property
     def normalised(self) -> float | None:
-        """Return the median divided by the run's speed index, or None without an index."""
+        """Return the median divided by the run's speed index, or None if either is unknown."""
         indices = {index.tool: index.index for index in self.run.speed_indices.all()}
         index = indices.get(self.series.tool)
         return self.median / index if self.median is not None and index else None

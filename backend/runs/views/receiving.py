@@ -1,4 +1,4 @@
-"""Receive the forms of the upload page with limited memory."""
+"""Receive the forms of the upload page with a limited amount of memory."""
 
 import binascii
 import zlib
@@ -15,14 +15,14 @@ from django.http.request import UnreadablePostError
 from runs.received import MAX_BYTES
 
 FORM_BYTES = 2 * MAX_BYTES
-"""Maximum size of all texts in a form."""
+"""Maximum size of all texts in a form, in bytes."""
 REQUEST_BYTES = 4 * FORM_BYTES
-"""Maximum Content-Length. Larger requests are not read."""
+"""Maximum Content-Length in bytes. The server does not read larger requests."""
 DRAIN_CHUNK = 64 * 1024
 
 
 class FormRefused(Exception):
-    """Report a rejected form; `run_id` is a run that conflicts with the form."""
+    """Report a rejected form. `run_id`: ID of a stored run that conflicts with the form."""
 
     def __init__(self, reason: str, status: int = 400, run_id: UUID | None = None) -> None:
         super().__init__(reason)
@@ -41,7 +41,10 @@ class NoFiles(FileUploadHandler):
 
 
 class BoundedFiles(MemoryFileUploadHandler):
-    """Hold files in memory, cut at the limits; `size` is the size before the cut."""
+    """Store uploaded files in memory, and truncate files that exceed the limits.
+
+    The attribute `size` of a file is the size before truncation.
+    """
 
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
         self.activated = True
@@ -88,7 +91,7 @@ def pack(body: bytes) -> str:
 
 
 def unpack(packed: str) -> bytes:
-    """Decode the output of `pack`; raise `FormRefused` for other or too long input."""
+    """Decode the output of `pack`. Raise `FormRefused` if the input is corrupt or too long."""
     unpacker = zlib.decompressobj()
     try:
         body = unpacker.decompress(b64decode(packed, validate=True), MAX_BYTES + 1)

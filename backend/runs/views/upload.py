@@ -112,7 +112,7 @@ def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> l
 
 
 def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name, bytes and error of each text in the form."""
+    """Yield the name, the bytes and the error message (empty: valid) of each text in the form."""
     names = request.POST.getlist("name")
     for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
         yield name[:NAME_LENGTH], unpack(packed), ""
@@ -193,7 +193,7 @@ def _page(
 
 
 def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
-    """Show saved runs until all are processed, then redirect to the comparison of the runs."""
+    """Show the saved runs until all are processed. Then redirect to a comparison of these runs."""
     context = saved_upload(saved)
     if not context:
         raise Http404
@@ -203,7 +203,10 @@ def _saved(request: HttpRequest, saved: Sequence[str]) -> HttpResponse:
 
 
 def saved_upload(saved: Sequence[str]) -> dict[str, Any]:
-    """Return a template context for IDs of imports and runs, or {} if no ID is valid."""
+    """Return the template context for saved imports and runs.
+
+    `saved`: IDs of imports and runs. Return {} if an ID is not a UUID or if no run exists.
+    """
     try:
         ids = [UUID(run_id) for run_id in saved]
     except ValueError:

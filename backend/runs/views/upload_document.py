@@ -27,13 +27,13 @@ OF_SERIES = (
 
 
 def is_run_document(body: bytes) -> bool:
-    """Return whether a text looks like a run document, valid or not."""
+    """Return whether a text looks like a run document. The document can be invalid."""
     start = body[:1024].removeprefix(UTF8_BOM).lstrip()
     return start.startswith(b"{") and (b"ciphermark/run" in body or b'"measurements"' in body)
 
 
 class DocumentPreview:
-    """Preview a run document, with the interface of `TextPreview`."""
+    """Preview an uploaded run document. The class has the same interface as `TextPreview`."""
 
     fields = 1
 

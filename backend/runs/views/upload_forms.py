@@ -67,7 +67,11 @@ class SectionForm(forms.Form):
         initial: Mapping[str, str | None],
         **options: Any,
     ) -> None:
-        """Offer the `earlier` sections for joining; `initial` contains stored choices."""
+        """Create the form for a section of an imported text.
+
+        `earlier`: maps keys to labels of the earlier sections, which "Same host as" offers.
+        `initial`: choices that were stored with the text.
+        """
         self.section = section
         self.label = section.label or f"from line {section.line}"
         self.stated = _stated(section)
@@ -86,7 +90,7 @@ class SectionForm(forms.Form):
             del self.fields["same_as"]
 
     def corrections(self) -> Corrections:
-        """Return the properties that the user changed. An empty property is unknown."""
+        """Return the properties that the user changed. An empty string means unknown."""
         answers = {name: self.cleaned_data[name] for name in FACTS}
         changed = {name: said for name, said in answers.items() if said != self.stated[name]}
         return Corrections(**changed)

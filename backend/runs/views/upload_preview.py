@@ -14,7 +14,10 @@ from texts.documents import MAX_RUNS, Corrections, Selection, is_selected, secti
 from texts.types import Figure, Remark
 
 MOST_ROWS = 5_000
-"""Maximum number of rows per text. The other certain results share a checkbox per section."""
+"""Maximum number of rows for a text.
+
+In each section, one checkbox selects all further results that are not uncertain.
+"""
 NEAREST = 10
 
 
@@ -89,7 +92,7 @@ class TextPreview:
         return frozenset(figure.key for figure in shown if is_selected(figure, self.ticked))
 
     def is_valid(self) -> bool:
-        """Validate the forms. A host with selected results needs a name."""
+        """Validate all forms. A section with selected results requires a host name."""
         forms = self.sections
         if [key for key, form in forms.items() if not form.is_valid()]:
             return False
@@ -102,12 +105,12 @@ class TextPreview:
         return not any(form.errors for form in forms.values())
 
     def _root(self, key: str) -> str:
-        """Follow "Same host as" to the section with the host name."""
+        """Return the key of the section with the host name, by following "Same host as"."""
         earlier = self.sections[key].cleaned_data.get("same_as")
         return self._root(earlier) if earlier else key
 
     def answered(self) -> ImportRequest:
-        """Return the request with the choices of the form. Call `is_valid` first."""
+        """Return the import request with the choices in the form. Call `is_valid` first."""
         figures = list(self.understood.reading.figures())
         certain = frozenset(figure.key for figure in figures if not figure.uncertain)
         selection: Selection = "all" if len(self.chosen) == len(figures) else self.chosen
@@ -124,7 +127,7 @@ class TextPreview:
 
     @property
     def nearest(self) -> Iterator[tuple[Remark, str]]:
-        """Yield the lines that look most like results, each with a remark."""
+        """Yield the lines that resemble a result most, each with a remark on the line."""
         for remark in self.understood.reading.remarks[:NEAREST]:
             yield remark, shorten(self.lines[remark.line - 1])
 

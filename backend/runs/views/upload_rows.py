@@ -8,19 +8,19 @@ from texts.types import Figure
 LINE_LENGTH = 160
 RANGES_SHOWN = 100
 SEARCHED = 5_000
-"""Maximum number of characters between results in a text without line breaks."""
+"""Maximum number of characters to search for the next cipher name in a long line."""
 CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if code != 9} | {127: 0x2421}
 """Visible symbols for control characters, such as ␛ for escape."""
 
 
 class Row(NamedTuple):
-    """Group the results of a line that have the same cipher, setting and certainty."""
+    """Store results of one line with the same cipher, the same settings and the same certainty."""
 
     figures: Sequence[Figure]
     line: str = ""
     ticked: bool = False
     assumed: Sequence[str] = ()
-    """Assumptions that do not apply to the whole section."""
+    """Assumptions about these results only, not about all results of the section."""
 
     @property
     def first(self) -> Figure:
@@ -46,7 +46,7 @@ def grouped(figures: Iterable[Figure]) -> list[list[Figure]]:
 
 
 def setting(figure: Figure) -> str:
-    """Describe differences from the default configuration, such as "decrypt, 4 threads"."""
+    """Describe settings that differ from the default, such as "decrypt, 4 threads"."""
     target = f"to {figure.target_name or 'another host'}" if figure.target_kind == "remote" else ""
     words = (
         "decrypt" if figure.operation == "decrypt" else "",
@@ -60,7 +60,10 @@ def setting(figure: Figure) -> str:
 
 
 def place_of(cipher: str, line: str, after: int) -> int:
-    """Return the index of a cipher in a long line, preferably before a number."""
+    """Return the index of a cipher name in a long line, from index `after`.
+
+    Prefer a name that is followed by a number. Return `after` if there is no name.
+    """
     name = r"\W?".join(re.split(r"\W", cipher)[:2])
     for follows in (r"[\w@. -]{0,16}?\W{0,9}\d", ""):
         if match := re.compile(name + follows, re.I).search(line, after, after + SEARCHED):
@@ -69,7 +72,7 @@ def place_of(cipher: str, line: str, after: int) -> int:
 
 
 def shorten(line: str, place: int = 0) -> str:
-    """Cut a long line to about LINE_LENGTH; keep the text around the index `place`."""
+    """Shorten a long line to about LINE_LENGTH characters. Keep the text around index `place`."""
     if len(line) > LINE_LENGTH:
         head, tail = LINE_LENGTH * 2 // 3, LINE_LENGTH // 3
         start = max(0, place - tail // 2)

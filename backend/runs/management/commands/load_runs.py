@@ -67,7 +67,7 @@ class Command(SiteCommand):
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """Yield each decompressed line. Cut a line that exceeds the maximum size of a document."""
+    """Yield each line of a plain or gzipped file. Truncate lines that exceed the maximum size."""
     most = settings.RUN_DOCUMENT_MAX_BYTES + 2
     with sys.stdin.buffer if name == "-" else open(name, "rb") as raw:
         is_packed = raw.peek(2).startswith(b"\x1f\x8b")  # type: ignore[union-attr]
@@ -81,7 +81,10 @@ def _lines(name: str) -> Iterator[bytes]:
 
 @transaction.atomic
 def load_run(line: bytes) -> bool:
-    """Store and process a document; return False if the document is already stored."""
+    """Store and process a document. Return False if the document is already stored.
+
+    Raise `Refused` for an invalid document.
+    """
     body = line.rstrip(b"\r\n")
     if len(body) > settings.RUN_DOCUMENT_MAX_BYTES:
         raise Refused(f"the document exceeds {settings.RUN_DOCUMENT_MAX_BYTES} bytes")
