@@ -31,11 +31,7 @@ except (ImportError, OSError, TypeError, AttributeError):  # not Linux
 
 
 def become_subreaper() -> bool:
-    """Become the parent of orphaned descendants. Return False if the system does not support this.
-
-    Only the parent can measure the CPU time of a process. The agent becomes the parent because an
-    sshd that does not run as root orphans the process of each session.
-    """
+    """Become the parent of orphaned processes, to measure the CPU time of sshd sessions."""
     return PRCTL is not None and PRCTL(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 
 
@@ -90,10 +86,7 @@ shown: Optional[List[str]] = None  # collects the commands and files of a dry ru
 
 
 def run_tool(command: Sequence[str], timeout: float = 0.0, env: Variables = None) -> ToolResult:
-    """Run a command with a time limit in seconds.
-
-    If the command cannot start or exceeds the limit, return a non-zero status instead of raising.
-    """
+    """Run a command with a time limit in seconds. A timeout gives a non-zero status."""
     if shown is not None:
         shown.append(shell_words(command, env))
         return ToolResult(0, "", "")

@@ -53,7 +53,6 @@ def real(text: str) -> Optional[float]:
 
 
 def one_line(text: str) -> str:
-    """Return the last non-empty line that is not a debug message of ssh."""
     lines = [line.strip() for line in text.splitlines() if not line.startswith("debug")]
     return next((line[:500] for line in reversed(lines) if line), "no message")
 
@@ -89,10 +88,7 @@ def parse_object(text: str) -> Json:
 
 
 def say(text: str, stream: Optional[TextIO]) -> Optional[OSError]:
-    """Write text to a stream without buffering.
-
-    Return a write error instead of raising the error, so that the run continues.
-    """
+    """Write text to a stream without buffering. Return a write error instead of raising it."""
     if stream is None:
         return OSError(0, "stream is closed")
     left = text.encode(stream.encoding or "ascii", "replace")
@@ -141,7 +137,6 @@ def reading(read: Callable[[], Any], default: Any) -> Any:
 
 
 def own_file() -> str:
-    """Return the path with which the user started the agent: a file, a folder or a command."""
     folder, name = os.path.split(sys.argv[0])
     path = folder if name == "__main__.py" else sys.argv[0]
     return path if os.path.exists(path) else "agent.py"

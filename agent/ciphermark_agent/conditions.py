@@ -19,10 +19,7 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 @contextlib.contextmanager
 def locked(path: str, how: int) -> Iterator[None]:
-    """Hold an exclusive lock on a file or folder. The kernel releases the lock of a killed agent.
-
-    `how`: LOCK_NB to raise `BlockingIOError` instead of waiting for the lock, otherwise 0.
-    """
+    """Hold an exclusive lock on a file or folder. The kernel releases the lock of a killed agent."""
     descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # for NFS
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
@@ -33,10 +30,7 @@ def locked(path: str, how: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_other_agent(say: Callable[[str], None]) -> Iterator[None]:
-    """Hold a lock, so that only one agent of this user account measures at a time.
-
-    Waits up to one hour for another agent, then raises `UsageError`.
-    """
+    """Wait up to one hour for other agents of this user account, then raise `UsageError`."""
     folder = common.state_folder()
     path = os.path.join(folder, "lock-" + os.uname().nodename)  # hosts may share the folder
     with contextlib.ExitStack() as holding:
@@ -88,10 +82,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measure how many CPU cores other programs use, since the creation of the object.
-
-    The error of a measurement over one second is about 0.02 cores.
-    """
+    """Measure how many CPU cores other programs use, with an error of 0.02 cores per second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()
@@ -128,10 +119,7 @@ def cpu_speed(cpu: int) -> int:
 
 
 def cpus_for_pinning() -> Optional[Tuple[int, int]]:
-    """Return two logical CPUs of different cores, or None if only one core exists.
-
-    The CPU of the fastest core comes first.
-    """
+    """Return logical CPUs of two cores, fastest core first, or None for a single core."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))
@@ -144,10 +132,7 @@ def cpus_for_pinning() -> Optional[Tuple[int, int]]:
 
 
 def group_files(name: str) -> str:
-    """Read the file `name` in the agent's control group (cgroup v2) and in all parent groups.
-
-    Return the contents of all these files as one text.
-    """
+    """Return the text of the file `name` in the control group of the agent and all its parents."""
     own = re.search(r"^0::(/.*)$", read_text("/proc/self/cgroup") or "", re.M)
     parts = re.findall("[^/]+", own.group(1)) if own else []
     folders = ["/".join(["/sys/fs/cgroup", *parts[:depth]]) for depth in range(len(parts) + 1)]
@@ -173,11 +158,7 @@ def machine_state() -> MachineState:
 def conditions_of_run(
     foreign: Optional[float], before: MachineState, tries: Tuple[int, int]
 ) -> Iterator[Tuple[str, str]]:
-    """Yield (code, detail) for each condition that disturbed the run, such as swapping.
-
-    `foreign`: CPU cores that other programs used before the start. `tries`: number of disturbed
-    tries and number of all tries.
-    """
+    """Yield (code, detail) for each condition that disturbed the run, such as swapping."""
     after = machine_state()
     if foreign is not None and foreign > FOREIGN_LIMIT:
         yield "busy", "other programs used %.2f CPU cores before the start" % foreign

@@ -20,10 +20,7 @@ def is_special(path: str) -> bool:
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a file atomically. If the path is a symbolic link, replace the target of the link.
-
-    If the path is a device or a FIFO, write to the device or FIFO.
-    """
+    """Replace a file, or the target of a symbolic link, atomically. Write to devices directly."""
     if is_special(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -48,10 +45,7 @@ def spooled_runs() -> List[str]:
 
 
 def keep_in_spool(document: Json) -> str:
-    """Save the run in the spool folder and return the path.
-
-    If the run cannot be saved, print an error and return an empty string.
-    """
+    """Save the run in the spool folder. Return the path, or an empty string after an error."""
     folder = common.state_folder("spool")
     path = os.path.join(folder, "run-%s.json" % document["run_id"])
     try:

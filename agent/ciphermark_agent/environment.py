@@ -19,10 +19,7 @@ CONFIGURATION_SECONDS = 10.0  # for programs that the ssh configuration runs (`M
 
 
 def parse_cpuinfo(text: str) -> Json:
-    """Return the properties of the CPU from the text of /proc/cpuinfo.
-
-    On ARM, return the properties of the fastest core.
-    """
+    """Return the CPU properties in the text of /proc/cpuinfo, on ARM those of the fastest core."""
     blocks = [
         dict(re.findall(r"^([^:\n]*?)\s*:[ \t]*(.*)$", block, re.M))
         for block in text.strip().split("\n\n")
@@ -42,10 +39,7 @@ def parse_cpuinfo(text: str) -> Json:
 
 
 def lscpu_names(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return the CPU model and the vendor from the output of lscpu.
-
-    If the cores have different models, return all model names in one text, fastest model first.
-    """
+    """Return the CPU models, fastest first, and the vendor from the output of lscpu."""
     models = []
     for part in re.split(r"(?m)^\s*Model name: *", text)[1:]:
         fastest = re.search(r"^\s*CPU max MHz: *([\d.]+)", part, re.M)
@@ -151,19 +145,13 @@ def machine_id() -> Optional[str]:
 
 
 def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
-    """Return the OpenSSH version and the cryptographic library from the output of `ssh -V`.
-
-    Example: `OpenSSH_9.2p1 Debian-2` and `OpenSSL 3.0.11`. The library can be `without OpenSSL`.
-    """
+    """Return the OpenSSH version and the library from `ssh -V`, such as "OpenSSL 3.0.11"."""
     match = re.search(r"(OpenSSH_[^,\r\n]+)(?:, *([^\r\n]*\S))?", text)
     return (cut(match.group(1)), cut(match.group(2))) if match else (None, None)
 
 
 def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
-    """Return the first cipher in the user's ssh configuration, and an error message.
-
-    The cipher is None if `ssh -G` fails. The error message is empty if `ssh -G` succeeds.
-    """
+    """Return the first cipher in the ssh configuration and "", or None and an error message."""
     answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:

@@ -98,10 +98,7 @@ def speed_command(openssl: Openssl, call: SpeedCall, seconds: int) -> List[str]:
 
 
 def parse_speed(text: str, cipher: str) -> Dict[int, Json]:
-    """Parse the output of `openssl speed -mr`. Return a sample for each block size.
-
-    Malformed lines and lines about other ciphers are ignored.
-    """
+    """Return a sample per block size from the output of `openssl speed -mr` for the cipher."""
     samples = {}
     size = None
     for line in text.splitlines():

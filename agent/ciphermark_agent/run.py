@@ -41,10 +41,7 @@ def own_names() -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """Replace `names`, and the user name in paths of home directories, with NAME.
-
-    Only the members of the run document that `FREE_TEXT` lists are changed.
-    """
+    """Replace `names` and user names in paths with NAME, in the members in `FREE_TEXT`."""
     if isinstance(value, dict):
         inside = {key: "tags" if member == "tags" else key for key in value}
         return {key: without_names(value[key], names, inside[key]) for key in value}
@@ -92,10 +89,7 @@ class Run:
         return [name for name in ciphers if names is None or name in names]
 
     def ssh_ciphers(self) -> List[str]:
-        """Return the ciphers to measure with ssh.
-
-        Raises `UsageError` if the user has requested an unknown cipher.
-        """
+        """Return the ciphers to measure with ssh. Raise `UsageError` for an unknown cipher."""
         if self.ssh is None:
             return self.skip("ssh", *MISSING["ssh"])
         try:

@@ -22,10 +22,7 @@ Cpus = Optional[Tuple[int, int]]  # client's and server's, if pinned
 
 
 class Channel(NamedTuple):
-    """Store the cipher, MAC and compression of an ssh connection.
-
-    For the cipher and the MAC, None means the client's default.
-    """
+    """Store the cipher, MAC and compression of an ssh connection. None is the default of ssh."""
 
     cipher: Optional[str]
     mac: Optional[str] = None
@@ -69,10 +66,7 @@ KEX_LINE = r"kex: client->server cipher: %s MAC: %s compression: %s" % ((NAME,) 
 
 
 def parse_negotiated(log: str) -> Negotiated:
-    """Return the negotiated algorithms from the debug log of ssh.
-
-    The last algorithms in the log count, because earlier lines belong to a ProxyJump host.
-    """
+    """Return the last negotiated algorithms in the debug log of ssh, after those of jump hosts."""
     kex = (re.findall(r"kex: algorithm: " + NAME, log) or [None])[-1]
     lines = re.findall(KEX_LINE, log)
     if not lines:
@@ -82,10 +76,7 @@ def parse_negotiated(log: str) -> Negotiated:
 
 
 def sparse_file() -> Any:
-    """Return an unnamed sparse file of zeros, which becomes the input of ssh.
-
-    ssh shares the file position with the agent, so `tell` returns how many bytes ssh has read.
-    """
+    """Return an unnamed sparse file of zeros. Its `tell` counts the bytes that ssh has read."""
     shared = "/dev/shm"  # noqa: S108 - memory: a hole in it costs no page cache
     folder = shared if os.access(shared, os.W_OK) else None
     source = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - returned
@@ -116,10 +107,7 @@ class Usage(NamedTuple):
 
 
 class Transfer:
-    """Run one ssh connection, and end all child processes on exit from the context.
-
-    A connection to this machine gets a separate sshd process.
-    """
+    """Run one ssh connection, to this machine with its own sshd, and end all child processes."""
 
     def __init__(self, server: Any, channel: Channel, source: int, cpus: Cpus) -> None:
         self.server, self.channel, self.source = server, channel, source
@@ -147,10 +135,7 @@ class Transfer:
             end_children()
 
     def connect(self, write_end: int) -> None:
-        """Start ssh. If the server is this machine, also start an sshd for the connection.
-
-        The agent acts as inetd: it accepts the connection and passes the socket to `sshd -i`.
-        """
+        """Start ssh, and for this machine an `sshd -i` on the accepted socket, like inetd."""
         server = self.server
         open(server.path("sshd.log"), "wb").close()  # the previous connection's
         if server.label:
@@ -185,10 +170,7 @@ class Transfer:
         self.awaited.add(self.ssh.pid)
 
     def failure(self) -> TryFailed:
-        """End all child processes, and return an exception with the reason of the failure.
-
-        The logs that contain the reason are complete only after the processes have ended.
-        """
+        """End all child processes, which completes the logs, and return the failure."""
         end_children()
         return TryFailed(self.server.explain(self.received.decode("utf-8", "replace")))
 

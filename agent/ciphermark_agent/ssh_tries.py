@@ -81,10 +81,7 @@ class Reference(NamedTuple):
         return self.server_cpu is not None and self.total < PILOT_MIB * MIB
 
     def least_cpu(self) -> float:
-        """Return the minimum CPU seconds of a try, as the mean of client and server.
-
-        Below this minimum, the error of the CPU seconds exceeds 5 %.
-        """
+        """Return the minimum CPU seconds of a try for an error of at most 5 %."""
         if not self.is_short():
             return LEAST_CPU_SECONDS
         pilot = (self.client_cpu + (self.server_cpu or 0.0)) / 2

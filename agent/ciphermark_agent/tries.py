@@ -44,10 +44,7 @@ class Series:
         return not room or (wanted is not None and self.uncertainty() < wanted)
 
     def uncertainty(self) -> float:
-        """Return the standard error of the median, as a fraction of the median.
-
-        Return infinity for fewer than `STABLE_MIN_TRIES` tries.
-        """
+        """Return the standard error of the median as a fraction, or infinity for too few tries."""
         if len(self.samples) < STABLE_MIN_TRIES:
             return float("inf")
         middle = self.median()
@@ -105,10 +102,7 @@ class Plan:
             step()
 
     def attempt(self, kind: Any, step: str, attempt: Callable[[], None]) -> Optional[str]:
-        """Run a try. Return the reason if the try fails, otherwise None.
-
-        After two consecutive failures, skip all further tries of `kind`, such as a cipher.
-        """
+        """Return why a try failed, or None. Skip a `kind` after two consecutive failures."""
         if self.failures[kind] >= MOST_FAILURES:
             return None
         reason = failure_of(attempt)
@@ -119,10 +113,7 @@ class Plan:
         return reason
 
     def until_quiet(self, attempt: Callable[[], Json], samples: List[Json]) -> None:
-        """Run a try, and repeat the try while other programs disturb the measurement.
-
-        Append all samples to `samples`. The number of repeats and the time for repeats are limited.
-        """
+        """Append samples of a try, repeated while other programs disturb it, within limits."""
         for number in range(1 + MAX_REPEATS):
             began = time.monotonic()
             samples.append(attempt())

@@ -54,10 +54,7 @@ class Answer(NamedTuple):
 
 
 class PlainAnswers(urllib.request.HTTPErrorProcessor):
-    """Return error responses instead of raising exceptions. Do not follow redirects.
-
-    A redirect would send the token to another URL.
-    """
+    """Return error responses. Redirects are not followed, to keep the token from other sites."""
 
     def http_response(self, request: Any, response: Any) -> Any:
         return response
@@ -66,10 +63,7 @@ class PlainAnswers(urllib.request.HTTPErrorProcessor):
 
 
 def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
-    """Send the gzipped run with POST, or request the list of runs with GET if `body` is None.
-
-    `seconds`: time limit for the request and the response.
-    """
+    """Send the gzipped run, or request the list of runs if `body` is None."""
     headers = {
         "Authorization": "Bearer " + site.token,
         "Accept": "application/json",
@@ -96,10 +90,7 @@ def ask(site: Site, body: Optional[bytes], seconds: float) -> Answer:
 
 
 def upload(site: Site, document: Json) -> str:
-    """Upload a run with retries, and return a message for the user.
-
-    Retries are safe, because the server stores only one run for each `run_id`.
-    """
+    """Upload a run, and return a message for the user. Retries cannot store a run twice."""
     body = gzip.compress(dumps(document, indent=None).encode("utf-8"))
     for number, delay in enumerate(RETRY_DELAYS + (0.0,)):
         answer = ask(site, body, EXCHANGE_SECONDS)

@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('fingerprint', models.CharField(max_length=64, unique=True)),
-                ('ssh_environment', models.BigIntegerField(editable=False, help_text='Equal for environments that are equivalent for ssh (see `cipherspeed.environment`).', null=True)),
+                ('ssh_environment', models.BigIntegerField(editable=False, help_text='Equal for environments that are equivalent for ssh.', null=True)),
                 ('architecture', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.dimensionvalue')),
                 ('cpu', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.dimensionvalue', verbose_name='CPU')),
                 ('cpu_vendor', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.dimensionvalue', verbose_name='CPU vendor')),

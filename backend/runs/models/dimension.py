@@ -83,7 +83,7 @@ class Environment(models.Model):
     ssh_environment = models.BigIntegerField(
         null=True,
         editable=False,
-        help_text="Equal for environments that are equivalent for ssh (see `cipherspeed.environment`).",
+        help_text="Equal for environments that are equivalent for ssh.",
     )
 
     def __str__(self) -> str:
