@@ -19,7 +19,7 @@ CPU_FOLDER = "/sys/devices/system/cpu/cpu%s/"
 
 @contextlib.contextmanager
 def locked(path: str, how: int) -> Iterator[None]:
-    """Hold an exclusive lock on a file or folder. The kernel releases the lock of a killed agent."""
+    """Hold an exclusive lock on a file or folder. The kernel releases locks of killed agents."""
     descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)  # for NFS
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)
