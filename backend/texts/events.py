@@ -59,8 +59,6 @@ class Elapsed(NamedTuple):
 
 
 class Rated(NamedTuple):
-    """Describe a rate without a cipher, typed or printed by pv, scp or rsync."""
-
     number: float
     unit: Unit
     tool: str
@@ -76,8 +74,6 @@ class Typed(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Represent a heading or sentence; `level` is 1 to 6 for Markdown headings."""
-
     text: str
     level: int = PLAIN
 

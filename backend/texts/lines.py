@@ -48,7 +48,7 @@ _JOINT = re.compile(
     |The\ .numbers.\ are\ in|type\s+\d{{1,6}}\ bytes|(?<=:\ )openssl\ speed
     |(?:OpenSSL|LibreSSL)\ \d+\.\d+\.\d\S*\s
     |built\ on:|options:|compiler:|CPUINFO:|available\ timing|timing\ function
-    |\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]
+    |(?:[\w@.-]{{4,40}}\ )?\d{{1,9}}\+\d{{1,9}}\ records\ |\d{{4,18}}\ bytes\ [(tc]
     |(?:real|user(?!\ \S+\ system)|sys)\ {{1,4}}\d
     |\S{{1,80}}\ {{1,9}}100%\ {{1,9}}\d|\d[\d.]{{0,9}}user\ |{_PROMPT}))
     |(?<=\d\.\d\dk)\ (?=[A-Za-z~\[])|(?<=\ [kMGT]B/s)\ (?=[A-Z]|\d[\d.]+user)

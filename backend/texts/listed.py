@@ -14,7 +14,7 @@ _TOKEN = re.compile(
 )
 _PADDING = re.compile(
     rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
-    r"|[\s:=,;|()+\[\]\"'*#•・…→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
+    r"|\.{3,}|[\s:=,;|()+\[\]\"'*#•・…→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
     r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|default|up to|ssh|scp|sftp"
     r"|rsync|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",

@@ -82,7 +82,6 @@ def rate_of(text: str) -> tuple[float, Unit] | None:
 
 
 def number_with(unit: Unit, text: str) -> tuple[float, Unit] | None:
-    """Return a number and its unit, which is unclear if a comma may group digits ("1,234")."""
     if (number := number_of(text)) is not None:
         return number, unit
     grouped = re.fullmatch(r"(\d{1,3}),(\d{3})", text)
@@ -121,6 +120,8 @@ def number_of(text: str) -> float | None:
 def amount_in(text: str) -> int | None:
     if listed := re.search(r"-[rwx-]{9}\S? .{1,60}? (\d{5,15}) \S{1,8} +\d{1,2} ", text):
         return int(listed[1])  # ls -l
+    if exact := re.search(r"\b(\d{6,15}) bytes\b", text):
+        return int(exact[1])
     amounts = r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)"
     sizes = {size_of(size) for size in re.findall(amounts, text, re.I)}
     return sizes.pop() if len(sizes) == 1 else None

@@ -200,7 +200,7 @@ RECOGNISERS = (
         ("elapsed", "total", "real", "fish"),
         rf"""(?:.{{0,80}}?(?<![\d.,:])(?:(?P<h>\d{{1,4}}):)?(?P<m>\d{{1,5}})[:m]
         |.{{0,250}}?\bcpu\ |\s*(?:Executed\ in\s+)?)
-        (?P<s>{_N})\ ?(?:s|secs)?\s{{0,9}}(?:elapsed|total|real|fish)\b.{{0,300}}""",
+        (?P<s>{_N})\ ?(?:secs?|s|(?P<milli>millis))?\s*(?:elapsed|total|real|fish)\b.{{0,300}}""",
         _elapsed,
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
@@ -226,10 +226,10 @@ RECOGNISERS = (
         "aes-128 cbc      90320.55k   101336.58k   104107.69k   104910.78k   105305.43k",
     ),
     _row_of(
-        ("roken pipe", "onnection ", "o matching ", "ermission den", "Bad SSH2"),
+        ("pipe", "onnection ", "o matching ", "ermission d", "Bad SSH2", "Unknown ", "non-z"),
         r"""\s*(?:[\w./@-]{2,60}:|Connection|Unable|Lost|Bad|command-line)\ .{0,200}?(?:roken\ pipe
         |ed\ by|onnection\ (?:closed|refused|reset|timed\ out)|o\ matching\ |ermission\ den
-        |ad\ SSH2).{0,300}""",
+        |ad\ SSH2).{0,300}|Unknown\ cipher\ type.*|Command\ exited\ with\ non-zero.*""",
         lambda _: Failed(),
         "dd: error writing 'standard output': Broken pipe",
     ),
@@ -276,7 +276,7 @@ RECOGNISERS = (
         (?P<cipher>[a-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)[\"')]?
         (?:\s?[+/,]\s?(?P<mac>(?:hmac|umac)-[\w@.-]{1,40})
         |\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?
-        [\s:.=*…#-]{0,200}""",
+        [\s:.=*…#-]{0,200}(?:\(\d[^()]{0,20}\)|\w{2,8}=\d{1,15})?""",
         _named,
         "Cipher: blowfish-cbc",
     ),

@@ -77,7 +77,6 @@ class SpeedRuns:
             self.context.emit(group, "openssl", caveat, **fields)
 
     def _cipher_of(self, label: str) -> str | None:
-        """Return the cipher of a row; for "evp" or a build, use the name in the command."""
         name, command = openssl_cipher(label), self.context.command
         names_build = command and command.cipher and self.sizes and not is_other_algorithm(label)
         if label.lower() != "evp" and (name or not names_build):

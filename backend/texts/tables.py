@@ -14,6 +14,7 @@ from texts.words import Setting, aes_in, block_size_in, is_name
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
 _RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}")  # also around a table of MediaWiki
 _RULED = re.compile(r"[\s|:+=-]*(?:--|==)[\s|:+=-]*")
+_NO_CSV = re.compile(r"[^,]*(?:(?<=\d),(?=\d)[^,]*)+")  # only decimal commas
 _PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
 _SIZE_TITLE = re.compile(r"(\d{1,6}|\d{1,2},\d{3})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
@@ -33,7 +34,7 @@ _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camel
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _RATIO = r"\b(?:ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead)\b"
 _IGNORED = re.compile(
-    rf"^[#№]$|%|{_RATIO}|\b(?:no|nr|t|rank|cpu|load|time"
+    rf"^[#№]$|%|\(s\)$|{_RATIO}|\b(?:no|nr|t|rank|cpu|load|time"
     r"|real|user|sys|elapsed|seconds?|secs?|min|max|stdev|deviation|stddev|date|notes?|comment|remarks?|size|key"
     r"|bits?|mode|status|type|link|limit|\+/-|ops?|ns|us|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
@@ -126,6 +127,8 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         ):
             end += 1
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
+        if split is _DELIMITERS["\t"]:  # the last cells may be empty
+            rows = [(index, cells + [""] * (len(rows[0][1]) - len(cells))) for index, cells in rows]
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
         if is_continued and header and header[0] is split and not _may_head(rows[0][1]):
@@ -172,7 +175,7 @@ def _splitter(text: str) -> Callable[[str], list[str]] | None:
         return _piped
     is_aligned = "  " in text.strip() and ",  " not in text
     for delimiter, split in _DELIMITERS.items():
-        if delimiter in text and not (delimiter == "," and is_aligned):
+        if delimiter in text and not (delimiter == "," and (is_aligned or _NO_CSV.fullmatch(text))):
             return split
     return _aligned if is_aligned else None
 

@@ -62,7 +62,10 @@ class Transfers:
 
     def on_moved(self, moved: Moved) -> None:
         trial, command = self.trial, self.context.command
-        if trial.moved and command and trial.copies < command.copies:  # of both ends
+        if trial.moved and command and "status=progress" in command.text:
+            if trial.moved.bytes > moved.bytes:
+                self._next()
+        elif trial.moved and command and trial.copies < command.copies:  # of both ends
             if abs(moved.bytes / max(trial.moved.bytes, 1) - 1) > SAME_UNIT:
                 self._next()
             elif moved.seconds < trial.moved.seconds:

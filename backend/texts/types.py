@@ -5,7 +5,6 @@ from typing import Any, Literal
 from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
-"""Source of the results; `sbc-bench` reports contain tables of `openssl speed`."""
 
 PARSER_VERSION = 16
 """Version stored with each run. Increase it whenever a text may give different results."""

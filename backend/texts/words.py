@@ -54,7 +54,6 @@ _BLOCK_SIZE = re.compile(
 )
 _COMPARED = re.compile(r"\b(?:vs\.?|versus|against|gegen|contre|compared)\s", re.I)
 SENTENCE = 70
-"""Length in characters above which words are prose, which may not refer to the results below."""
 
 
 def aes_in(text: str) -> str:
