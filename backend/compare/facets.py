@@ -22,6 +22,7 @@ FACETS = {
     "cpu_vendor": "CPU vendor",
     "microarchitecture": "Microarchitecture",
     "os": "Operating system",
+    "os_version": "Operating system version",
     "openssl_series": "OpenSSL release series",
     "openssl": "OpenSSL version",
     "openssh": "OpenSSH version",

@@ -54,6 +54,7 @@ class NarrowingFilter(ParameterFilterSet):
     cpu_vendor = ValuesFilter("environment__cpu_vendor__key")
     microarchitecture = ValuesFilter("environment__microarchitecture__key")
     os = ValuesFilter("environment__os__key")
+    os_version = ValuesFilter("environment__os_version__key")
     openssl = LibraryFilter("openssl")
     openssl_series = LibraryFilter("openssl_series")
     openssh = ValuesFilter("environment__openssh__key")

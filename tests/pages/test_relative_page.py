@@ -7,6 +7,7 @@ from django.test import Client
 from tests.conftest import StoreRun
 from tests.pages.conftest import link, page, text_of
 from tests.pages.test_compare_page import chart
+from tests.sample_documents import environment, run_document, ssh_measurement
 from tests.upgraded_fleet import AES, HOSTS, upgraded_fleet
 
 SERIES: dict[str, Any] = {"tool": "openssl", "group_by": "openssl_series"}
@@ -57,6 +58,27 @@ def test_groups_of_mostly_different_hosts_offer_their_common_ones(
     matched = text_of(page(member, "/" + link(html, "Compare only matched hosts")))
     assert "OpenSSL results from 16 of" in matched
     assert "matched hosts" in matched
+
+
+def test_versions_of_a_system_are_matched_too(member: Client, store_run: StoreRun) -> None:
+    for number in range(9):
+        for day, version in ((1, "11"), (2, "12")):
+            if version == "12" or number < 3:
+                stated = environment()
+                stated["os"] = {"name": "Debian GNU/Linux", "version": version}
+                store_run(
+                    run_document(
+                        ssh_measurement("aes128-ctr", 1e8),
+                        host={"name": f"debian-{number}"},
+                        environment=stated,
+                        started_at=f"2026-02-0{day}T00:00:00Z",
+                        finished_at=f"2026-02-0{day}T00:05:00Z",
+                    )
+                )
+    html = page(member, "/", tool="ssh", group_by="os_version")
+    matched = text_of(page(member, "/" + link(html, "Compare only matched hosts")))
+    assert "results from 3 of" in matched
+    assert "Debian GNU/Linux 11" in matched
 
 
 def test_a_view_that_cannot_match_leads_out(member: Client) -> None:

@@ -33,14 +33,15 @@ def relating_context(
 
     `offered`: two groups for which the page offers a comparison of only the shared hosts. With a
     reference, one group is the reference. Without a reference, the groups share the most hosts, and
-    are offered only if fewer than half of their hosts are in both groups.
+    are offered only if fewer than half of their hosts are in both groups. Without a filter for the
+    grouping, a page cannot select two groups, and nothing is offered.
     """
     reference = comparison.relative_to
     choices = {group.key: group.label for group in comparison.groups[:MOST_GROUPS]}
     if query.relative_to is not None and reference is not None:
         choices[query.relative_to] = reference.label or reference.key
     pairs = []
-    if query.group_by not in STAYS:
+    if query.group_by in FILTERS and query.group_by not in STAYS:
         pairs = [
             Pair(shared, _matched_url(query, shared, address)) for shared in shared_hosts(query)
         ]
@@ -81,7 +82,7 @@ def _by_what_changes(
     query = replace(query, group_by=group_by, split_by=None, relative_to=None, matched=False)
     quiet = replace(query, filters={"disturbed": UNDISTURBED, **query.filters})
     ways = {"group_by": group_by, "split_by": split_by}
-    pairs = shared_hosts(query)
+    pairs = shared_hosts(query) if group_by in FILTERS else []
     if not pairs:
         return None
     among_quiet = shared_hosts(quiet)
@@ -93,7 +94,7 @@ def _by_what_changes(
 def _matched_url(
     query: ComparisonQuery, pair: SharedHosts, address: PageAddress, **ways: str | tuple[str, ...]
 ) -> str:
-    own = {query.group_by: (pair.first.key, pair.second.key)} if query.group_by in FILTERS else {}
+    own = {query.group_by: (pair.first.key, pair.second.key)}
     reference = query.relative_to if query.relative_to in pair.keys else pair.first.key
     return address.changed(**{**ways, **own}, matched="1", relative_to=reference)
 
