@@ -566,8 +566,8 @@ class _Ranking:
         slower = ""
         if gain.slower:
             slower = f", but slower on {gain.slower} of {gain.hosts} hosts"
-            more = f" and {gain.slower - NAMED_AT_MOST} more" if gain.slower > NAMED_AT_MOST else ""
-            slower += f" ({', '.join(gain.slower_on[:NAMED_AT_MOST])}{more})"
+            if gain.slower <= NAMED_AT_MOST:
+                slower += f" ({', '.join(gain.slower_on)})"
         faster = "not measurably faster than"
         faster = f"{gain.ratio:.2f} times as fast as" if gain.beyond_noise else faster
         return f"{faster} {today}{noise}{slower}"

@@ -1,7 +1,7 @@
 """Export Excel workbooks for human readers. For programs, `compare.files` exports CSV."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, groupby
 from operator import itemgetter
@@ -18,6 +18,7 @@ from cipherspeed.group_view import GroupView, drawable
 from cipherspeed.groups import NEEDS_PROFILE, Comparison, Group, Ratio
 from cipherspeed.palette import cipher_order, colour, short_names
 from cipherspeed.reference_profile import PROFILE
+from compare.facets import shared_hosts
 from compare.files import (
     MEASUREMENT_COLUMNS,
     RATIOS,
@@ -54,7 +55,7 @@ AXES = {
 }
 """Title and number format of the chart axis, by unit."""
 
-DIFFERENCE = "+0%;-0%;0%"
+DIFFERENCE = "+0.0%;-0.0%;0.0%"
 
 
 class SheetColumn(NamedTuple):
@@ -82,7 +83,24 @@ FIGURES = {
 """Suffix of column headings, Excel number format and divisor, by unit."""
 
 
-class Grey(float):
+@dataclass(frozen=True)
+class Contents:
+    """Describe the contents of a workbook.
+
+    `comparison`: only the groups that match the search, in display order. `keys`: (run, series) of
+    each measurement. `parameters`: (name, value) of each request parameter. `site`, `page`: URLs.
+    """
+
+    query: ComparisonQuery
+    comparison: Comparison | None
+    view: GroupView
+    keys: Collection[Key]
+    parameters: Sequence[tuple[str, str]]
+    site: str
+    page: str
+
+
+class Doubtful(float):
     """Mark a difference for display in grey: it is within the noise, or there are too few hosts."""
 
 
@@ -111,17 +129,26 @@ def matrix_row(comparison: Comparison, group: Group, ciphers: Sequence[str]) -> 
 def _difference(ratio: Ratio) -> float | str:
     if ratio.tool_changed:
         return "tool changed"
-    return (float if ratio.beyond_noise else Grey)(ratio.ratio - 1)
+    return (float if ratio.beyond_noise else Doubtful)(ratio.ratio - 1)
 
 
-def matrix_notes(comparison: Comparison) -> Iterator[str]:
+def matrix_notes(contents: Contents, comparison: Comparison) -> Iterator[str]:
     yield heading(comparison)
     unit = "" if comparison.unit == "ratio" else f", in {AXES[comparison.unit][0]}"
-    note = f"Each value is the median of the hosts in the group{unit}."
+    yield f"Each value is the median of the hosts in the group{unit}."
     if comparison.relative_to:
         label = comparison.relative_to.label or comparison.relative_to.key
-        note += f" Differences are relative to {label}. Grey: within the noise, or too few hosts."
-    yield note
+        yield f"Differences are relative to {label}. “?”: within the noise, or too few hosts."
+        for pair in () if comparison.matched else shared_hosts(contents.query):
+            if pair.mostly_different and comparison.relative_to.key in pair.keys:
+                yield (
+                    f"{pair.first.label} and {pair.second.label} have mostly different hosts: only "
+                    f"{pair.shared} of {pair.hosts} are in both. Compare matched hosts instead."
+                )
+    drawn = len(drawable(contents.view.on_page(comparison.groups)))
+    if drawn < len(comparison.groups):
+        yield f"The chart shows {drawn} of {len(comparison.groups)} groups."
+    yield f"{comparison.hosts} hosts, {datetime.now(UTC):%Y-%m-%d}, {contents.page}"
 
 
 def details_sheet(comparison: Comparison) -> dict[str, SheetColumn]:
@@ -192,23 +219,6 @@ LINE_POINTS = 15
 METHOD_WIDTH = 90
 
 
-@dataclass(frozen=True)
-class Contents:
-    """Describe the contents of a workbook.
-
-    `comparison`: only the groups that match the search, in display order. `keys`: (run, series) of
-    each measurement. `parameters`: (name, value) of each request parameter. `site`, `page`: URLs.
-    """
-
-    query: ComparisonQuery
-    comparison: Comparison | None
-    view: GroupView
-    keys: Collection[Key]
-    parameters: Sequence[tuple[str, str]]
-    site: str
-    page: str
-
-
 def write_workbook(file: BinaryIO, contents: Contents) -> None:
     book = _Book(file)
     if contents.comparison is not None:
@@ -269,9 +279,10 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
         sheet.repeat_rows(top)
         sheet.freeze_panes(top + 1, 1)
         sheet.set_row(top, 2 * LINE_POINTS)
-        forms = [{"num_format": column.form or "0"} for column in columns]
-        numbers = [self.add_format(form) for form in forms]
-        greys = [self.add_format({**form, "font_color": "#767C85"}) for form in forms]
+        numbers = [self.add_format({"num_format": column.form or "0"}) for column in columns]
+        doubtful = self.add_format(
+            {"num_format": DIFFERENCE.replace("%", '%" ?"'), "font_color": "#767C85"}
+        )
         for place, column in enumerate(columns):
             sheet.set_column(place, place, column.width)
             self.write(sheet, top, place, column.heading, self.header)
@@ -280,7 +291,7 @@ class _Book(Workbook):  # type: ignore[misc]  # it has no types
         for last, values in enumerate(rows, start=top + 1):
             for place, value in enumerate(values):
                 if isinstance(value, float | int) and not isinstance(value, bool):
-                    form = (greys if isinstance(value, Grey) else numbers)[place]
+                    form = doubtful if isinstance(value, Doubtful) else numbers[place]
                     sheet.write_number(last, place, value / scales[place], form)
                 elif value is not None and value != "":
                     self.write(sheet, last, place, value)
@@ -306,7 +317,7 @@ def _add_comparison(book: _Book, contents: Contents, comparison: Comparison) -> 
     ciphers = sorted(comparison.ciphers, key=cipher_order)
     columns = list(matrix_columns(comparison, ciphers))
     matrix = (matrix_row(comparison, group, ciphers) for group in comparison.groups)
-    sheet = book.add_table("Comparison", columns, matrix, list(matrix_notes(comparison)))
+    sheet = book.add_table("Comparison", columns, matrix, list(matrix_notes(contents, comparison)))
     groups = drawable(contents.view.on_page(comparison.groups))
     if groups:
         chart = _chart(book, comparison, groups, ciphers, contents.view.logarithmic)
@@ -352,7 +363,7 @@ def _chart(
         )
     title, form = AXES[comparison.unit]
     # XlsxWriter interprets a title with "!A1" as a reference.
-    words = heading(comparison).replace("!", "!\u200b")
+    words = heading(replace(comparison, relative_to=None)).replace("!", "!\u200b")
     chart.set_title({"name": words, "name_font": {"size": 12}})
     chart.set_y_axis({"reverse": True})
     scale = {"log_base": 10} if logarithmic else {}

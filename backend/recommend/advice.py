@@ -61,7 +61,7 @@ class Advice:
             figure = f"estimated {figure} (limited by the {first.limited_by})"
         if first.share is not None:
             hosts, before_reason = f"on average, the {len(self.hosts)} hosts reach", ". It is "
-            figure = f"{hosts} {percent(first.share)} of the speed of their best cipher"
+            figure = f"{hosts} {percent(first.share)} of the speed of their best allowed cipher"
         result = before_reason.join(filter(None, (figure, first.reason)))
         words = f"{verb} {first.cipher}: {result}."
         unknown = self.result.gain_unknown
