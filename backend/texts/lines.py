@@ -9,13 +9,13 @@ PIECES_LIMIT = 50_000
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
-    r"\s###|[\u2580-\u259f■]"
+    r"[\s|]###|[\u2580-\u259f■]"
     rf"|[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:\w+:) "
     r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _CHAT = re.compile(r"^\s{0,4}\[?\d\d:\d\d(?::\d\d)?\]?\s+<[@+ ]?[\w-]{1,20}>\s")
-_BAR = re.compile(r"\s+(?:#{3,}|[\u2580-\u259f■]{2,})\s+")
+_BAR = re.compile(r"\s+\|?(?:#{3,}|[\u2580-\u259f■]{2,})\s+")
 _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|///?|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"
@@ -137,7 +137,7 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
     for line in pieces:
         if held is None:
             held = line
-        elif (joined := _joined(held.text, line.text)) and held.depth == line.depth:
+        elif (joined := _joined(held.text, line.text)) and held.depth in (line.depth, 1):
             held = replace(held, text=joined)
         else:
             yield held

@@ -183,7 +183,7 @@ RECOGNISERS = (
         rf"""(?!\s*Transferred:).{{0,40}}?(?<![\d.,/+-])(?P<bytes>\d{{4,18}})\ ?{_BYTES}(?![^\W\d_])
         \ ?(?:[(（][^()（）]{{1,60}}[)）])?[^\d()（）|:;/]{{0,40}}(?=\d)
         (?P<s>\d{{1,9}}(?:[.,]\d{{1,12}})?(?:e[+-]?\d{{1,3}})?)\ ?{_SECONDS}(?![^\W\d_])
-        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?\W*
+        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}(?:\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?)?\W*
         (?:\s(?:\([a-z]{{3,7}}\ \#?\d\)|[#<—–-].{{1,80}}))?""",
         lambda match: Moved(int(match["bytes"]), _decimal(match["s"])),
         "1048576000 bytes (1.0 GB) copied, 4.40011 s, 238 MB/s",
@@ -296,7 +296,7 @@ _NAME_AND_TIME = re.compile(
     rf"(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?(?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*",
     re.I,
 )
-_PREFIX = re.compile(r"[\s#*=>-]{0,8}([\w@.-]{3,40}):\s")
+_PREFIX = re.compile(r"[\s#*=>-]{0,8}([\w@.-]{3,40}?)(?:\s(?:run|try|test)\s?\d{1,3})?:?\s")
 _LABEL = re.compile(r"^(?:\++ |(?:benchmark|command|cmd|running|run|test)\b[ #\d]{0,5}: )", re.I)
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.example))
