@@ -1,7 +1,8 @@
 """Run an OpenID Connect provider for tests/oidc_provider.py. The argument is the port.
 
-The provider is oidc-provider-mock with PKCE. Each ID token has a key ID (`kid`), as with real
-providers. If a test requests a fault, the changed ID token is signed again.
+The provider is oidc-provider-mock with PKCE. This program signs each ID token again, to add the key
+ID (`kid`) that real providers add. If a test requests a fault, this program changes the claims or
+the signature of the ID token, or makes another response invalid.
 """
 
 import base64

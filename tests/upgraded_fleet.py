@@ -10,8 +10,9 @@ HOSTS = 8
 def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> None:
     """Store runs of Xeon and EPYC hosts before and after an upgrade, and a run of a fast EPYC host.
 
-    The upgrade of OpenSSL slows AES on Xeons by 7 %. If `only_new` (number of hosts) or `other`
-    (version of OpenSSL) is set, store only new EPYC hosts.
+    The upgrade of OpenSSL slows AES on Xeons by 7 %. If `only_new` or `other` is
+    set, store only runs of new EPYC hosts. `only_new`: number of these hosts (default: 1). `other`:
+    OpenSSL version of these hosts (default: `NEW`).
     """
 
     def run(name: str, model: str, library: str, day: int, **rates: float) -> None:

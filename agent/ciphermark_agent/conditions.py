@@ -119,7 +119,7 @@ def cpu_speed(cpu: int) -> int:
 
 
 def cpus_for_pinning() -> Optional[Tuple[int, int]]:
-    """Return logical CPUs of two cores, fastest core first, or None for a single core."""
+    """Return one logical CPU of each of two cores, fastest first; None if pinning is impossible."""
     if not hasattr(os, "sched_getaffinity"):
         return None
     first, *rest = sorted(os.sched_getaffinity(0), key=lambda cpu: (-cpu_speed(cpu), cpu))

@@ -151,7 +151,7 @@ def parse_ssh_version(text: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def default_cipher(ssh: str) -> Tuple[Optional[str], str]:
-    """Return the first cipher in the ssh configuration and "", or None and an error message."""
+    """Return (first cipher in the ssh configuration or None, error message or "")."""
     answer = run_tool([ssh, "-G", "127.0.0.1"], CONFIGURATION_SECONDS)
     match = re.search(r"^ciphers ([^,\s]{1,100})", answer.out, re.M)
     if answer.status == 0:

@@ -150,8 +150,8 @@ def openssl_rounds(
     """Return a list of tries for each round.
 
     Every round encrypts with the standard block size. The first round also measures other block
-    sizes and decryption, which depend on `depth`. An openssl without `-bytes` gets a single round
-    with all block sizes.
+    sizes and, unless `depth` is quick, decryption. If openssl does not support `-bytes`, a single
+    round measures all block sizes.
     """
     block = OPENSSL_BLOCK if openssl.seconds else None
     often = [SpeedCall(cipher, block_size=block) for cipher in ciphers]

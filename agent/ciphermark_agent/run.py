@@ -41,7 +41,7 @@ def own_names() -> Set[str]:
 
 
 def without_names(value: Any, names: Set[str], member: str = "") -> Any:
-    """Replace `names` and user names in paths with NAME, in the members in `FREE_TEXT`."""
+    """In the members `FREE_TEXT`, replace `names`, and user names in home paths, with NAME."""
     if isinstance(value, dict):
         inside = {key: "tags" if member == "tags" else key for key in value}
         return {key: without_names(value[key], names, inside[key]) for key in value}

@@ -22,7 +22,7 @@ Cpus = Optional[Tuple[int, int]]  # client's and server's, if pinned
 
 
 class Channel(NamedTuple):
-    """Store the cipher, MAC and compression of an ssh connection. None is the default of ssh."""
+    """Store the cipher, MAC and compression of an ssh connection. None means the default of ssh."""
 
     cipher: Optional[str]
     mac: Optional[str] = None

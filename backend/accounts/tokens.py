@@ -45,7 +45,7 @@ def create_token(
     """Create an API token and return the secret. The database stores only a hash of the secret.
 
     `host_name`: name of the only host whose runs the token may upload; empty allows all hosts.
-    Raises `NameTaken` if a valid token already has the name `name`.
+    Raise `NameTaken` if a valid token already has the name `name`.
     """
     if any(token.is_valid for token in ApiToken.objects.filter(name=name)):
         raise NameTaken("Another active token has this name. Revoke it, or choose another name.")

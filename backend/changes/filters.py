@@ -24,7 +24,7 @@ def with_member(**wanted: Any) -> Exists:
 
 
 class OfRuns(ValuesFilter):
-    """Apply a filter of runs to changes.
+    """Apply a run filter to changes.
 
     Select a change if the filter accepts the first changed run of at least one host.
     """

@@ -108,7 +108,7 @@ def rate_beside_baselines(
 def baseline_levels(tool: str, measured: Iterable[MeasuredSeries]) -> dict[str, float]:
     """Return the level b(f) of each baseline family f that a run measured, in bytes per second.
 
-    b(f) is the geometric mean of the medians of all ciphers in the family.
+    The level is the throughput of the family: the geometric mean of the medians of its ciphers.
     """
     medians: defaultdict[str, list[float]] = defaultdict(list)
     for baseline in _baseline_series(tool, measured):
@@ -149,8 +149,9 @@ def speed_of_run(tool: str, measured: Iterable[MeasuredSeries]) -> SpeedIndex | 
 def speed_index(levels: Mapping[str, float], reference: Mapping[str, float]) -> SpeedIndex | None:
     """Return the speed index, or None if `levels` and `reference` share no family.
 
-    S = geometric mean of b(f) / a(f), u = exp(stdev(ln(b(f) / a(f))) / sqrt(number of families)),
-    with b(f) in `levels` and a(f) in `reference`, both in bytes per second.
+    For each shared baseline family f, b(f) is the value in `levels`, and a(f) is the value in
+    `reference`, both in bytes per second. Speed index S = geometric mean of b(f) / a(f).
+    Uncertainty factor u = exp(stdev(ln(b(f) / a(f))) / sqrt(number of shared families)).
     """
     families = tuple(family for family in levels if family in reference)
     if not families:

@@ -12,14 +12,14 @@ from cipherspeed.summary import relative_spread
 K = TypeVar("K", bound=Hashable)
 
 WINDOW = 10
-"""Maximum number of runs for computing the level before a step, and the level after a step."""
+"""Maximum number of runs for computing the speed before a step, and the speed after a step."""
 
 SMALLEST_CHANGE = 0.05
 SPREADS = 4
 """Minimum size of a step, as a multiple of the spread between runs. See `SMALLEST_CHANGE`."""
 
 LASTS = 2
-"""Minimum number of runs at the old level, and minimum number of runs at the new level."""
+"""Minimum number of runs at the old speed, and minimum number of runs at the new speed."""
 
 TELLING_WINDOW = 3
 """Minimum number of runs for an estimate of the variation between runs."""
@@ -48,7 +48,7 @@ class Step(Generic[K]):
     """Describe a lasting change that begins at run `index` (0 is the oldest run).
 
     `threshold`: relative difference that the step exceeds. `window`: number of earlier runs from
-    which the old level is computed. `before`, `after`: median of each series before and after.
+    which the old speed is computed. `before`, `after`: median of each series before and after.
     """
 
     index: int
@@ -77,7 +77,7 @@ def find_steps(history: Sequence[RunOf[K]]) -> list[Step[K]]:
 
     At a step, two consecutive runs are both faster, or both slower, than the median of up to 10
     earlier runs by more than max(5 %, 4 spreads). A step is discarded if later runs are within 5 %
-    of the old level.
+    of the old speed.
     """
     steps: list[Step[K]] = []
     start, at = 0, LASTS
@@ -145,7 +145,7 @@ def _start_up_allowance(
 
 
 def start_up_difference(seconds: float | None, others: float | None) -> float:
-    """Return the relative difference between two rates that different durations of tries cause.
+    """Return the relative difference between two results that different try durations cause.
 
     The slow start of a transfer causes this difference: |0.1 / seconds - 0.1 / others|. Return 0 if
     a duration is unknown.
@@ -170,9 +170,9 @@ def _lasting(history: Sequence[RunOf[K]], steps: Sequence[Step[K]]) -> Iterator[
 
 
 def taken_back(ratios: Sequence[float]) -> list[int | None]:
-    """Return, for each step, the index of the later step that restores the old level, or None.
+    """Return, for each step, the index of the later step that restores the old speed, or None.
 
-    `ratios`: new level divided by old level, for each step. A restored level may differ by 5 %.
+    `ratios`: new speed divided by old speed, for each step. A restored speed may differ by 5 %.
     """
     return [
         next(

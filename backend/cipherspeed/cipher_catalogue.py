@@ -57,8 +57,9 @@ class Assessment:
 class Advisory:
     """Describe a vulnerability of some OpenSSH releases that affects a cipher.
 
-    `ends`: "server" if only the release of the server matters, otherwise "either".
-    `fixed_in_packages`: ("9.2p1 Debian-2+deb12u", 2) means 9.2p1 Debian-2+deb12u2 and later.
+    `ends`: "server" if only the release of the server matters, or "either" if a vulnerable release
+    at either end is enough. `fixed_in_packages`: ("9.2p1 Debian-2+deb12u", 2) means fixed in 9.2p1
+    Debian-2+deb12u2 and later.
     """
 
     name: str
@@ -100,7 +101,8 @@ class OpenSshSupport:
 class Cipher:
     """Describe a cipher of ssh or openssl.
 
-    `block_bits`: None for a stream cipher. `openssh`: None for a cipher of openssl.
+    `block_bits`: block size, or None for a stream cipher. `openssh`: OpenSSH releases that support
+    the cipher, or None for a cipher of openssl.
     """
 
     name: str

@@ -84,7 +84,7 @@ _POWER_WITH_AES = 8
 def clean_cpu_model(model: str | None) -> str | None:
     """Shorten "Intel(R) Core(TM) i7-3770 CPU @ 3.40GHz" to "Intel Core i7-3770".
 
-    Return None for text that a kernel reports if the model is unknown.
+    Return None for placeholder text, which some kernels report instead of an unknown model.
     """
     if not model or re.match(rf"(?:{_PLACEHOLDERS})(?:\s|$)", model.strip(), re.IGNORECASE):
         return None

@@ -41,7 +41,7 @@ class X86Entry:
 
 @dataclass(frozen=True)
 class CpuTables:
-    """Store the tables in data/cpu_models.json.
+    """Hold the tables that are read from data/cpu_models.json.
 
     `arm_parts`: name of the core, by vendor and part number.
     """

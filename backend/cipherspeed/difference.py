@@ -50,7 +50,7 @@ def ratio_of(first: Figure, second: Figure) -> Ratio:
 
     noise = max(5 %, 2 * 1.2533 * sqrt(s1^2 / n1 + s2^2 / n2)) + `start_up_difference`, with the
     spread s and the number n of tries of each result. Runs of one host usually differ by up to 5 %.
-    The second term is twice the standard error of the difference of the medians.
+    The second argument of max is twice the standard error of the difference of the medians.
     """
     ratio = second.median / first.median
     known = min(first.n, second.n) >= NOISY_MINIMUM_TRIES

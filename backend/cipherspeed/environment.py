@@ -93,8 +93,8 @@ def fingerprint(environment: Mapping[str, Any]) -> str:
 def ssh_environment(environment: Mapping[str, Any]) -> int:
     """Return a 63-bit hash of the properties that matter for ssh.
 
-    The hash includes the crypto library of ssh, but not the program of the agent's option
-    `--openssl`. Runs with different openssl programs can therefore have the same hash.
+    The hash includes the crypto library of ssh, but not the program that the agent option
+    `--openssl` selects. Runs with different openssl programs can therefore have the same hash.
     """
     library = _differing_ssh_library(environment) or environment["openssl"].get("version_text")
     facts = _shared_facts(environment)

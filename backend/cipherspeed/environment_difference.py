@@ -29,7 +29,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class FlagsChanged(Difference):
-    """Describe changed CPU flags. `before` lists removed flags, `after` lists added flags."""
+    """Describe changed CPU flags.
+
+    `before` lists the removed flags, and `after` lists the added flags.
+    """
 
     @property
     def words(self) -> str:
@@ -95,9 +98,9 @@ _BETWEEN_HOSTS: tuple[Part, ...] = ("cpu", "virtualization", "openssl", "os", "o
 
 
 def _libraries(environments: Iterable[Facts], tool: str | None) -> tuple[Reading, ...]:
-    """Return the properties of the OpenSSL library to compare, with a function to read each.
+    """Return the properties of OpenSSL libraries to compare, with a function that reads each.
 
-    `tool`: compare only the library of this tool. None: compare the libraries of both tools.
+    `tool`: compare only the library that this tool uses. None: compare the libraries of both tools.
     """
     alike = all(_ssh_library(environment) == _openssl(environment) for environment in environments)
     if tool == "ssh":
@@ -116,7 +119,8 @@ def environment_difference(
     """Return the differences between two environments.
 
     The most likely cause of a change comes first. A property that is unknown in one of the
-    environments is ignored. `tool`: compare only the OpenSSL library of this tool.
+    environments is ignored. `tool`: of the OpenSSL libraries, compare only the library that this
+    tool uses.
     """
     differences = [
         (part, Difference(what, old, new))

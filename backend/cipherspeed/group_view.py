@@ -123,8 +123,9 @@ def page_count(groups: int, size: int) -> int:
 class InView:
     """Store the groups on one page of a comparison.
 
-    `comparison`: all groups; if groups are hosts, only the hosts on the page. `total`, `matches`:
-    number of all groups, and of groups that match the search. `ranks`: by group ID, over all pages.
+    `comparison`: all groups, or only the hosts on the page if each group is a host. `total`:
+    number of all groups. `matches`: number of groups that match the search. `ranks`: by group ID,
+    over all pages.
     """
 
     comparison: Comparison

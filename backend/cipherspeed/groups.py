@@ -36,7 +36,7 @@ def interpolated(n: int, fraction: float, below: float, above: float) -> float:
     """Interpolate linearly between two sorted results, like PostgreSQL's percentile_cont.
 
     `n`: number of all results. `fraction`: for example 0.25 for the first quartile. `below`,
-    `above`: the neighbouring results of the quantile.
+    `above`: the results on either side of the quantile.
     """
     rank = fraction * (n - 1)
     return below + (above - below) * (rank - int(rank))
@@ -45,8 +45,9 @@ def interpolated(n: int, fraction: float, below: float, above: float) -> float:
 class Ratio(NamedTuple):
     """Store the ratio of a group's results to the reference's results, for `n` hosts.
 
-    `low`, `high`: confidence interval of the ratio (at least 95 %), or None. `tool_changed`: a
-    change to `openssl speed`, instead of the cipher, can explain the ratio.
+    `low`, `high`: confidence interval of the ratio (at least 95 %), or None. `tool_changed`:
+    whether the ratio can be the effect of a change in `openssl speed` rather than of a difference
+    in cipher speed.
     """
 
     ratio: float

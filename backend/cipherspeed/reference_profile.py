@@ -6,9 +6,10 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class ReferenceProfile:
-    """Store the levels a(f) of the reference host in bytes per second.
+    """Store the throughput a(f), called level, of the reference host for each baseline family f.
 
-    `levels`: by tool and baseline family f. `made_from`: source of the levels, by tool.
+    `levels`: bytes per second, by tool and baseline family.
+    `made_from`: source of the levels, by tool.
     """
 
     name: str

@@ -18,7 +18,7 @@ NOISY_MINIMUM_TRIES = 3
 
 
 class SeriesSummary(NamedTuple):
-    """Summarise the tries of a series. Rates are in bytes per second. `spread` is a fraction."""
+    """Summarise the throughputs of a series in bytes per second. `spread` is a fraction."""
 
     median: float
     minimum: float
@@ -53,9 +53,9 @@ def throughput(sample: Sample) -> float:
 
 
 def summarise(throughputs: Sequence[float]) -> SeriesSummary:
-    """Summarise the rates of a series in bytes per second.
+    """Summarise the throughputs of a series, in bytes per second.
 
-    Raise `ValueError` if there is no rate, or if a rate is not positive.
+    Raise `ValueError` if `throughputs` is empty or contains a value that is not positive.
     """
     ordered = sorted(throughputs)
     if not ordered or ordered[0] <= 0:

@@ -1,4 +1,4 @@
-"""List changes to `openssl speed` that affect the reported rates (docs/method.md, section 3)."""
+"""List changes in `openssl speed` that affect the reported rates (docs/method.md, section 3)."""
 
 import json
 import re
@@ -21,7 +21,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ToolChange:
-    """Describe a change to `openssl speed` that affects the reported rates.
+    """Describe a change in `openssl speed` that affects the reported rates.
 
     `since`: first changed release of each release series, such as {"3.0": "3.0.16"}. Newer release
     series include the change. `modes`: affected cipher modes.
@@ -119,7 +119,7 @@ class ToolBreak:
 
 
 def find_breaks(releases: Sequence[str], cipher: str) -> Iterator[ToolBreak]:
-    """Yield the changes to `openssl speed` between consecutive runs.
+    """Yield the changes in `openssl speed` between consecutive runs.
 
     `releases`: release in each run, oldest run first. Unknown releases (LibreSSL) are ignored.
     """

@@ -60,7 +60,7 @@ class FileView(ApiView):
     """Return a file. The type of the file does not depend on the Accept header."""
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Ignore the Accept header: a client that accepts only CSV receives errors as JSON."""
+        """Ignore the Accept header, so that clients that accept only CSV receive errors as JSON."""
         return super().perform_content_negotiation(request, force=True)
 
     def handle_exception(self, exc: Exception) -> Any:

@@ -52,8 +52,8 @@ def compare(query: ComparisonQuery) -> Comparison:
 def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = None) -> Comparison:
     """Compute a comparison. `query.group_by` must be "host" if `hosts` is set.
 
-    `hosts`: primary keys of the hosts to summarise (default: all). The total numbers of hosts in
-    the comparison always include all hosts.
+    `hosts`: primary keys of the hosts to summarise (default: all). The host totals in the
+    comparison always include all hosts.
     """
     check_splits(query)
     groups, reference = list(_groups(db, query, hosts)), None
@@ -76,8 +76,9 @@ def _compared(db: Session, query: ComparisonQuery, hosts: list[int] | None = Non
 def compare_in_view(query: ComparisonQuery, view: GroupView) -> InView:
     """Compute the groups on one page of a comparison.
 
-    If each group is a host, the reference host and pinned hosts come first on each page. Without a
-    split, only the hosts on the page are summarised, because a site can have ten thousand hosts.
+    If each group is a host, the reference host and pinned hosts come first on each page. Without
+    `split_by`, only the hosts on the page are summarised, because a site can have ten thousand
+    hosts.
     """
     if query.group_by != "host" or query.split_by or query.matched:
         return in_view(compare(query), view)
@@ -194,8 +195,9 @@ FROM (
     FROM {{votes}} GROUP BY g, s, slot
 )
 """  # noqa: S608 - constants
-"""SQL for order statistics by group, split and slot. `cipherspeed.groups` computes the quartiles.
+"""SQL for order statistics by group (g), value of `split_by` (s) and slot (see `compare.votes`).
 
+`cipherspeed.groups` computes the quartiles.
 `values[rank]` and `values[n + 1 - rank]` are the limits of an interval that contains the median
 with a probability of at least 95 %. For fewer than six results, `rank` is 0 and the limits are
 NULL.
@@ -224,7 +226,7 @@ class _Figure(NamedTuple):
 def _figures(
     db: Session, source: Counted, valued: str, parameters: Mapping[str, Any]
 ) -> dict[tuple[Any, Any], list[_Figure]]:
-    """Return the summaries of all ciphers by (group, split).
+    """Return the summaries of all ciphers by (group, value of `split_by`).
 
     `valued`: table name for the FROM clause, optionally followed by a WHERE clause.
     """

@@ -22,9 +22,9 @@ OF_TOOL = {
 
 
 class Slot(NamedTuple):
-    """Identify a cipher and a block size in bytes (None for ssh).
+    """Identify a slot: a cipher with a block size in bytes (None for ssh).
 
-    In each group, a host has at most one result per slot.
+    In each group, at most one result represents a host for a slot (see `compare.votes`).
     """
 
     cipher: str
@@ -40,7 +40,7 @@ class SeriesTable(NamedTuple):
     """List the rows of `Series` that match a query, in order of preference.
 
     `rows`: primary key of the series, index in `slots`, and whether the series has the MAC of the
-    query.
+    query. `slots`: combinations of cipher and block size.
     """
 
     rows: tuple[tuple[int, int, bool], ...]

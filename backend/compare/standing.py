@@ -26,8 +26,8 @@ WHERE r.host = $host GROUP BY s.series
 def latest_results(host_id: int) -> list[Measurement]:
     """Return the latest result of each series that the host measured.
 
-    Unlike `Measurement.objects.latest_of`, find the keys in the analytics copy, without reading all
-    results of the host.
+    Unlike `Measurement.objects.latest_of`, this function finds the keys in the analytics copy,
+    without reading all results of the host.
     """
     with analytics() as db:
         keys = db(_LATEST, {"host": host_id})

@@ -1,7 +1,10 @@
-"""Create temporary tables with the results that represent each host in a comparison.
+"""Create temporary tables with the votes of a comparison.
+
+A slot is a cipher with a block size. A vote is the result that represents a host for one slot in a
+group.
 
 In each group, one environment represents a host: the environment of the host's latest run that
-measured a requested cipher. For each cipher, the latest result in this environment counts. A run
+measured a requested cipher. For each slot, the vote is the latest result in this environment. A run
 without a start time counts as older than all runs with a start time. Among runs without a start
 time, the run with the most requested ciphers counts as the latest.
 
@@ -11,7 +14,7 @@ For example, a laptop in the group of its CPU has these results for GCM and CTR:
     2 May, Mac OS X           CTR 87
     3 May, Fedora             CTR 231
 
-Fedora, the environment of the latest run, represents the laptop. The results are GCM 328 from the
+Fedora, the environment of the latest run, represents the laptop. The votes are GCM 328 from the
 first run and CTR 231 from the third run. In the statements below, `eligible` contains all three
 runs, and `environments` contains Fedora. `deciding` contains the first and third run: the latest
 run of each set of series. `latest` contains GCM 328 and CTR 231.
@@ -47,7 +50,8 @@ class Counted:
     """Describe the runs that pass the filters of a query, with any cipher and block size.
 
     `runs`: name of a temporary table with the columns of `_COUNTED`. `slots`: bit mask of the slots
-    of each set of series. Bit N represents `series.slots[N]`.
+    in each set of series (see `compare.copy_tables`), by the key of the set. Bit N is set if the
+    set contains the cipher and the block size of `series.slots[N]`.
     """
 
     runs: str
@@ -55,9 +59,9 @@ class Counted:
     slots: Mapping[int, int]
 
     def sets(self, query: ComparisonQuery) -> dict[int, int]:
-        """Return the number of requested slots of each set of series.
+        """Return the number of slots that the query requests in each set of series.
 
-        Omit sets without requested slots.
+        Omit sets that contain no requested slot.
         """
         wanted = sum(
             1 << place for place, slot in enumerate(self.series.slots) if slot.is_in(query)
@@ -80,7 +84,7 @@ WHERE r.series_set IN (SELECT unnest($sets::BIGINT[]))
 
 
 def slots_of_sets(db: Session, query: ComparisonQuery) -> tuple[SeriesTable, dict[int, int]]:
-    """Return the series with any cipher, and a bit mask of the slots of each set of series."""
+    """Return the series with any cipher, and the bit masks for `Counted.slots`."""
     series, statement = class_series(query), Statement()
     add_series(statement, series)
     select = _SLOTS_OF_SETS.format(agreed=agreed(query, statement))
@@ -150,10 +154,11 @@ _LEVELS = """
 
 
 def votes(db: Session, query: ComparisonQuery) -> str:
-    """Create a temporary table of the results that represent hosts. Return the table name.
+    """Create a temporary table of votes. Return the name of the table.
 
-    Each row has a group (g), split (s), host, slot, run, series and value. The value is NULL if the
-    run lacks the metric. For a matched query, each host and slot has a value in every group.
+    The columns include `g` (group), `s` (value of `split_by`), `host`, `slot` (index in
+    `SeriesTable.slots`), `run`, `series`, and `value` (NULL if the run lacks the metric).
+    If the query is matched, the table contains only hosts and slots with a value in every group.
     """
     key = f"votes {replace(query, relative_to=None)!r}"
     if key not in db.kept:
@@ -211,9 +216,9 @@ def _matched_votes(db: Session, query: ComparisonQuery) -> str:
 
 
 def voting(query: ComparisonQuery, groups: Collection[Group] | None) -> list[tuple[int, int]]:
-    """Return (run, series) of each result that represents a host in `groups`.
+    """Return (run, series) of each result that is used as the value of a host in `groups`.
 
-    If `groups` is None, return the results in all groups.
+    If `groups` is None, return the results that are used in all groups.
     """
     with analytics() as db:
         select, parameters = f"SELECT run, series FROM {votes(db, query)}", {}  # noqa: S608

@@ -7,7 +7,7 @@ from accounts.roles import EVERYBODY, ROLES
 
 
 def roles_of_groups(text: str) -> dict[str, str]:
-    """Parse a list of GROUP=ROLE to a dictionary of roles by group.
+    """Parse a comma-separated list of GROUP=ROLE pairs into a dictionary of roles by group.
 
     Example: `bench-admins=administrator,cn=lab=editor,*=viewer`. A group may contain "=", as in
     `cn=lab`.

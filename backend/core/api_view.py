@@ -149,7 +149,7 @@ class ApiView(APIView):
 def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     """Return the validated members of the request body.
 
-    Raises `ValidationError` if a member is invalid or unknown.
+    Raise `ValidationError` if a member is invalid or unknown.
     """
     given = shape(data=request.data)
     given.is_valid(raise_exception=True)
@@ -164,7 +164,7 @@ def sent(shape: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 def read_body(request: Request, *media_types: str, most: int) -> bytes:
     """Return the body of an upload, decompressed if the encoding is gzip.
 
-    Raises an exception with status 415 for another content type or encoding, 413 if the compressed
+    Raise an exception with status 415 for another content type or encoding, 413 if the compressed
     or decompressed body exceeds `most` bytes, and 400 if the body is damaged or empty.
     """
     media_type = (request.content_type or "").partition(";")[0].strip().lower()

@@ -164,7 +164,7 @@ class Moment(forms.DateTimeField):
 
 
 class Values(forms.Field):
-    """Parse a repeatable URL parameter to a tuple of values.
+    """Parse a repeatable URL parameter into a tuple of values.
 
     `item`: form field that parses each value. `one`: allow only one value.
     """

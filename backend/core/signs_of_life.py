@@ -38,7 +38,7 @@ def leave_sign(part: str) -> None:
 def last_seen() -> dict[str, float]:
     """Return the Unix time of the last heartbeat of each process, by process name.
 
-    Raises `RedisError` if Redis is unavailable.
+    Raise `RedisError` if Redis is unavailable.
     """
     seen: dict[bytes, bytes] = quick_redis().hgetall(SEEN)  # type: ignore[assignment]
     return {part.decode(): float(at) for part, at in seen.items()}
@@ -52,6 +52,6 @@ def count_failed_task() -> None:
 def failed_tasks() -> int:
     """Return the number of failed tasks since the Redis database was created.
 
-    Raises `RedisError` if Redis is unavailable.
+    Raise `RedisError` if Redis is unavailable.
     """
     return int(quick_redis().get(FAILED) or 0)

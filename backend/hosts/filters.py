@@ -70,7 +70,10 @@ NEWEST = "-id"
 
 
 class Option(NamedTuple):
-    """Describe a value of a filter. `hosts`: hosts with this value that pass the other filters."""
+    """Describe a value of a filter.
+
+    `hosts`: number of hosts that have this value and pass the other filters.
+    """
 
     key: str
     label: str

@@ -81,7 +81,7 @@ class Point:
     """Describe the result of a run.
 
     `value`: in the unit of the metric. `spread`: fraction of the value. `seconds`: duration of a
-    try. `openssl`: library that encrypted, such as "OpenSSL 3.0.15".
+    try. `openssl`: library that did the encryption, such as "OpenSSL 3.0.15".
     """
 
     run: Run
@@ -141,7 +141,7 @@ class StepChange(Change):
 
 @dataclass(frozen=True)
 class BreakChange(Change):
-    """Describe a change of `openssl speed`, across which results are not comparable."""
+    """Describe a change in `openssl speed`. Earlier and later results are not comparable."""
 
     broken: ToolBreak
 

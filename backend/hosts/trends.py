@@ -64,7 +64,7 @@ class StepSerializer(BetweenSerializer):
 
 
 class SourceSerializer(serializers.Serializer[Any]):
-    """Cite a source that documents the change of the tool."""
+    """Cite a source that documents the change in the tool."""
 
     release = serializers.CharField()
     url = serializers.URLField()
@@ -72,7 +72,10 @@ class SourceSerializer(serializers.Serializer[Any]):
 
 
 class BreakSerializer(BetweenSerializer):
-    """Describe a change of `openssl speed` itself. Results before and after are not compared."""
+    """Describe a change in the program `openssl speed`.
+
+    Results from before the change are not compared with results from after the change.
+    """
 
     id = serializers.CharField(source="broken.change.id")
     before = serializers.CharField(source="broken.before")

@@ -72,7 +72,7 @@ class CipherSerializer(AssessmentSerializer):
 
 
 class PolicySerializer(Shape):
-    """Describe a security policy. `statuses`: statuses of ciphers that the policy allows."""
+    """Describe a security policy. `statuses`: the cipher statuses that the policy allows."""
 
     name = Char()
     statuses = serializers.ListField(child=serializers.ChoiceField(STATUSES))

@@ -49,8 +49,8 @@ class RunTaken(Exception):
 class ImportRequest:
     """Store an uploaded text and the choices of the user.
 
-    `corrections`: by section key; the key "" applies to all sections. `joined`: maps a section key
-    to the key of an earlier section with the same host.
+    `corrections`: by section key; the key "" applies to all sections. `joined`: key of an
+    earlier section with the same host, by section key.
     """
 
     body: bytes

@@ -11,7 +11,7 @@ BATCH_RUNS = 200
 
 
 def old_runs(days: int) -> QuerySet[Run]:
-    """Return processed runs that are older than `days`.
+    """Return the processed runs that are older than `days` days.
 
     Exclude published runs and the latest visible run of each host in each environment. Measure the
     age from the newest upload, so that a server clock in the future deletes no run.

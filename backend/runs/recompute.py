@@ -16,7 +16,7 @@ def pairs_of(runs: Iterable[Run]) -> set[Pair]:
 
 @transaction.atomic
 def recompute_for(changed: Iterable[Pair]) -> None:
-    """Recompute derived data after runs were deleted, hidden, shown or moved.
+    """Recompute derived data after runs have been deleted, hidden, shown or moved.
 
     Set the latest run of each host and the AES verdicts of the remaining runs. Schedule change
     detection, which runs in the background.

@@ -58,7 +58,10 @@ def queue_waiting_runs() -> None:
 
 @shared_task
 def prune_old_runs() -> None:
-    """Delete up to 10,000 runs older than CIPHERMARK_KEEP_DAYS. The next task deletes more runs."""
+    """Delete up to 10,000 runs that are older than CIPHERMARK_KEEP_DAYS days.
+
+    If more runs remain, the next execution of this task deletes them.
+    """
     if settings.CIPHERMARK_KEEP_DAYS is None:
         return
     deleted = sum(islice(prune(settings.CIPHERMARK_KEEP_DAYS), PRUNED_BATCHES))

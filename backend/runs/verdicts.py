@@ -51,7 +51,7 @@ def judge(run: Run, measured: Sequence[MeasuredSeries], facts: Mapping[str, Any]
 def judge_again(host_pk: int, environment_pk: int) -> None:
     """Update the AES verdicts of the latest runs of a host in an environment.
 
-    Call this function after a run was hidden, shown, deleted or moved, because the verdicts of
+    Call this function after a run is hidden, shown, deleted or moved, because the verdicts of
     other runs can depend on that run.
     """
     parts = _measured(Run.objects.filter(host=host_pk, environment=environment_pk))

@@ -46,7 +46,7 @@ class Prompt(NamedTuple):
 
 
 def split_prompt(text: str) -> Prompt | None:
-    """Split off the prompt of a line; a prompt that may be prose must precede a command."""
+    """Split a line into shell prompt and command. Return None for a line without a prompt."""
     if not _SIGN.search(text[:250]):
         return None
     if match := _SURE_PROMPT.match(text):

@@ -90,7 +90,7 @@ def statements(client: Client, address: str) -> int:
 
 
 def too_many(client: Client, run: Run, expected: dict[str, int], shared: int) -> dict[str, Any]:
-    """Return the actual and the expected number of queries of each URL with a wrong number.
+    """For each URL whose number of queries is wrong, return the actual and the expected number.
 
     `shared`: number of queries for authentication, which are not counted.
     """

@@ -235,7 +235,7 @@ def copy_measurements(pairs: Sequence[tuple[int, int]]) -> None:
 
 @contextmanager
 def nothing_stays() -> Iterator[None]:
-    """Create tables for the floors, that is, for work without the application.
+    """Create the tables for the floors: times of the same work without the application.
 
     At exit, delete these tables and all runs that were added in the meantime.
     """

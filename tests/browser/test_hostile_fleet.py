@@ -148,7 +148,8 @@ def addresses(site: LiveSite, secrets: list[str]) -> list[str]:
 def looked_at(page: Page, path: str) -> list[str]:
     """Open the folded parts of a page, and hover over charts and table cells.
 
-    Return all code that the page executed, and all elements that a name could have created.
+    Return all injected code that the page executed, and all elements that markup in a name
+    could have created.
     """
     answer = page.goto(path)
     assert answer is not None and answer.status in (200, 400), path  # noqa: PT018

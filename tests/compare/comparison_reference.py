@@ -353,7 +353,7 @@ def counted_results(query: ComparisonQuery) -> Iterator[Counted]:
 
 
 def passes(query: ComparisonQuery, run: Run, without: str = "") -> bool:
-    """Return whether a run passes the dates and filters of a query. Ignore the filter `without`."""
+    """Return whether a run is in the period of a query and passes the filters except `without`."""
     started = run.started_at
     if query.since and (started is None or started < query.since):
         return False

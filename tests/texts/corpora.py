@@ -1,4 +1,4 @@
-"""Load other projects' texts from `../shared/data`, with the expected results."""
+"""Load benchmark texts of other projects from `../shared/data`, with the expected results."""
 
 import json
 from collections import Counter

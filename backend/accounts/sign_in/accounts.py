@@ -71,7 +71,7 @@ class Rights:
 def account_of(external: ExternalPerson) -> User:
     """Return the account of an external user, with the role that the user's groups grant.
 
-    Creates the account at the first sign-in. Raises `SignInRefused` if the subject is invalid, if
+    Create the account at the first sign-in. Raise `SignInRefused` if the subject is invalid, if
     the account is deactivated, or if no group grants a role. Without a role, the account also loses
     the role of the previous sign-in.
     """

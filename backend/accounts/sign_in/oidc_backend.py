@@ -60,7 +60,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the l
     def authenticate(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> User:
         """Exchange the authorization code for tokens, and return the account of the user.
 
-        Raises `SignInRefused` if the user has no access, `ProviderUnavailable` if the provider is
+        Raise `SignInRefused` if the user has no access, `ProviderUnavailable` if the provider is
         not reachable or returns a 5xx status, and `AnswerRefused` if the response is invalid.
         """
         try:

@@ -45,7 +45,7 @@ def library_setting(name: str, *default: Any) -> Any:
 def discovered() -> dict[str, Any]:
     """Return the discovery document of the provider, from a cache or over HTTP.
 
-    Raises `ProviderUnavailable` if the document is invalid or cannot be fetched.
+    Raise `ProviderUnavailable` if the document is invalid or cannot be fetched.
     """
     issuer = settings.CIPHERMARK_OIDC_ISSUER
     fetched_at, document = _kept.get(issuer, (0.0, {}))

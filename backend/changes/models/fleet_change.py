@@ -16,10 +16,10 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
         return self.filter(Exists(members)).order_by("-last_at", "-id")
 
     def with_members(self, most: int) -> Self:
-        """Annotate `hosts`, `ratio`, `lowest`, `highest` and `certainty` of the members.
+        """Annotate each change with `hosts`, `ratio`, `lowest`, `highest` and `certainty`.
 
-        Members of hidden runs do not count. Also prefetch the latest members of each change, at
-        most `most`, as the attribute `named`.
+        Compute these values from the members of the change whose runs are visible. Also prefetch
+        up to `most` of the latest members of each change into the attribute `named`.
         """
         members = FleetChangeMember.objects.select_related(
             "run__host", "run__environment__cpu", "previous", "series"

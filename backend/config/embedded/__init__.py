@@ -26,7 +26,7 @@ def start_services(data_dir: Path, *, postgres: bool = True, redis: bool = True)
     """Start the embedded PostgreSQL and Redis servers in a data folder, and return their URLs.
 
     Servers that already run are used. The servers stop when the last process that uses them ends.
-    Raises `EmbeddedServiceError` if a server cannot be started.
+    Raise `EmbeddedServiceError` if a server cannot be started.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)

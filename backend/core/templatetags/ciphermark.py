@@ -99,7 +99,7 @@ def is_long(text: str) -> bool:
 
 @register.simple_tag
 def utc(moment: datetime | None, *, unknown: str = "–") -> SafeString | str:
-    """Render a time in UTC as a `time` element. At exactly midnight, render only the date."""
+    """Render a time in UTC as a `time` element. If the time is midnight, render only the date."""
     if moment is None:
         return unknown
     moment = moment.astimezone(UTC)

@@ -45,7 +45,7 @@ class Section:
 
 
 def configuration(series: Series) -> tuple[Any, ...]:
-    """Return a sort key from all fields except cipher and block size. Defaults come first."""
+    """Return a sort key from all fields except cipher and block size. Default values sort first."""
     return (
         series.tool != "ssh",
         series.acceleration != "default",

@@ -48,7 +48,7 @@ class Side:
 class Cell(NamedTuple):
     """Store a result, and the ratio of the result to the reference.
 
-    `broken`: changes of `openssl speed` between the reference and the result. If there are changes,
+    `broken`: changes in `openssl speed` between the reference and the result. If there are changes,
     `ratio` is None unless the request has `across=1`.
     """
 
@@ -274,7 +274,7 @@ def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
 
 
 def _crossed(rows: Iterable[Row]) -> list[tuple[ToolChange, int]]:
-    """Return (change, number of affected results) for each change of `openssl speed` in `rows`."""
+    """Return (change, number of affected results) for each change in `openssl speed` in `rows`."""
     broken = [change for row in rows for cell in row.cells if cell for change in cell.broken]
     figures = Counter(change.id for change in broken)
     return [(change, figures[key]) for key, change in {item.id: item for item in broken}.items()]

@@ -129,9 +129,10 @@ class HostQuerySet(models.QuerySet["Host"]):
         return self.annotate(run_count=Subquery(runs.annotate(n=Count("pk")).values("n")))
 
     def listed(self) -> Self:
-        """Return hosts that have a visible run, with all related rows that lists show.
+        """Return the hosts that have a visible run, newest first.
 
-        `twin`: another host with the same machine ID. A host has a twin after a rename or a clone.
+        Also load the related rows that lists of hosts display. `twin`: another host with the same
+        machine ID. A host has a twin after a rename or a clone.
         """
         others = Host.objects.counted().filter(machine_id=OuterRef("machine_id"))
         twin = others.exclude(pk=OuterRef("pk")).order_by("-pk")

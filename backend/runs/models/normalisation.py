@@ -4,7 +4,10 @@ from runs.models.run import Run
 
 
 class BaselineLevel(models.Model):
-    """Store the level b(f) of a baseline family f for one run and tool, in bytes per second."""
+    """Store the throughput b(f), called level, of a baseline family f in one run of one tool.
+
+    `level`: bytes per second.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="baseline_levels")
     tool = models.CharField(max_length=10)

@@ -54,9 +54,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.order_by(F("started_at").desc(nulls_last=True), "-pk")
 
     def listed(self) -> Self:
-        """Return runs that are not hidden, with all related rows that lists show.
+        """Return the runs that are not hidden. The most recent upload comes first.
 
-        The last upload comes first.
+        Also load the related rows that lists of runs display.
         """
         measurements: Any = self.model.measurements.rel.related_model
         series = (

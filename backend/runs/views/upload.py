@@ -112,7 +112,10 @@ def _store(previews: Sequence[TextPreview | DocumentPreview], person: User) -> l
 
 
 def _texts(request: HttpRequest) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the name, the bytes and the error message (empty: valid) of each text in the form."""
+    """Yield the name, the bytes and the error message of each text in the form.
+
+    The error message of a valid text is empty.
+    """
     names = request.POST.getlist("name")
     for name, packed in zip(names, request.POST.getlist("packed"), strict=False):
         yield name[:NAME_LENGTH], unpack(packed), ""

@@ -69,7 +69,8 @@ class SectionForm(forms.Form):
     ) -> None:
         """Create the form for a section of an imported text.
 
-        `earlier`: maps keys to labels of the earlier sections, which "Same host as" offers.
+        `earlier`: labels of the earlier sections, by key. The field "Same host as" offers these
+        sections.
         `initial`: choices that were stored with the text.
         """
         self.section = section
