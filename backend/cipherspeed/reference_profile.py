@@ -8,11 +8,13 @@ from importlib import resources
 class ReferenceProfile:
     """Store the levels a(f) of the reference host in bytes per second.
 
-    `levels`: by tool and baseline family f. `made_from`: source of the levels, by tool.
+    `levels`: by tool and baseline family f. `hosts`: name of the reference host, by tool.
+    `made_from`: source of the levels, by tool.
     """
 
     name: str
     levels: Mapping[str, Mapping[str, float]]
+    hosts: Mapping[str, str]
     made_from: Mapping[str, str]
 
 
