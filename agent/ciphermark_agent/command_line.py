@@ -83,8 +83,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add("--compression", help="also measure ssh with compression", **switch)
     add("--tries", metavar="N", type=between(1, 50, int), help="number of tries per series")
     add("--seconds", metavar="S", type=between(0.1, 20, float), help="duration of each try")
-    add("--wait", metavar="S", type=between(0, 99999, float), help="maximum wait for an idle CPU")
-    add("--no-mask", dest="mask", action="store_false", help="skip tries with AES hardware masked")
+    wait = "wait at most S seconds for an idle CPU before measuring"
+    add("--wait", metavar="S", type=between(0, 99999, float), help=wait)
+    no_mask = "skip the tries with AES hardware disabled"
+    add("--no-mask", dest="mask", action="store_false", help=no_mask)
     target: Any = {"dest": "targets", "metavar": "USER@HOST", "type": remote_address, **many}
     add("--target", help="measure ssh to HOST with your ssh configuration; repeatable", **target)
     add("--ssh", metavar="PATH", help="ssh program to measure")
@@ -113,7 +115,7 @@ def command_line(run_defaults: Dict[str, Any]) -> argparse.ArgumentParser:
         command.set_defaults(call=call)
         return command
 
-    run = add(command_run, "run", "measure, then upload, or write JSON if no server is given")
+    run = add(command_run, "run", "measure, then upload the run (without a server: write JSON)")
     add_run_options(run)
     add_server_options(run)
     run.set_defaults(**run_defaults)

@@ -56,10 +56,10 @@ def command_schedule(arguments: argparse.Namespace) -> int:
         path = configuration_files()[1]
         token = os.path.join(os.path.dirname(path), "token")
         lines = [f"# First create {path} with these lines:", "# [agent]"]
-        lines += ["# server = https://SERVER", f"# token_file = {token}"]
+        lines += ["# server = https://SERVER", f"# token_file = {token}\n"]
     if arguments.install:
         return show("\n".join(lines + install(folder, units, run)))
-    lines += ["# %s\n%s" % unit for unit in units.items()]
+    lines += ["# Save this as %s:\n%s" % unit for unit in units.items()]
     then = map(shell_words, (systemctl("daemon-reload"), systemctl("enable", "--now", TIMER_NAME)))
     lines += ["# Then run: %s\n" % " && ".join(then), "# Or add this line with crontab -e:"]
     # In a crontab, a percent sign starts standard input. A random minute spreads the load.

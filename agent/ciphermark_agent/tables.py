@@ -67,7 +67,8 @@ def openssl_rows(measurements: Sequence[Json]) -> Dict[str, Json]:
 
 def table(measurements: Sequence[Json]) -> List[str]:
     openssl = openssl_rows(measurements)
-    lines = [["MB/s: median (range)", "ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]]
+    columns = ["ssh pipeline", "ssh steady", "CPU s/GB", "openssl"]
+    lines = [["MB/s: median (range); CPU: client + server", *columns]]
     for name, methods in ssh_rows(measurements).items():
         cipher = name.split("@")[0].split(" ")[0]
         same = OPENSSL_NAMES.get(cipher, cipher.replace("aes", "aes-", 1))

@@ -262,7 +262,8 @@ def _differences(host: int, member: Member, begins: int) -> list[str]:
     words = [difference.words for difference in differences]
     if not words:
         _, earlier = recent_upgrade(host, member.at)
-        words = [f"{each.words} (up to {EARLIER.days} days before the change)" for each in earlier]
+        when = f"(at most {EARLIER.days} days before the change)"
+        words = [f"{each.words} {when}" for each in earlier]
     return [each[:LONGEST_WORDS] for each in words[:MOST_DIFFERENCES]]
 
 

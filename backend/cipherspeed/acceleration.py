@@ -117,8 +117,8 @@ class _Speed:
         less = self.factor < 1
         share = f"{self.factor * 100:.0f} % of" if less else f"{_times(self.factor)} times"
         return (
-            f"{self.cipher} reaches {_mb(self.measured)} MB/s, {share} the"
-            f" software AES estimate ({_mb(expected)} MB/s, from {families})."
+            f"{self.cipher} reaches {_mb(self.measured)} MB/s, {share} the {_mb(expected)} MB/s"
+            f" estimated for AES without hardware from the host's {families} speed."
         )
 
 

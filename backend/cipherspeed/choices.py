@@ -19,15 +19,15 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. Normalised throughput removes each CPU's general speed, to compare "
-        "AES hardware and software.",
+        "Measured throughput. Normalised throughput factors out each CPU's general speed, so that "
+        "the remaining differences come from AES hardware and software versions.",
     ),
     Choice(
         "normalised",
         "Normalised throughput",
-        "Throughput is scaled to the reference host by the host's speed with arcfour, Blowfish and "
-        "3DES, for which common CPUs have no instructions. The remaining differences come from AES "
-        "hardware and from software versions.",
+        "Estimated throughput on the reference host, not a measured speed. Results are scaled by "
+        "the two hosts' speeds with the baseline ciphers arcfour, Blowfish or 3DES, for which "
+        "common CPUs have no instructions.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "Throughput divided by the host's own 3DES throughput."),
     Choice(

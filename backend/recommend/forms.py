@@ -68,7 +68,7 @@ class RecommendationForm(NarrowingForm):  # type: ignore[misc]  # made of the fi
         ends = [name for name in PAIR if name in self.data]
         narrowing = [name for name in FILTERS if name in self.data]
         if ends and narrowing:
-            sentence = "Use either client and server, or hosts and filters."
+            sentence = "Use either client and server, or hosts and filters, not both."
             self.add_error(narrowing[0], fault(sentence))
         elif len(ends) == 1:
             (missing,) = set(PAIR) - set(ends)

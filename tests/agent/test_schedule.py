@@ -38,7 +38,7 @@ def test_the_schedule_runs_this_very_agent_without_a_token(run_agent: RunAgent) 
 
 def test_systemd_accepts_the_units(run_agent: RunAgent, tmp_path: Path) -> None:
     out = run_agent("schedule").out
-    parts = re.split(r"^# /\S+/(ciphermark_agent\.\w+)\n", out, flags=re.M)
+    parts = re.split(r"^# Save this as /\S+/(ciphermark_agent\.\w+):\n", out, flags=re.M)
     units = dict(zip(parts[1::2], parts[2::2], strict=True))
     assert sorted(units) == UNITS
     for name, text in units.items():

@@ -117,7 +117,7 @@ def test_an_upgrade_shortly_before_a_change_is_named(at_level: Store) -> None:
     for day in (5, 6):
         at_level(day, 0.8, NEW)
     (entry,) = entries()
-    assert entry.difference == f"{DIFFERENCE} (up to 14 days before the change)"
+    assert entry.difference == f"{DIFFERENCE} (at most 14 days before the change)"
 
 
 def test_five_hosts_that_lose_with_one_upgrade_are_one_entry(at_level: Store) -> None:

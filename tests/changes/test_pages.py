@@ -91,7 +91,7 @@ def test_the_front_page_begins_with_what_became_slower_hides_aes_and_is_fastest(
         store_run(run_document(*measured, host={"name": name}, environment=HIDDEN))
     assert cards() == [
         "2 hosts became slower in the last 30 days",
-        "3 hosts do not use AES hardware",
+        "3 hosts do not use their AES hardware",
         "aes128-gcm is the fastest recommended cipher on 2 of 3 measured hosts",
     ]
     FleetChangeMember.objects.filter(run__host__name="nas").update(at=long_ago)
@@ -113,14 +113,14 @@ def test_one_change_has_a_page_with_its_hosts(slower: FleetChange, member: Clien
 def test_a_host_names_its_open_changes(slower: FleetChange, member: Client) -> None:
     address = f"/hosts/{Host.objects.get(name='nas').pk}/"
     html = page(member, address)
-    assert "Open changes" in html
+    assert "Unresolved changes" in html
     link = re.search(r'href="([^"]*#history)">OpenSSL aes-gcm −20(\.0)? %</a>', html)
     assert link
     drawn = re.compile(r'<option value="([^"]*)" selected>aes-\d+-gcm')
     assert drawn.search(html), "the history begins with the series that changed"
     assert drawn.search(page(member, unescape(link[1])))
     FleetChange.objects.update(status="ignored")
-    assert "Open changes" not in page(member, address)
+    assert "Unresolved changes" not in page(member, address)
 
 
 def test_a_note_is_listed_and_drawn_in_the_history(slower: FleetChange, editor: Client) -> None:

@@ -45,6 +45,8 @@ def test_headings_sort_and_once_more_turn_the_order_round(member: Client) -> Non
     assert 'aria-sort="descending"' in html
     assert names(page(member, URL + link(html, "AES acceleration"))) == ["guest", "qemu", "fast"]
     newest_first = link(html, "Most recently added first")
+    narrowed = text_of(page(member, URL, q="guest", ordering="name"))
+    assert "1 host found. Show all hosts · Most recently added first" in narrowed
     assert names(page(member, URL + newest_first)) == ["qemu", "guest", "fast"]
 
 

@@ -57,7 +57,7 @@ def test_a_host_that_measured_3des_alone_says_so_in_chart_table_and_files(
     html = page(member, "/", **ASKED)
     assert list(table_values(html).values()) == [{GCM: pytest.approx(1e9)}]
     assert "1 host, 3DES only 1.00 GB/s low confidence" in text_of(html)
-    assert "3DES is the only baseline cipher." in text_of(html)
+    assert "Baseline here: 3DES only. Reference host: AMD EPYC guest." in text_of(html)
     assert list(chart(html)["notes"].values()) == ["1 host, 3DES only"]
     (row,) = csv_rows(reader.get("/api/v1/exports/comparison.csv", ASKED))
     assert (row["uncertainty_factor"], row["single_baseline"]) == ("", "3DES only")

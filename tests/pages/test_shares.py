@@ -47,7 +47,8 @@ def test_a_share_shows_its_view_and_leads_nowhere_else(editor: Client, store_run
 def test_a_share_names_a_single_baseline(editor: Client, store_run: StoreRun) -> None:
     store_run(run_document(ssh_measurement("aes128-ctr", 4e8), ssh_measurement("3des-cbc", 2e7)))
     path = path_of(made(editor, query="metric=normalised"))
-    assert "3DES is the only baseline cipher." in text_of(page(Client(), path))
+    said = "Baseline here: 3DES only. Reference host: MacBookPro8,2 with Fedora 21."
+    assert said in text_of(page(Client(), path))
 
 
 def test_the_query_of_the_visitor_changes_nothing(editor: Client, store_run: StoreRun) -> None:

@@ -1,4 +1,4 @@
-"""Build the cards at the top of the compare page, such as "2 hosts do not use AES hardware"."""
+"""Build the cards at the top of the compare page, such as "2 hosts became slower"."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -45,8 +45,8 @@ def answers() -> list[Card]:
     if count := without.count():
         verdicts = "&".join(f"verdict={verdict}" for verdict in UNACCELERATED)
         address = f"{reverse('host-pages')}?{verdicts}"
-        verb = "does" if count == 1 else "do"
-        cards.append(Card(counted_hosts(count), f"{verb} not use AES hardware", address))
+        text = f"{pluralize(count, 'does,do')} not use {pluralize(count, 'its,their')} AES hardware"
+        cards.append(Card(counted_hosts(count), text, address))
     own = ComparisonQuery(group_by="host", ciphers=RECOMMENDED, filters={"source": ("agent",)})
     if fastest := fastest_ciphers(own):
         cipher = max(fastest, key=lambda name: (fastest[name], name))

@@ -11,6 +11,7 @@ from cipherspeed.choices import METHODS, METRICS, TOOLS, choice, grouping, group
 from cipherspeed.group_view import CIPHER_SORT, MOST_GROUPS, GroupView
 from cipherspeed.groups import Group
 from cipherspeed.palette import cipher_order
+from cipherspeed.reference_profile import PROFILE
 from compare.comparison import compare_in_view
 from compare.engine import analytics
 from compare.facets import Facet, coverage, facets
@@ -189,11 +190,11 @@ def _with_several_os_versions(group_by: str, groups: Sequence[Group]) -> set[str
 
 
 def _baselines(groups: Sequence[Group]) -> str:
-    """Return a note such as "In 2 of 3 groups, 3DES is the only baseline cipher"."""
+    """Return a note such as "Baseline in 2 of 3 groups: 3DES only"."""
     notes = Counter(filter(None, map(only_baseline, groups)))
     return ". ".join(
-        ("" if count == len(groups) else f"In {count} of {len(groups)} groups, ")
-        + f"{note.removesuffix(' only')} is the only baseline cipher"
+        f"Baseline {'here' if count == len(groups) else f'in {count} of {len(groups)} groups'}: "
+        f"{note}"
         for note, count in notes.items()
     )
 
@@ -240,6 +241,7 @@ def result_context(chart: ChartRequest) -> dict[str, Any]:
         "comparison": comparison,
         "part": chart.viewed,
         "baselines": _baselines(chart.viewed.groups),
+        "reference_host": PROFILE.hosts[chart.query.tool] if comparison.profile else "",
         "is_overlapping": chart.query.group_by != "host"
         and sum(group.hosts for group in comparison.groups) > comparison.hosts,
         "page_obj": chart.page,

@@ -41,12 +41,12 @@ def only_baseline(group: Group) -> str:
 
 
 def hosts_note(group: Group, comparison: Comparison, saved_hosts: Sequence[str]) -> str:
-    """Describe the hosts of a group, for example "reference, 3 hosts, up to 2 per cipher"."""
+    """Describe the hosts of a group, for example "reference, 3 hosts, each cipher on at most 2"."""
     saved = "just saved" if group.key in saved_hosts else ""
     reference = "reference" if comparison.is_reference(group) else ""
     hosts = counted_hosts(group.hosts)
     most = max((summary.n for summary in group.values.values()), default=0)
-    fewer = "" if most >= group.hosts else f"{'up to ' * (most > 1)}{most} per cipher"
+    fewer = "" if most >= group.hosts else f"each cipher on {'at most ' * (most > 1)}{most}"
     notes = (saved, reference, hosts, fewer, only_baseline(group))
     return ", ".join(filter(None, notes))
 
