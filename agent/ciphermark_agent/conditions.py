@@ -82,7 +82,7 @@ def own_cpu_seconds() -> float:
 
 
 class ForeignWatch:
-    """Measure how many CPU cores other programs use, with an error of 0.02 cores per second."""
+    """Measure how many CPU cores other programs use, to within 0.02 cores over one second."""
 
     def __init__(self) -> None:
         self.times = read_cpu_times()

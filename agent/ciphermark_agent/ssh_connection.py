@@ -107,7 +107,7 @@ class Usage(NamedTuple):
 
 
 class Transfer:
-    """Run one ssh connection, to this machine with its own sshd, and end all child processes."""
+    """Run one ssh connection, and for this machine a separate sshd. End all child processes."""
 
     def __init__(self, server: Any, channel: Channel, source: int, cpus: Cpus) -> None:
         self.server, self.channel, self.source = server, channel, source

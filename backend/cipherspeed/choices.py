@@ -25,9 +25,9 @@ METRICS = (
     Choice(
         "normalised",
         "Normalised throughput",
-        "Estimated throughput on the reference host, not a measured speed. Results are scaled by "
-        "the two hosts' speeds with the baseline ciphers arcfour, Blowfish or 3DES, for which "
-        "common CPUs have no instructions.",
+        "An estimate, not a measured speed: each result is divided by its host's speed with "
+        "arcfour, Blowfish or 3DES, for which common CPUs have no instructions, and multiplied "
+        "by that of the reference host.",
     ),
     Choice("vs_3des", "Ratio to 3DES", "Throughput divided by the host's own 3DES throughput."),
     Choice(

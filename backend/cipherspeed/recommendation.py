@@ -467,7 +467,7 @@ class _Ranking:
                 ends = [
                     f"{openssh_release(text)} on {hosts[end]}"
                     if openssh_version(text)
-                    else f"to check the OpenSSH {end} version on {hosts[end]}, "
+                    else f"the OpenSSH {end} version on {hosts[end]} is unknown; to record it, "
                     "measure SSH there with the agent"
                     for end, text in affected.items()
                 ]
@@ -555,14 +555,15 @@ class _Ranking:
         return ". ".join(parts)
 
     def _against_default(self, gain: Gain) -> str:
-        """Return text such as "2.00 times as fast as their default ciphers (range 1.96–2.04)"."""
+        """Return text such as "2.00 times as fast as their default ciphers (noise range …)"."""
         today = "their default ciphers"
         if gain.over:
             # Omit the domain of a private extension.
             today = f"{gain.over.partition('@')[0]}, the {self._default_of()}"
         if gain.highest < 1:
             return f"{-gain.percent:.0f} % slower than {today}"
-        noise = f" (range {gain.lowest:.2f}–{gain.highest:.2f})".replace(" (range 1.00–1.00)", "")
+        noise = f" (noise range {gain.lowest:.2f}–{gain.highest:.2f})"
+        noise = "" if "1.00–1.00" in noise else noise
         slower = ""
         if gain.slower:
             slower = f", but slower on {gain.slower} of {gain.hosts} hosts"

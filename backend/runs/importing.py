@@ -125,7 +125,7 @@ def store_import(
     """Store a text, and the runs that the text contains, in one transaction.
 
     A text can be imported again after all runs of the text are deleted. Raise `NoFigures`,
-    `NotAText`, `RunTaken`, or `OtherHost` if the token is for another host.
+    `NotAText` or `RunTaken`. Raise `OtherHost` if the token is for another host.
     """
     now = timezone.now()
     understood = understand(request, now)

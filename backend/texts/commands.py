@@ -82,7 +82,6 @@ class Command:
     compression: bool = False
     masked: bool = False
     sets_mask: bool | None = None
-    """Effect on later commands: True disables AES, False enables it again."""
     operation: Operation = "encrypt"
     threads: int = 1
     """Number of threads; 0 if the command computes it."""

@@ -46,7 +46,7 @@ class Named(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """Mark an error message of a transfer, whose report counts an interrupted stream."""
+    """Mark an error message. The rate of the transfer is that of an interrupted stream."""
 
 
 class Moved(NamedTuple):

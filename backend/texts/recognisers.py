@@ -205,9 +205,9 @@ RECOGNISERS = (
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
-        ("+", "user", "sys", "Range (", "CPU", "Doing ", "Forked", "Transf", "sa ", " bit"),
-        rf"""\s*(?:(?:user|sys(?:tem)?)[:\s]+[\d.,hms\s]{{1,20}}|{_N}\ ?(?:user|system).{{0,200}}
-        |\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\d+inputs.{{0,200}}|\(\d+major.{{0,100}}
+        ("+", "us", "sys", "Range (", "CPU", "Doing ", "Forked", "Transf", "sa ", " bit"),
+        rf"""\s*(?:(?:use?r|sys(?:tem)?)(?:\ time)?[:\s]+[\d.,chilmors\s]{{1,70}}|\d+inputs.{{0,99}}
+        |{_N}\ ?(?:user|system).*|\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\(\d+major.{{0,100}}
         |Doing\ .{{1,60}}?\ for\ \d.{{0,80}}|.{{0,20}}Forked\ child\ \d.*|Transferred:\ sent\ .*
         |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}
         |(?:[rd]sa|\d+\ bits?)\ .{{0,60}}\d\.\d+s(?:\s.{{0,60}})?

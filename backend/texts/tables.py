@@ -277,7 +277,9 @@ def _titled_rows(
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
     labels = {row[0].lower() for _, row in body}
-    if "evp" in labels or any(openssl_cipher(row) or is_other_algorithm(row) for row in labels):
+    of_macs = columns[0].setting == "mac"
+    is_own = any(openssl_cipher(row) or is_other_algorithm(row) for row in labels)
+    if "evp" in labels or (is_own and not of_macs):
         return  # the tool's own table
     for index, row in body:
         if re.search(_RATIO, row[0], re.I):
@@ -298,10 +300,11 @@ def _titled_rows(
                 continue
             aes = {"off": "masked", "on": "default"}.get(aes_in(column.title))
             machine = column.title.partition("(")[2].rstrip(") ") if name else column.machine
-            label = row[0][:100] if names[0] is None and not row_size else ""
+            label = row[0][:100] if names[0] is None and not (row_size or of_macs) else ""
             if row_size or not (any(names) or size):
                 label = " / ".join(filter(None, (label, machine)))
             settings = {"acceleration": aes} if aes and size else {}
+            settings |= {"mac": str(mac_name(row[0]))} if of_macs else {}
             caveat = _rate_caveat(text) or rate[1].caveat
             cell = TableCell(cipher, *rate, label, size, settings, caveat)
             cells.setdefault((cipher, label, size), cell)

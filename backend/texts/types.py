@@ -44,7 +44,6 @@ class Figure:
 
     @property
     def key(self) -> str:
-        """Identify the result within its text: the line, and the position in it."""
         return f"{self.line}.{self.position}"
 
     @property

@@ -78,7 +78,7 @@ def test_the_gain_over_the_default_by_hand() -> None:
     assert gain.cpu_seconds_saved_per_gb == 7.5
     assert (result.default, result.gain_unknown) == ("aes128-ctr", None)
     assert result.order[0].reason == (
-        "4.00 times as fast as aes128-ctr, the OpenSSH 9.9 default (range 3.92–4.08). "
+        "4.00 times as fast as aes128-ctr, the OpenSSH 9.9 default (noise range 3.92–4.08). "
         "It uses 7.50 fewer CPU seconds per GB than the default"
     )
 
@@ -153,7 +153,10 @@ def test_terrapin_takes_chacha_out_of_the_modern_policy() -> None:
     assert why_not(advised(unsafe))[CHACHA] == reason
     assert names(advised(unsafe, policy="compatible")) == [GCM128, CHACHA]
     unknown = why_not(advised(host(*rates, server=None)))[CHACHA]
-    how = "to check the OpenSSH server version on nas, measure SSH there with the agent"
+    how = (
+        "the OpenSSH server version on nas is unknown; to record it, measure SSH there with the "
+        "agent"
+    )
     assert f"because of Terrapin ({how})" in unknown
 
 

@@ -46,7 +46,7 @@ class FleetChangeQuerySet(models.QuerySet["FleetChange"]):
 
 
 class FleetChange(models.Model):
-    """Store a change of speed, a change of the AES verdict, or a silence, on one or more hosts.
+    """Store a change of speed, a change of the AES verdict, or missing runs, on one or more hosts.
 
     Hosts share a change of speed or verdict if the same environment difference preceded the change,
     such as a new OpenSSL version. The AES verdict states whether a host uses AES hardware.

@@ -259,7 +259,7 @@ def _figure(result: Measurement) -> Figure:
 
 
 def _mean(tool: str, number: int, rows: Iterable[Row]) -> Mean | None:
-    """Return the mean ratio of column `number`. Exclude series measured without AES hardware."""
+    """Return the mean ratio of column `number`. Exclude series with AES hardware disabled."""
     ratios = [
         cell.ratio
         for row in rows
