@@ -19,8 +19,8 @@ METRICS = (
     Choice(
         "throughput",
         "Throughput",
-        "Measured throughput. Normalised throughput factors out each CPU's general speed, so that "
-        "the remaining differences come from AES hardware and software versions.",
+        "Measured throughput. Normalised throughput factors out each CPU's general speed, to "
+        "compare AES hardware and software.",
     ),
     Choice(
         "normalised",
