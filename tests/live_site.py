@@ -110,7 +110,9 @@ def _manage(environment: dict[str, str], *arguments: str) -> str:
 
 
 def _on_the_server(statement: str, **names: str) -> None:
-    composed = sql.SQL(statement).format(**{key: sql.Identifier(one) for key, one in names.items()})
+    composed = sql.SQL(statement).format(
+        **{key: sql.Identifier(name) for key, name in names.items()}
+    )
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
         connection.execute(composed)
 

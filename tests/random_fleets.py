@@ -98,7 +98,7 @@ def queries(draw: st.DrawFn) -> ComparisonQuery:
     }
     chosen = draw(st.lists(st.sampled_from(sorted(filters)), max_size=2, unique=True))
     group_by = draw(st.sampled_from((*GROUPINGS, "tag:rack")))
-    splits = [one for one in (*GROUPINGS, "tag:env") if one != group_by]
+    splits = [grouping for grouping in (*GROUPINGS, "tag:env") if grouping != group_by]
     return ComparisonQuery(
         tool=tool,
         group_by=group_by,

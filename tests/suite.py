@@ -206,7 +206,7 @@ def main(name: str) -> int:
         for lanes in steps(name):
             running = [pool.submit(run_lane, lane, variables) for lane in lanes]
             try:
-                outcomes += [one for lane in running for one in lane.result()]
+                outcomes += [outcome for lane in running for outcome in lane.result()]
             except BaseException:
                 end_what_runs()
                 raise

@@ -20,7 +20,7 @@ def upgraded_fleet(store_run: StoreRun, only_new: int = 0, other: str = "") -> N
         names = {"aes": AES, "des": DES}
         store_run(
             run_document(
-                *(openssl_measurement(names[one], rate) for one, rate in rates.items()),
+                *(openssl_measurement(names[family], rate) for family, rate in rates.items()),
                 host={"name": name},
                 environment=stated,
                 started_at=f"2026-01-{day:02}T00:00:00Z",

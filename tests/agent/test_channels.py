@@ -54,9 +54,12 @@ def test_macs_and_compression_are_measured_and_verified(
     )  # fmt: skip
     document = sound(done)
     assert document["skipped"] == []
-    found = {(one["compression"], one["method"]) for one in document["measurements"]}
+    found = {
+        (measurement["compression"], measurement["method"])
+        for measurement in document["measurements"]
+    }
     assert found == {(a, b) for a in (False, True) for b in ("pipeline", "steady")}
-    for one in document["measurements"]:
-        assert one["mac"] == one["negotiated"]["mac"] == "hmac-md5"
-        assert (one["negotiated"]["compression"] != "none") is one["compression"]
+    for measurement in document["measurements"]:
+        assert measurement["mac"] == measurement["negotiated"]["mac"] == "hmac-md5"
+        assert (measurement["negotiated"]["compression"] != "none") is measurement["compression"]
     assert "aes128-ctr with hmac-md5 compressed" in done.err

@@ -41,9 +41,9 @@ def ratios_of_long_to_short(sshd: str) -> tuple[list[float], ...]:
                 made[mib] = costs(agent.ssh_sample(tried, agent.reference_of([pilot])))
             short, long = made[SHORT], made[LONG]
             if short and long:
-                for kept, one, other in zip(ratios, long, short, strict=True):
-                    kept.append(one / other)
-            if all(one and min(one) < 1.05 and max(one) > 0.95 for one in ratios):
+                for kept, long_cpu, other in zip(ratios, long, short, strict=True):
+                    kept.append(long_cpu / other)
+            if all(ratio and min(ratio) < 1.05 and max(ratio) > 0.95 for ratio in ratios):
                 break
     return ratios
 
@@ -53,7 +53,7 @@ def test_a_byte_of_a_short_try_costs_what_one_of_a_long_try_does(sshd: str) -> N
     # The agent reaps every child of its process, so the tries need a process of their own.
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         ratios = process.submit(ratios_of_long_to_short, sshd).result()
-    assert all(one and min(one) < 1.05 and max(one) > 0.95 for one in ratios), ratios
+    assert all(ratio and min(ratio) < 1.05 and max(ratio) > 0.95 for ratio in ratios), ratios
 
 
 def sessions(sshd: str) -> tuple[int, int]:

@@ -47,7 +47,10 @@ def run_fast(run_agent: RunAgent, *words: str) -> list[agent.Json]:
 
 def test_a_standard_run_measures_all_block_sizes_and_decryption(run_agent: RunAgent) -> None:
     found = run_fast(run_agent, "--standard", "--ciphers", "rc4")
-    tries = {(one["operation"], one["block_size"]): len(one["samples"]) for one in found}
+    tries = {
+        (measurement["operation"], measurement["block_size"]): len(measurement["samples"])
+        for measurement in found
+    }
     assert tries == {
         ("decrypt", 16384): 1,
         ("encrypt", 16384): 6,
@@ -58,8 +61,11 @@ def test_a_standard_run_measures_all_block_sizes_and_decryption(run_agent: RunAg
 def test_a_thorough_run_stops_early_where_tries_agree(run_agent: RunAgent) -> None:
     found = run_fast(run_agent, "--thorough", "--ciphers", "rc4,aria-128-cbc")
     for cipher in ("rc4", "aria-128-cbc"):
-        mine = [one for one in found if one["cipher"] == cipher]
-        tries = {(one["operation"], one["block_size"]): len(one["samples"]) for one in mine}
+        mine = [measurement for measurement in found if measurement["cipher"] == cipher]
+        tries = {
+            (measurement["operation"], measurement["block_size"]): len(measurement["samples"])
+            for measurement in mine
+        }
         assert len(tries) == 12
         assert tries["encrypt", 16384] == 5
         assert tries["decrypt", 64] == 1

@@ -105,7 +105,10 @@ def test_an_interrupted_run_keeps_what_it_has_measured(
     assert str(kept) in done.err
     document = json.loads(kept.read_text())
     assert validate_run_document(document) == []
-    assert {one["method"] for one in document["measurements"]} == {"steady", "pipeline"}
+    assert {measurement["method"] for measurement in document["measurements"]} == {
+        "steady",
+        "pipeline",
+    }
     assert "interrupted" in [entry["code"] for entry in document["conditions"]]
     not_reached = {"tool": "openssl", "cipher": "rc4", "reason": "not tried: interrupted"}
     assert document["skipped"] == [not_reached]

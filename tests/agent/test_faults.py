@@ -37,7 +37,7 @@ def test_without_ssh_its_ciphers_are_skipped_and_not_called_unknown(
     words = ("run", "--openssl", STAND_IN, "--tries", "1", "--ciphers")
     done = run_agent(*words, f"{GCM},rc4", env={"PATH": str(tmp_path)})
     document = sound(done)
-    assert {one["cipher"] for one in document["measurements"]} == {"rc4"}
+    assert {measurement["cipher"] for measurement in document["measurements"]} == {"rc4"}
     assert reasons(document)[GCM] == "ssh not found"
     assert "Skipping ssh (ssh not found). Install" in done.err
     done = run_agent(*words, GCM, env={"PATH": str(tmp_path)})
@@ -69,7 +69,7 @@ def test_an_unknown_default_cipher_is_null_with_the_reason(
     before = ONCE + "agent.CONFIGURATION_SECONDS = 1"
     document = sound(run_agent(*words, "--ciphers", "aes128-ctr", before=before))
     assert document["environment"]["openssh"]["default_cipher"] is None
-    (entry,) = (one for one in document["skipped"] if one["cipher"] is None)
+    (entry,) = (entry for entry in document["skipped"] if entry["cipher"] is None)
     assert entry["reason"].startswith("default cipher unknown: ssh -G failed: ")
     assert reason in entry["reason"]
 

@@ -27,7 +27,9 @@ def test_one_failed_try_costs_no_other_and_a_second_one_says_the_reason(
     facts = {"folder": str(tmp_path), "number": number}
     fake = write_program(tmp_path / "openssl", FAILS_ONCE % facts + FAST_OPENSSL)
     document = sound(run_agent("run", *of_openssl(fake, tries=3)))
-    assert sum(len(one["samples"]) for one in document["measurements"]) == 3  # of four
+    assert (
+        sum(len(measurement["samples"]) for measurement in document["measurements"]) == 3
+    )  # of four
     assert document["skipped"] == []
     broken = "import sys\nif '-evp' in sys.argv: sys.exit('out of luck')\n"
     fake = write_program(tmp_path / "broken", broken + FAST_OPENSSL)

@@ -67,7 +67,7 @@ def test_a_cipher_without_a_number_is_skipped_and_the_others_kept(
         env={"PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     document = sound(done)
-    assert {one["cipher"] for one in document["measurements"]} == {"aes-128-cbc"}
+    assert {measurement["cipher"] for measurement in document["measurements"]} == {"aes-128-cbc"}
     assert "no rate" in reasons(document)["rc4"]
 
 
@@ -98,7 +98,7 @@ def test_a_hostile_ssh_costs_ssh_alone(
         "--tries", "1", before="agent.TOOL_SECONDS = 3", env={"PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     document = sound(done)
-    assert {one["cipher"] for one in document["measurements"]} == {"rc4"}
+    assert {measurement["cipher"] for measurement in document["measurements"]} == {"rc4"}
     assert reasons(document)["aes128-ctr"]
 
 

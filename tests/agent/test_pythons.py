@@ -60,7 +60,10 @@ def test_the_oldest_and_the_newest_python_measure_ssh(
 ) -> None:
     words = ("run", *sshd_option, "--tools", "ssh", "--ciphers", "aes128-ctr", "--tries", "1")
     document = sound(run_on(python, tmp_path, *words, "--seconds", "0.1", "--wait", "0"))
-    assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
+    assert {measurement["method"] for measurement in document["measurements"]} == {
+        "pipeline",
+        "steady",
+    }
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
@@ -83,7 +86,7 @@ def test_a_container_without_proc_gives_nulls_and_figures(
     cpu = document["environment"]["cpu"]
     assert cpu["model"] is cpu["flags"] is cpu["governor"] is None
     assert document["host"]["machine_id"] is None
-    samples = [one for series in document["measurements"] for one in series["samples"]]
+    samples = [sample for series in document["measurements"] for sample in series["samples"]]
     assert all(sample["foreign_cpu"] is None for sample in samples)
 
 
@@ -105,7 +108,7 @@ def test_an_sshd_killed_in_the_middle_costs_its_cipher_only(tmp_path: Path, sshd
         assert stragglers(processes) == []
     document = json.loads(path.read_text())
     assert validate_run_document(document) == []
-    assert {one["cipher"] for one in document["measurements"]} == {"aes128-ctr"}
+    assert {measurement["cipher"] for measurement in document["measurements"]} == {"aes128-ctr"}
     assert [entry["cipher"] for entry in document["skipped"]] == ["3des-cbc"]
 
 

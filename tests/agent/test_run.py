@@ -222,8 +222,8 @@ def test_versions_and_libraries_are_those_of_each_program(
         "sshd": ("-?", sshd, "OpenSSH_7.4p1, OpenSSL 1.0.2k-fips  26 Jan 2017"),
     }
     words = ["--openssl", STAND_IN, *TINY, "--ciphers", "aes128-ctr"]
-    for name, (asked, real, answer) in said.items():
-        code = f"import os, sys\nif {asked!r} in sys.argv: sys.exit({answer!r})\n"
+    for name, (requested, real, answer) in said.items():
+        code = f"import os, sys\nif {requested!r} in sys.argv: sys.exit({answer!r})\n"
         code += f"os.execv({real!r}, [{real!r}] + sys.argv[1:])"
         words += [f"--{name}", write_program(tmp_path / name, code)]
     done = run_agent("run", *words, before=ONCE)

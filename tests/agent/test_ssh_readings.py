@@ -136,7 +136,7 @@ def test_disturbed_tries_are_repeated_and_all_kept(
     foreign: list[float], repeat_seconds: float, kept: int
 ) -> None:
     samples: list[agent.Json] = []
-    attempts = iter({"bytes": 1, "seconds": 1.0, "foreign_cpu": one} for one in foreign)
+    attempts = iter({"bytes": 1, "seconds": 1.0, "foreign_cpu": cores} for cores in foreign)
     plan = agent.Plan(*CONTEXT)
     plan.repeat_seconds = repeat_seconds
     plan.until_quiet(lambda: next(attempts), samples)

@@ -93,14 +93,17 @@ def test_a_remote_end_is_measured_and_what_it_refuses_is_told(
     done = run_agent(*words(configured_ssh, "far", "stranger"), before=MUCH)
     document = sound(done)
     assert not (tmp_path / "local-command").exists()
-    assert {one["method"] for one in document["measurements"]} == {"pipeline", "steady"}
-    for one in document["measurements"]:
-        assert one["cipher"] == one["negotiated"]["cipher"] == "aes128-ctr"
-        assert one["target"] == {"kind": "remote", "name": "far"}
-        assert one["server"].startswith("OpenSSH_")
-        assert not one["pinned"]
-        assert one["samples"][0]["client_cpu_seconds"] > 0
-        assert one["samples"][0]["server_cpu_seconds"] is None
+    assert {measurement["method"] for measurement in document["measurements"]} == {
+        "pipeline",
+        "steady",
+    }
+    for measurement in document["measurements"]:
+        assert measurement["cipher"] == measurement["negotiated"]["cipher"] == "aes128-ctr"
+        assert measurement["target"] == {"kind": "remote", "name": "far"}
+        assert measurement["server"].startswith("OpenSSH_")
+        assert not measurement["pinned"]
+        assert measurement["samples"][0]["client_cpu_seconds"] > 0
+        assert measurement["samples"][0]["server_cpu_seconds"] is None
     reasons = [(entry["cipher"], entry["reason"]) for entry in document["skipped"]]
     refused = "far: the remote sshd rejects this cipher (it offers aes128-ctr)"
     assert ("3des-cbc", refused) in reasons
@@ -115,7 +118,7 @@ def test_an_unreachable_remote_end_leaves_openssl(run_agent: RunAgent) -> None:
         "--ssh", SSH,
     )  # fmt: skip
     document = sound(done)
-    assert {one["tool"] for one in document["measurements"]} == {"openssl"}
+    assert {measurement["tool"] for measurement in document["measurements"]} == {"openssl"}
     assert "Skipping ssh to nobody@127.0.0.1:9" in done.err
     assert "resolve" in done.err
 

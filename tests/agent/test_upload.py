@@ -59,7 +59,7 @@ def test_a_newer_agent_on_the_server_is_told_in_one_line(
     site = serve(http_answer(202, {"run_id": "RUN_ID", "newer_agent": "9.1\x1b[2J"}))
     done = send(run_agent, site, saved_run)
     assert done.code == 0
-    (line,) = [one for one in done.out.splitlines() if "is available" in one]
+    (line,) = [text for text in done.out.splitlines() if "is available" in text]
     assert line.startswith("agent 9.1")
     assert line.endswith(f"curl -fsO {site.url}/agent.py")
     assert "\x1b" not in line

@@ -40,8 +40,8 @@ def described(db: None, published: None) -> Iterator[Any]:
 def test_every_operation_answers_as_described(described: Any) -> None:
     tokens = {scope: create_token(scope, scope) for scope in SCOPES}
     excluded: Any = [check for check in CHECKS.get_all() if check.__name__ == NOT_APPLICABLE]
-    for found in described.get_all_operations():
-        operation = found.ok()
+    for operation in described.get_all_operations():
+        operation = operation.ok()
 
         @settings(
             max_examples=4,

@@ -158,7 +158,7 @@ def test_a_pair_is_as_fast_as_its_slower_end_and_its_link(
     assert (first["cipher"], first["median"], first["limited_by"]) == (GCM256, 500e6, "client")
     assert (second["cipher"], second["median"], second["limited_by"]) == (CHACHA, 130e6, "server")
     assert (first["fills"], second["fills"]) == (["1 GbE", "2.5 GbE"], ["1 GbE"])
-    assert [one["median"] for one in first["measured"]] == [500e6, 900e6]
+    assert [speed["median"] for speed in first["measured"]] == [500e6, 900e6]
     assert answer["today"]["gain"]["ratio"] == pytest.approx(500 / 130)
     assert [host["host"] for host in answer["hosts"]] == ["laptop", "server"]
     for link in ("1GbE", "1 gbe", "1000000000"):
@@ -187,7 +187,7 @@ def test_a_pair_is_told_what_safety_costs_and_gets_lines_for_one_server(
     assert "This applies to every client." in answer["sshd_config"]
     alone = reader.get(URL, {"host": "laptop"}).json()
     assert "Host *\n" in alone["ssh_config"]
-    assert [one["slower_than_default"] for one in alone["order"]] == [None, None]
+    assert [ranked["slower_than_default"] for ranked in alone["order"]] == [None, None]
 
 
 def test_a_group_has_one_order_and_each_host_its_loss(
@@ -200,7 +200,7 @@ def test_a_group_has_one_order_and_each_host_its_loss(
     answer = reader.get(URL, {"host": ["one", "two", "arm", "mute"]}).json()
     assert (answer["kind"], names(answer)) == ("group", [GCM256, CHACHA])
     assert answer["order"][0]["share"] == pytest.approx((1 * 1 * 0.5) ** (1 / 3))
-    losses = {one["host"]: one["loss"] for one in answer["losses"]}
+    losses = {loss["host"]: loss["loss"] for loss in answer["losses"]}
     assert losses == {"one": 0.0, "two": 0.0, "arm": 0.5}
     assert answer["left_out"] == ["mute"]
     rack = reader.get(URL, {"tag": "rack:b2", "policy": "compatible"}).json()
@@ -217,15 +217,15 @@ def test_a_group_is_of_hosts_whose_latest_run_passes_the_filters(
     store_run(usual("moves"))
     store_run(usual("moves", tags={"rack": "c1"}) | LATE)
     of_rack = {rack: {"tag": f"rack:{rack}"} for rack in ("b2", "c1")}
-    for asked, hosts in (
+    for query, hosts in (
         (of_rack["b2"], ["stays"]),
         (of_rack["c1"], ["moves"]),
         ({**of_rack["b2"], "until": "2025-11-21"}, ["moves", "stays"]),
         ({"openssl": "openssl-3.4.0"}, ["stays"]),
         ({"openssl": "openssl-3.0.19"}, ["moves"]),  # not matched by the openssl program of "stays"
     ):
-        answer = reader.get(URL, asked).json()
-        assert [host["host"] for host in answer["hosts"]] == hosts, asked
+        answer = reader.get(URL, query).json()
+        assert [host["host"] for host in answer["hosts"]] == hosts, query
 
 
 def test_two_hosts_of_one_name_are_told_apart_by_their_keys(

@@ -24,7 +24,7 @@ def everything(version: str, name: str = "nas") -> dict[str, Any]:
     there = [
         cipher for cipher in ciphers if cipher.openssh and cipher.openssh.present.until is None
     ]
-    measured = (series(one.name, 100 + place) for place, one in enumerate(there))
+    measured = (series(cipher.name, 100 + place) for place, cipher in enumerate(there))
     return machine(name, *measured, environment=facts(version, None))
 
 

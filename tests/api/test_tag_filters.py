@@ -50,16 +50,16 @@ def keys(groups: Iterable[dict[str, Any]]) -> list[str]:
 def test_every_place_with_a_tag_filter_narrows_by_key_and_widens_by_value(
     reader: ApiClient,
 ) -> None:
-    for asked in SETS:
-        hosts = expected(asked)
+    for query in SETS:
+        hosts = expected(query)
         for tool in ("ssh", "openssl"):
-            answer = compare(reader, group_by="host", tag=asked, tool=tool)
-            assert keys(answer["groups"]) == hosts, asked
-            past = compare(reader, group_by="host", tag=asked, tool=tool, until="2026-01-01")
-            assert keys(past["groups"]) == hosts, asked
-        runs = reader.get("/api/v1/runs/", {"tag": asked}).json()["results"]
-        assert sorted(run["host"] for run in runs) == hosts, asked
-        rows = csv_rows(reader.get("/api/v1/exports/measurements.csv", {"tag": asked}))
-        assert sorted({row["host"] for row in rows}) == hosts, asked
-        advised = reader.get("/api/v1/recommendation/", {"tag": asked}).json()
-        assert sorted(host["host"] for host in advised["hosts"]) == hosts, asked
+            answer = compare(reader, group_by="host", tag=query, tool=tool)
+            assert keys(answer["groups"]) == hosts, query
+            past = compare(reader, group_by="host", tag=query, tool=tool, until="2026-01-01")
+            assert keys(past["groups"]) == hosts, query
+        runs = reader.get("/api/v1/runs/", {"tag": query}).json()["results"]
+        assert sorted(run["host"] for run in runs) == hosts, query
+        rows = csv_rows(reader.get("/api/v1/exports/measurements.csv", {"tag": query}))
+        assert sorted({row["host"] for row in rows}) == hosts, query
+        advised = reader.get("/api/v1/recommendation/", {"tag": query}).json()
+        assert sorted(host["host"] for host in advised["hosts"]) == hosts, query

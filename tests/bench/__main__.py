@@ -292,8 +292,8 @@ def files(port: int) -> Iterator[Figure]:
     kinds = {"csv": ({"tag": "rack:r03"}, "r.tags ->> 'rack' = 'r03'", 60_000)}
     kinds["xlsx"] = ({"source": "agent", "since": since.isoformat()}, latest, 8_000)
     web = next(child for child in psutil.Process().children() if "gunicorn" in child.cmdline())
-    for kind, (asked, chosen, least) in kinds.items():
-        path = f"/api/v1/exports/measurements.{kind}?{urlencode(asked)}"
+    for kind, (query, chosen, least) in kinds.items():
+        path = f"/api/v1/exports/measurements.{kind}?{urlencode(query)}"
         of_runs = f"FROM runs_measurement m JOIN runs_run r ON r.id = m.run_id WHERE {chosen}"
         with fleet.connect() as database:
             (rows,) = database.execute(f"SELECT count(*) {of_runs}".encode()).fetchone() or (0,)

@@ -167,7 +167,7 @@ def open_state(lasting_pages: dict[bool, LastingPage]) -> Iterator[OpenPage]:
 
     yield open_address
     found = [fault for _, faults in lasting_pages.values() for fault in faults]
-    assert [one for one in found if not any(known in one for known in tolerated)] == []
+    assert [message for message in found if not any(known in message for known in tolerated)] == []
 
 
 def _foreign(request: Request, site: LiveSite) -> list[str]:

@@ -91,7 +91,7 @@ CLONES = ("clone <script>alert(1)</script>", "clone " + "W" * 190)
 
 def clones(site: LiveSite) -> str:
     found = site.get("/api/v1/hosts/?page_size=200")["results"]
-    return next(str(one["id"]) for one in found if one["name"] in CLONES)
+    return next(str(host["id"]) for host in found if host["name"] in CLONES)
 
 
 @pytest.fixture(scope="module")

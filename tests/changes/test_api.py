@@ -138,7 +138,7 @@ def test_notes_are_about_a_host(changed_host: Host, editor: Client, store_run: S
     assert made(editor, text="BIOS update", at=when, host="nas").json()["at"] == when
     assert made(editor, text="a fan was off", host="other").status_code == 201
     every = editor.get("/api/v1/notes/").json()["results"]
-    assert [(one["host"], one["text"]) for one in every] == [
+    assert [(note["host"], note["text"]) for note in every] == [
         ("other", "a fan was off"),
         ("nas", "BIOS update"),
     ]

@@ -350,7 +350,7 @@ def test_a_host_that_cannot_be_looked_at_stops_no_other(
     find_changes()
     assert "cannot compute changes" in caplog.text
     found = Member.objects.filter(change__kind="speed")
-    assert [one.run.host_name for one in found] == ["b"]
+    assert [member.run.host_name for member in found] == ["b"]
     assert not HostWatch.objects.filter(due_at__isnull=False).exists()
 
 

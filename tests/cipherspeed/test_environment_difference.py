@@ -147,7 +147,10 @@ def test_of_several_each_says_what_it_has_where_any_two_differ() -> None:
         ("OS", ("Debian GNU/Linux 12", "Debian GNU/Linux 13", "Debian GNU/Linux 12")),
     )
     assert differing_facts([plain, silent]) == (("kernel", ("Linux 6.1", None)),)
-    flags = [environment(flags=one) for one in (["aes", "vaes"], ["aes"], ["aes", "vaes", "sha"])]
+    flags = [
+        environment(flags=cpu_flags)
+        for cpu_flags in (["aes", "vaes"], ["aes"], ["aes", "vaes", "sha"])
+    ]
     assert differing_facts(flags) == (("CPU flags", ("", "lost vaes", "gained sha")),)
     both = {**environment(model="AMD EPYC 7B13"), "os": newer["os"]}
     named = {

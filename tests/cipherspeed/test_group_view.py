@@ -99,4 +99,4 @@ def test_a_page_has_its_groups_and_the_last_what_is_left(
 
 def test_a_page_has_twenty_groups() -> None:
     assert len(GroupView().on_page(range(300))) == 20
-    assert [page_count(found, 20) for found in (0, 1, 20, 21)] == [1, 1, 1, 2]
+    assert [page_count(count, 20) for count in (0, 1, 20, 21)] == [1, 1, 1, 2]

@@ -68,7 +68,7 @@ def test_a_group_says_what_it_is_made_of() -> None:
     comparison = compared(*votes, metric="normalised")
     (group,) = comparison.groups
     assert (group.label, group.hosts, group.sources) == ("X", 1, ("agent", "import"))
-    assert {cipher: (one.median, one.n) for cipher, one in group.values.items()} == {
+    assert {cipher: (summary.median, summary.n) for cipher, summary in group.values.items()} == {
         "a": (5.0, 3),
         "b": (4.0, 1),
     }

@@ -127,7 +127,7 @@ def chosen(query: ComparisonQuery, results: list[Counted]) -> list[Counted]:
     ciphers: defaultdict[Run, set[str]] = defaultdict(set)
     for result in results:
         ciphers[result.run].add(result.row.series.cipher)
-    order = {run: run_order(run, len(found)) for run, found in ciphers.items()}
+    order = {run: run_order(run, len(results)) for run, results in ciphers.items()}
     environment = environment_seen(query.tool, max(order, key=order.__getitem__))
     best: dict[str, Counted] = {}
     for result in results:
@@ -209,17 +209,17 @@ def _group(votes: list[Vote], hosts: int) -> Group:
     for vote in votes:
         of_cipher[vote.cipher].append(vote)
     factors = {
-        cipher: sorted(one.uncertainty for one in found if one.uncertainty is not None)
-        for cipher, found in of_cipher.items()
+        cipher: sorted(result.uncertainty for result in results if result.uncertainty is not None)
+        for cipher, results in of_cipher.items()
     }
     families = {
-        cipher: tuple(sorted({one.family for one in found if one.family}))
-        for cipher, found in of_cipher.items()
+        cipher: tuple(sorted({result.family for result in results if result.family}))
+        for cipher, results in of_cipher.items()
     }
     doubtful = {
-        cipher: sum(one.doubtful for one in found)
-        for cipher, found in of_cipher.items()
-        if len(found) <= FEW_VOTES
+        cipher: sum(result.doubtful for result in results)
+        for cipher, results in of_cipher.items()
+        if len(results) <= FEW_VOTES
     }
     return Group(
         key=votes[0].group_key,
@@ -228,8 +228,10 @@ def _group(votes: list[Vote], hosts: int) -> Group:
         split_label=votes[0].split_label,
         hosts=hosts,
         values={
-            cipher: summarise_group([one.value for one in found if one.value is not None])
-            for cipher, found in of_cipher.items()
+            cipher: summarise_group(
+                [result.value for result in results if result.value is not None]
+            )
+            for cipher, results in of_cipher.items()
         },
         sources=tuple(sorted({vote.source for vote in votes})),
         uncertainty={cipher: percentile(known, 0.5) for cipher, known in factors.items() if known},

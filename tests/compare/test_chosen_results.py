@@ -82,9 +82,11 @@ def test_a_host_has_the_latest_result_of_every_series(
             (result.run.run_id, result.row.series.cipher, result.row.median)
             for result in best.values()
         }
-        for found in (Measurement.objects.latest_of(host.pk).shown(), latest_results(host.pk)):
-            assert {(one.run.run_id, one.series.cipher, one.median) for one in found} == expected
-            assert len(found) == len(best)
+        for results in (Measurement.objects.latest_of(host.pk).shown(), latest_results(host.pk)):
+            assert {
+                (result.run.run_id, result.series.cipher, result.median) for result in results
+            } == expected
+            assert len(results) == len(best)
 
 
 def side(release: str, cipher: str) -> tuple[bool | None, ...]:
@@ -95,22 +97,22 @@ def standing_in_python(host: Host, result: Measurement, runs: list[Run]) -> Stan
     mine = result.series
     best: dict[Host, Counted] = {}
     for other in Host.objects.exclude(pk=host.pk):
-        for one in results_of(other, runs):
-            series = one.row.series
+        for counted in results_of(other, runs):
+            series = counted.row.series
             like = (series.tool, series.cipher, series.block_size) == (
                 mine.tool,
                 mine.cipher,
                 mine.block_size,
             )
-            assert one.run.environment is not None
-            release = one.run.environment.openssl.label
+            assert counted.run.environment is not None
+            release = counted.run.environment.openssl.label
             if not like or series.mac or series.method != mine.method:
                 continue
             if mine.tool == "openssl" and side(release, mine.cipher) != side(
                 result.openssl, mine.cipher
             ):
                 continue
-            best[other] = max(best.get(other, one), one, key=lambda found: found.order)
+            best[other] = max(best.get(other, counted), counted, key=lambda found: found.order)
     own, others = result.median or 0, [result.row.median or 0 for result in best.values()]
     return standing(sum(other < own for other in others), others.count(own), len(others))
 
@@ -127,8 +129,8 @@ def test_a_host_stands_among_the_latest_results_of_all_others(
         for host in Host.objects.filter(published=False):
             latest = list(Measurement.objects.latest_of(host.pk).shown())
             found = standings(host.pk, latest)
-            assert {one.result.series.cipher for one in found} == {
+            assert {entry.result.series.cipher for entry in found} == {
                 result.series.cipher for result in latest if result.series.is_comparable
             }
-            for one in found:
-                assert one.standing == standing_in_python(host, one.result, runs)
+            for entry in found:
+                assert entry.standing == standing_in_python(host, entry.result, runs)

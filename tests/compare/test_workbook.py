@@ -19,7 +19,9 @@ HOSTILE = (
     '=HYPERLINK("http://x","y") <b>&amp;</b> _x0041_ \x01\x0b\x1f\ufffe http://example.org !A1'
 )
 # openpyxl returns control characters escaped.
-READ_BACK = HOSTILE.translate({ord(one): f"_x{ord(one):04X}_" for one in "\x01\x0b\x1f\ufffe"})
+READ_BACK = HOSTILE.translate(
+    {ord(character): f"_x{ord(character):04X}_" for character in "\x01\x0b\x1f\ufffe"}
+)
 MARKUP = "<r><t>rich & wrong</r>"
 
 

@@ -129,7 +129,7 @@ def test_the_development_key_is_made_once_and_private(tmp_path: Path) -> None:
     assert development_secret_key(tmp_path / "new") == key
     path = tmp_path / "new" / "secret-key"
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [one.name for one in path.parent.iterdir()] == ["secret-key"]
+    assert [file.name for file in path.parent.iterdir()] == ["secret-key"]
 
 
 def test_a_misspelt_setting_is_named_and_none_that_the_project_names() -> None:

@@ -51,7 +51,9 @@ def samples(text: str) -> Samples:
 
 def value(found: Samples, name: str, **labels: str) -> float:
     return sum(
-        number for (one, has), number in found.items() if one == name and labels.items() <= set(has)
+        number
+        for (metric, has), number in found.items()
+        if metric == name and labels.items() <= set(has)
     )
 
 

@@ -72,7 +72,7 @@ def test_every_link_of_every_page_leads_into_the_site(below_path: LiveSite) -> N
         status, final, text, _ = opened(url, cookie)
         if status not in (200, 400) or not f"{final}/".startswith(f"{below_path.url}/"):
             wrong.append(f"{url}: {status} at {final}")
-        wrong += [f"{url} has {found}" for found in ELSEWHERE.findall(text)]
+        wrong += [f"{url} has {address}" for address in ELSEWHERE.findall(text)]
         for link in Links(text).found:
             address = urljoin(final, link).partition("#")[0]
             if urlsplit(address).netloc != urlsplit(below_path.url).netloc:

@@ -167,7 +167,7 @@ def test_joined_sections_share_a_machine(joined: Any, expected: dict[str, list[i
         joined=joined,
     )
     samples = [document["measurements"][0]["samples"] for document in made.documents]
-    lines = [[sample["line"] for sample in one] for one in samples]
+    lines = [[sample["line"] for sample in group] for group in samples]
     assert dict(zip(made.keys, lines, strict=True)) == expected
     if lines[0] == [1, 9]:
         assert made.documents[0]["environment"] == {**facts, "os": {}, "openssl": {}} | {
