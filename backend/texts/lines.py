@@ -15,7 +15,7 @@ _ADDED = re.compile(
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _CHAT = re.compile(r"^\s{0,4}\[?\d\d:\d\d(?::\d\d)?\]?\s+<[@+ ]?[\w-]{1,20}>\s")
-_BAR = re.compile(r"\s+\|?(?:#{3,}|[\u2580-\u259f■]{2,})\s+")
+_BAR = re.compile(r"(?<!\s)\s{1,60}\|?(?:#{3,}|[\u2580-\u259f■]{2,})\s{1,60}")
 _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|///?|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"

@@ -22,7 +22,7 @@ _PADDING = re.compile(
 )
 _REMARK = re.compile(r"[)\s]*(?:[（(]|\s[\[←<#—–/-]|[,;.]\s|\s*$)")
 _TITLE = re.compile(
-    r"[\s#*>•-]*(?![\w ]*(?:aes|des|fish|four|cha|cast))[^\W\d_][\w ]{1,20}:\s", re.I
+    r"[\s#*>•-]{0,20}(?![\w ]{0,30}(?:aes|des|fish|four|cha|cast))[^\W\d_][\w ]{1,20}:\s", re.I
 )
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
 

@@ -13,7 +13,7 @@ from texts.words import Setting, aes_in, block_size_in, is_name
 
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
 _RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}")  # also around a table of MediaWiki
-_RULED = re.compile(r"[\s|:+=-]*(?:--|==)[\s|:+=-]*")
+_RULED = re.compile(r"(?=.*(?:--|==))[\s|:+=-]+")
 _NO_CSV = re.compile(r"[^,]*(?:(?<=\d),(?=\d)[^,]*)+")  # only decimal commas
 _PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
@@ -127,8 +127,9 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         ):
             end += 1
         rows = [(index, split(lines[index].text)) for index in range(at, end) if lines[index].text]
-        if split is _DELIMITERS["\t"]:  # the last cells may be empty
-            rows = [(index, cells + [""] * (len(rows[0][1]) - len(cells))) for index, cells in rows]
+        if split is _DELIMITERS["\t"]:
+            for _, cells in rows:
+                cells += [""] * (len(rows[0][1]) - len(cells))  # the last cells may be empty
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
         if is_continued and header and header[0] is split and not _may_head(rows[0][1]):

@@ -12,7 +12,6 @@ from texts.numbers import Unit
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
-"""Permitted difference between a command's arithmetic and the printed unit."""
 SAME_RATE = 0.05
 
 
