@@ -562,8 +562,8 @@ class _Ranking:
             today = f"{gain.over.partition('@')[0]}, the {self._default_of()}"
         if gain.highest < 1:
             return f"{-gain.percent:.0f} % slower than {today}"
-        noise = f" (noise range {gain.lowest:.2f}–{gain.highest:.2f})"
-        noise = "" if "1.00–1.00" in noise else noise
+        limits = f"{gain.lowest:.2f}–{gain.highest:.2f}"
+        noise = "" if limits == "1.00–1.00" else f" (noise range {limits})"
         slower = ""
         if gain.slower:
             slower = f", but slower on {gain.slower} of {gain.hosts} hosts"

@@ -307,6 +307,10 @@ class TextFilter(Filter):
     field_class = Text
 
 
+class ChoiceFilter(Filter):
+    field_class = Choice
+
+
 Checked = TypeVar("Checked", bound=ParameterForm | FilterSet)
 
 

@@ -1,18 +1,16 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import time
-from functools import reduce
-from operator import or_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Case, Count, F, Func, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, Count, F, Func, OuterRef, Q, Subquery, Value, When
 from django.db.models.expressions import Expression
 from django.db.models.functions import Collate, Lower
-from django_filters import Filter
 
 from cipherspeed.groups import natural_key
 from core.parameters import (
     Choice,
+    ChoiceFilter,
     HostsFilter,
     MomentFilter,
     ParameterFilterSet,
@@ -20,7 +18,7 @@ from core.parameters import (
     ValuesFilter,
 )
 from hosts.models import Note
-from runs.filters import VERDICTS
+from runs.filters import VERDICTS, LibraryFilter
 from runs.models import Host, RunSpeedIndex
 from runs.models.host import HostQuerySet
 
@@ -80,33 +78,19 @@ class Option(NamedTuple):
     hosts: int
 
 
-class FactFilter(ValuesFilter):
-    def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
-        if not values:
-            return rows
-        facts = FACTS[str(self.field_name)]
-        return rows.filter(
-            reduce(or_, (Q(**{f"{ENVIRONMENT}{fact}__key__in": values}) for fact in facts))
-        )
-
-
-class OrderingFilter(Filter):
-    field_class = Choice
-
-
 class HostFilter(ParameterFilterSet):
     q = TextFilter(method="named", help_text="Part of the host's current or former name.")
-    cpu = FactFilter("cpu", help_text="Key of a CPU. Repeatable.")
-    os = FactFilter("os", help_text="Key of an operating system. Repeatable.")
-    openssl_series = FactFilter(
-        "openssl_series", help_text="Key of an OpenSSL release series. Repeatable."
+    cpu = ValuesFilter(f"{ENVIRONMENT}cpu__key", help_text="Key of a CPU. Repeatable.")
+    os = ValuesFilter(f"{ENVIRONMENT}os__key", help_text="Key of an operating system. Repeatable.")
+    openssl_series = LibraryFilter(
+        f"{ENVIRONMENT}openssl_series", help_text="Key of an OpenSSL release series. Repeatable."
     )
     verdict = ValuesFilter(
         "latest_run__acceleration",
         item=Choice(VERDICTS),
         help_text="AES verdict. Repeatable: verdict=hidden&verdict=unused.",
     )
-    ordering = OrderingFilter(
+    ordering = ChoiceFilter(
         method="ordered",
         known=(*ORDERS, *(f"-{name}" for name in ORDERS)),
         help_text="Default: -id (newest first). Hosts with unknown values come last.",

@@ -9,14 +9,12 @@ from django.utils.text import get_text_list
 from rest_framework.exceptions import NotFound
 
 from cipherspeed.cipher_catalogue import cipher_catalogue
-from cipherspeed.recommendation import MeasuredHost, Recommendation, recommend
+from cipherspeed.recommendation import NAMED_AT_MOST, MeasuredHost, Recommendation, recommend
 from cipherspeed.ssh_configuration import ssh_config, sshd_config
 from core.formatting import percent, throughput
 from recommend.evidence import measured_hosts
 from recommend.forms import Question
 from runs.models import Host
-
-NAMED_AT_MOST = 3  # hosts or runs in a sentence
 
 
 @dataclass(frozen=True)

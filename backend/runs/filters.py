@@ -39,10 +39,10 @@ class LibraryFilter(ValuesFilter):
     def filter(self, rows: QuerySet[Any], values: tuple[str, ...]) -> QuerySet[Any]:
         if not values:
             return rows
-        own = str(self.field_name)
+        environment, _, own = str(self.field_name).rpartition("__")
         names = (own, OF_LIBRARIES[own])
         return rows.filter(
-            reduce(or_, (Q(**{f"environment__{name}__key__in": values}) for name in names))
+            reduce(or_, (Q(**{f"{environment}__{name}__key__in": values}) for name in names))
         )
 
 
@@ -55,8 +55,8 @@ class NarrowingFilter(ParameterFilterSet):
     microarchitecture = ValuesFilter("environment__microarchitecture__key")
     os = ValuesFilter("environment__os__key")
     os_version = ValuesFilter("environment__os_version__key")
-    openssl = LibraryFilter("openssl")
-    openssl_series = LibraryFilter("openssl_series")
+    openssl = LibraryFilter("environment__openssl")
+    openssl_series = LibraryFilter("environment__openssl_series")
     openssh = ValuesFilter("environment__openssh__key")
     virtualization = ValuesFilter("environment__virtualization__key")
     verdict = ValuesFilter("acceleration", item=Choice(VERDICTS))

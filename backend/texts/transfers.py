@@ -13,8 +13,6 @@ from texts.numbers import Unit
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
 SAME_RATE = 0.05
-
-
 _SOURCE = re.compile(r"\s*(?:dd|cat|head|pv|yes)\s(?!.*\bssh\b)")  # zsh times each program
 
 
