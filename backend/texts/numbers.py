@@ -21,6 +21,9 @@ DURATION = r"(?<![\w.])(?:\d{1,4}m\s?)?\d[\d.,]{0,12}\s?(?:ms|s|secs?|seconds?|m
 
 _RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
 _UNIT = re.compile(RATE_UNIT, re.I)
+_AMOUNT = re.compile(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", re.I)
+_EXACT = re.compile(r"\b(\d{6,15}) bytes\b")
+_FILE = re.compile(r"-[rwx-]{9}\S? .{1,60}? (\d{5,15}) \S{1,8} +\d{1,2} ")  # ls -l
 _UNIT_WITHIN = re.compile(r"(?<![A-Za-z0-9])" + RATE_UNIT, re.I)
 _SIZE = re.compile(rf"(?P<number>{NUMBER})\s?{SIZE_UNIT}", re.I)
 _FINITE = re.compile(rf"(?!.*e[+-]?\d{{3}}){NUMBER}", re.I)
@@ -118,10 +121,8 @@ def number_of(text: str) -> float | None:
 
 
 def amount_in(text: str) -> int | None:
-    if listed := re.search(r"-[rwx-]{9}\S? .{1,60}? (\d{5,15}) \S{1,8} +\d{1,2} ", text):
-        return int(listed[1])  # ls -l
-    if exact := re.search(r"\b(\d{6,15}) bytes\b", text):
+    listed = _FILE.search(text) if "-r" in text else None
+    if exact := listed or ("bytes" in text and _EXACT.search(text)):
         return int(exact[1])
-    amounts = r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)"
-    sizes = {size_of(size) for size in re.findall(amounts, text, re.I)}
+    sizes = {size_of(size) for size in _AMOUNT.findall(text)}
     return sizes.pop() if len(sizes) == 1 else None
