@@ -78,7 +78,7 @@ _MAC = re.compile(
 @lru_cache(maxsize=1024)
 def openssl_cipher(label: str) -> str | None:
     """Return openssl's name of a cipher, such as "aes-128-cbc" for "aes-128 cbc", or None."""
-    label = _DIRECTION.sub("", label.strip())
+    label = _DIRECTION.sub("", label.strip()) if len(label) <= 60 else ""
     if label == "DES-EDE3":  # printed by EVP, for which the name means ECB
         return "des-ede3"
     name = "-".join(label.lower().split())

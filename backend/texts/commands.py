@@ -1,9 +1,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from cipherspeed.types import Operation, TargetKind, Tool
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
@@ -72,8 +71,7 @@ _MASKED = re.compile(r"(?:(?:env|sudo|time|\w{1,60}=\S*)\s+){0,5}OPENSSL_\w+=\S+
 _UNSETS_MASK = re.compile(r"(?:\bunset(?:env)?|\bset -e)\s+OPENSSL_\w+cap")
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     text: str
     tool: Tool | None
     cipher: str | None = None
@@ -98,8 +96,7 @@ class Command:
     copies: int = 1
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(NamedTuple):
     program: str
     is_fed: bool
     options: dict[str, str]
@@ -327,13 +324,13 @@ def _number(text: str) -> int | None:
 
 def _amount(call: _Call) -> int | None:
     options = call.options
-    size = options.get("s") or options.get("size") or ""
+    size = options.get("s") or options.get("size") or options.get("l") or ""
     if call.program == "dd":
         return _amount_of_dd(dict(word.partition("=")[::2] for word in call.operands))
     if call.program == "head":
         return _size(options.get("c") or options.get("bytes", ""))
     is_sized = call.program == "pv" and {"S", "stop-at-size"} & options.keys()
-    return _size(size) if is_sized or call.program == "truncate" else None
+    return _size(size) if is_sized or call.program in ("truncate", "fallocate") else None
 
 
 def _amount_of_dd(operands: dict[str, str]) -> int | None:

@@ -1,8 +1,8 @@
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from cipherspeed.summary import highest_plausible
@@ -22,6 +22,7 @@ WORDS_ABOVE = 50
 SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
+_WRITTEN = re.compile(r"(?:\bof=|>\s?|\s(?=\S+$))[\"']?(?:[^\s|&;<>\"']{0,200}/)?([^\s|&;<>\"'/]+)")
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
@@ -51,6 +52,7 @@ class Context:
         self.heading_cipher: str | None = None
         self.words_above = ""
         self.amount_above: int | None = None
+        self.files: dict[str, int] = {}
         self.remark_beside = ""
         self.stated_size: int | None = None
         self.stated_cipher: str | None = None
@@ -63,7 +65,7 @@ class Context:
         self.is_ended = True
         self.figures_since_fact = False
         self.shared: tuple[object, dict[str, Any]] | None = None
-        self.positions: Counter[int] = Counter()
+        self.positions: dict[int, int] = {}
 
     def remark(self, code: str, detail: str, line: int | None = None) -> None:
         self.remarks.append(Remark(line or self.line.number, code, detail))
@@ -98,7 +100,7 @@ class Context:
             self.stated_cipher = self.command.cipher
             self.command = None
         self.words_above = text
-        self.amount_above = amount_in(text) or self.amount_above
+        self.add_amount(text)
         self.stated_size = block_size_in(text) or self.stated_size
         if cipher := only_cipher(text):
             self.stated_cipher = cipher
@@ -109,6 +111,19 @@ class Context:
         self.end_group()
         if heads and heading:
             self.add_heading(heading, level)
+
+    def add_amount(self, text: str) -> None:
+        if amount := amount_in(text):
+            self.add_files(text, amount)
+            self.amount_above = amount
+
+    def add_files(self, text: str, size: int) -> None:
+        self.files |= dict.fromkeys(_WRITTEN.findall(text), size)
+
+    @property
+    def size_of_file(self) -> int | None:
+        words = re.split(r"[\s/=:\"'<>;|]+", self.command.text) if self.command else ()
+        return next((self.files[word] for word in words if word in self.files), None)
 
     def add_heading(self, text: str, level: int) -> None:
         self.heading, self.heading_line = text[:HEADING_LIMIT], self.line.number
@@ -214,11 +229,13 @@ class Context:
         assumed = (*fields.pop("assumed", ()), *shared["assumed"])
         compressed = fields.pop("compression", shared.get("compression", False))
         values = {**shared, **{name: value for name, value in fields.items() if value is not None}}
-        if shared["uncertain"] == UNCLEAR and "aes" not in str(values["cipher"]):
+        is_clear = "acceleration" in fields or "aes" not in str(values["cipher"])
+        if shared["uncertain"] == UNCLEAR and is_clear:
             values["uncertain"] = ""
         values |= {"uncertain": caveat or values["uncertain"], "assumed": assumed}
-        values |= {"compression": compressed, "position": self.positions[line]}
-        self.positions[line] += 1
+        position = self.positions.get(line, 0)
+        values |= {"compression": compressed, "position": position}
+        self.positions[line] = position + 1
         figure = Figure(line=line, tool=tool, **values)
         wanted = (self.hints.format or figure.format).replace("sbc-bench", "openssl-speed")
         if figure.format != wanted:
@@ -282,9 +299,10 @@ def _within_reason(figure: Figure) -> Figure:
     if figure.rate <= highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts):
         return figure
     implausible = "faster than any machine"
-    return replace(figure, implausible=implausible, uncertain="faster than memory bandwidth")
+    return figure._replace(implausible=implausible, uncertain="faster than memory bandwidth")
 
 
+@lru_cache(maxsize=64)
 def only_cipher(text: str) -> str | None:
     words = re.findall(r"[\w@.-]{4,40}", text)
     own = (word for word in map(str.lower, words) if ONLY_SSH.fullmatch(word) or "chacha" in word)

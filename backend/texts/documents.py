@@ -29,8 +29,7 @@ class Corrections:
     openssl: str | None = None
 
 
-@dataclass(frozen=True)
-class Documents:
+class Documents(NamedTuple):
     documents: tuple[dict[str, Any], ...]
     keys: tuple[str, ...]
     remarks: tuple[Remark, ...]

@@ -38,10 +38,11 @@ class Listed(NamedTuple):
     caveat: str = ""
     remark: str = ""
     mac: str | None = None
+    machine: str = ""
 
 
 class Named(NamedTuple):
-    cipher: str
+    cipher: str | None
     mac: str | None = None
 
 
@@ -78,10 +79,6 @@ class Words(NamedTuple):
     level: int = PLAIN
 
 
-class Known(NamedTuple):
-    """Mark a recognised line that changes nothing, such as a notice or the CPU times of `time`."""
-
-
 class TableCell(NamedTuple):
     cipher: str
     number: float
@@ -98,5 +95,5 @@ class TableRow(NamedTuple):
 
 Event = (
     Sizes | Row | Counted | Listed | Named | Moved | Elapsed | Rated | Typed
-    | Failed | Fact | Words | Known | TableRow
+    | Failed | Fact | Words | TableRow
 )  # fmt: skip

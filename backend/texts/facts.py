@@ -17,13 +17,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 KNOWN_FLAGS = _words("""
-    fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush dts acpi mmx
-    fxsr sse sse2 ss ht tm pbe syscall nx mmxext pdpe1gb rdtscp lm bts pebs nopl cpuid aperfmperf
-    pni pclmulqdq monitor vmx est tm2 ssse3 fma cx16 xtpr pdcm pcid x2apic movbe popcnt aes xsave
-    osxsave avx f16c rdrand hypervisor svm abm epb ssbd ibrs ibpb stibp vnmi ept vpid fsgsbase bmi1
-    hle avx2 smep bmi2 erms invpcid rtm rdseed adx smap gfni pln pts arat pku umip fp asimd evtstrm
-    pmull sha1 sha2 crc32 atomics fphp lrcpc dcpop fcma dit uscat flagm half thumb vfp fastmult edsp
-    neon vfpv3 vfpv4 tls idiva idivt lpae skinit wdt tce topoext ibs osvw npt lbrv fsrm vmmcall""")
+    fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat clflush acpi mmx fxsr sse sse2
+    ss ht tm syscall nx lm nopl cpuid pni pclmulqdq monitor vmx ssse3 fma cx16 x2apic movbe popcnt
+    aes xsave avx f16c rdrand hypervisor svm abm fsgsbase bmi1 avx2 smep bmi2 erms rdseed adx smap
+    fp asimd evtstrm pmull sha1 sha2 crc32 atomics half thumb fastmult edsp neon vfpv3 vfpv4 tls""")
 _ARCHITECTURES = _words("""
     x86_64 amd64 i386 i486 i586 i686 aarch64 arm64 arm armv5tel armv5tejl armv6l armv7l armv8l armhf
     ppc ppc64 ppc64le riscv64 s390x mips mips64 mipsel sparc sparc64 sun4v loongarch64 alpha""")
@@ -112,6 +109,7 @@ _NAMED = {
     "openssl": r"\b(?P<version_text>(?:\w{4,6}SSL v?|SSLeay )\d+\.\d[\w.-]{0,20}(?<=\w))",
     "openssh": r"\b(?P<client>OpenSSH[_ ]v?\d+\.\d\w{0,12})",
 }
+_NAMED_PATTERNS = {group: re.compile(pattern) for group, pattern in _NAMED.items()}
 _AROUND_CPU = re.compile(
     r"^\d{1,3}(?: ?[x×]| CPUs?| cores?|-core) +"
     r"|,\s[\d.]+ MHz.*|\s\([\d.]+-MHz.*|\s[x×]\s?\d{1,3}$|\s\(\d+\)(?= @|$)"
@@ -133,7 +131,7 @@ def read_fact(text: str) -> Fact | None:
     return fact
 
 
-def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
+def flags_of(text: str, known_share: float = 0.3) -> tuple[str, ...]:
     words = text.split()
     if len(words) < 4 or KNOWN_FLAGS.isdisjoint(words):
         return ()
@@ -145,8 +143,8 @@ def flags_of(text: str, known_share: float = 0.5) -> tuple[str, ...]:
 def facts_in_heading(text: str) -> dict[str, Any]:
     text = " ".join(text[:300].split())
     facts = {}
-    for group, pattern in _NAMED.items():
-        names = {match[0]: match.groupdict() for match in re.finditer(pattern, text)}
+    for group, pattern in _NAMED_PATTERNS.items():
+        names = {match[0]: match.groupdict() for match in pattern.finditer(text)}
         if len(names) == 1:
             facts[group] = names.popitem()[1]
     return facts
@@ -210,7 +208,7 @@ _BUILD = (r"(?:built on: *)?((?!n/a$|information not|date not).+)", str)
 _VALUES: dict[str, tuple[str, Callable[[str], Any]]] = {
     **{f"cpu.{key}": ("[0-9]{1,6}", int) for key in ("family", "model_id", "stepping", "threads")},
     "cpu.architecture": (r"(?!amd64|arm64|armhf)\w[\w-]{1,19}", str),
-    "cpu.flags": (".+", lambda text: list(flags_of(text.lower(), 0.25))),
+    "cpu.flags": (".+", lambda text: list(flags_of(text.lower(), 0.1))),
     "cpu.model": (r"\w.+", lambda text: _cpu_name(text) or text),
     "virtualization": (r"(?!VT-x|AMD-V|\(null).+", str.lower),
     "host": (r"(?!localhost$)[\w.-]{1,100}", str),

@@ -4,17 +4,17 @@ from collections.abc import Iterable
 from texts.ciphers import openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import BESIDE, Context, only_cipher
-from texts.events import PLAIN, Event, Row, Sizes, Typed, Words
+from texts.events import PLAIN, Event, Named, Row, Sizes, Typed, Words
 from texts.facts import Fact
 from texts.lines import Line
 from texts.numbers import RATE
 from texts.speed import SpeedRuns
 from texts.transfers import Transfers
 from texts.types import Hints
-from texts.words import aes_in, block_size_in
+from texts.words import aes_in, block_size_in, is_heading
 
 _HARMLESS = re.compile(
-    r"\s*(?:for|echo|printf|done|do|export|unset|set|sleep|cd|while|wait|time$|#|\w{1,30}=\S)"
+    r"\s*(?:for|echo|printf|done|end$|fi$|}|do|export|unset|set|sleep|cd|while|wait|time$|#|\w{1,30}=\S)"
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _RATE = re.compile(RATE, re.I)
@@ -40,7 +40,7 @@ class Fold:
                     self._dispatch(event)
             except Exception as error:  # noqa: BLE001 - a bad line must not affect others
                 context.leave_out("parser_failed", f"Unreadable line ({type(error).__name__}).")
-            self.after_blank = not line.text
+            self.after_blank = not line.text.strip("-_=*# ")
             if self.after_blank:
                 self._settle_held(None)
         self._settle_held(None)
@@ -87,7 +87,12 @@ class Fold:
         is_over = trial.elapsed is not None or named is not None
         if self.after_blank or words.level < PLAIN or is_over:
             self.transfers.end()
-        self.context.add_words(words.text, words.level)
+        command = self.context.command
+        if named and command and command.varies and is_heading(words.text):  # printed by its loop
+            self.transfers.on_named(Named(ssh_cipher(named)))
+            self.context.add_amount(words.text)
+        else:
+            self.context.add_words(words.text, words.level)
 
     def on_fact(self, fact: Fact) -> None:
         if fact.host and fact.host != self.context.host:
@@ -116,6 +121,8 @@ class Fold:
             context.shell_masked = command.sets_mask
         if command.loop:
             self.transfers.loop, self.transfers.done = command.loop, 0
+        if command.tool is None and command.amount:
+            context.add_files(command.text, command.amount)
         if command.tool is None and _HARMLESS.match(command.text):
             return
         self.speed.end()

@@ -1,7 +1,7 @@
 import html
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 LENGTH_LIMIT = 10_000
 PIECES_LIMIT = 50_000
@@ -14,7 +14,9 @@ _ADDED = re.compile(
     r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
-_CHAT = re.compile(r"^\s{0,4}\[?\d\d:\d\d(?::\d\d)?\]?\s+<[@+ ]?[\w-]{1,20}>\s")
+_CHAT = re.compile(
+    r"^\s{0,4}\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d(?::\d\d)?\]?\s+<[@+ ]?[\w-]{1,20}>\s"
+)
 _BAR = re.compile(r"(?<!\s)\s{1,60}\|?(?:#{3,}|[\u2580-\u259f■]{2,})\s{1,60}")
 _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|///?|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
@@ -65,8 +67,7 @@ _WRAPPED_WIDTH = 60
 _TAIL = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     number: int
     text: str
     depth: int = 0
@@ -99,7 +100,8 @@ def _broken(line: str) -> list[str]:
 
 def _without_markup(line: str) -> tuple[int, str]:
     text = _ESCAPE.sub("", line) if "\x1b" in line else line
-    text = re.sub(f"[{_INVISIBLE}]", "", text)
+    if not text.isascii() or "\0" in text:
+        text = re.sub(f"[{_INVISIBLE}]", "", re.sub(f"[{_SPACES}]", " ", text))
     if "<" in text or "[" in text:
         text = _MARKUP.sub("", _CELL.sub("|", text))
     if "&" in text:
@@ -116,7 +118,6 @@ def _without_markup(line: str) -> tuple[int, str]:
         text = text[comment.end() :]
     if "**" in text or "`" in text:
         text = _BOLD.sub(r"\2", text).strip("`")
-    text = re.sub(f"[{_SPACES}]", " ", text)
     if len(_GLUED.findall(text)) > 2 and not re.search(r"[a-z] [a-z]+ [a-z]|(?:\.\d+){3}", text):
         text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
     return depth, text
@@ -138,7 +139,7 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
         if held is None:
             held = line
         elif (joined := _joined(held.text, line.text)) and held.depth in (line.depth, 1):
-            held = replace(held, text=joined)
+            held = held._replace(text=joined)
         else:
             yield held
             held = line
@@ -147,9 +148,7 @@ def _unwrapped(pieces: Iterable[Line]) -> Iterator[Line]:
 
 
 def _joined(first: str, second: str) -> str:
-    if not first or not second:
-        return ""
-    if len(first) + len(second) > LENGTH_LIMIT:
+    if not first or not second or len(first) + len(second) > LENGTH_LIMIT:
         return ""
     if first[-1] == "\\":
         return f"{first[:-1].rstrip()} {second.lstrip()}"

@@ -3,6 +3,7 @@ import re
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
 from texts.events import Listed
 from texts.numbers import DURATION, RATE, Unit, rate_of
+from texts.words import is_name
 
 SEVERAL_TIMES = 3
 RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
@@ -13,20 +14,21 @@ _TOKEN = re.compile(
     re.I,
 )
 _PADDING = re.compile(
-    rf"(?:\+?{MAC}|{DURATION}|(?<![\w.])\d[\d.]{{0,9}}\s?[kmgt]i?b?(?![\w/])"
-    r"|\.{3,}|[\s:=,;|()+\[\]\"'*#•・…→>~≈–—-]|(?<![^\W\d_])(?:cipher|name|speed"
+    rf"(?:[\s:=,;|()+\[\]\"'*#•・…→>~≈–—]++|{MAC}|{DURATION}"
+    r"|(?<![\w.])\d[\d.]{0,9}\s?[kmgt]i?b?(?![\w/])|\.{3,}|-|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
-    r"|for|vs|versus|using|and|at|is|was|got|gave|gives|max|peak|best|default|up to|ssh|scp|sftp"
-    r"|rsync|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
+    r"|for|vs|versus|using|and|at|in|is|was|got|gave|gives(?: me)?|max|peak|best|default|up to"
+    r"|ssh|scp|sftp|rsync|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
 _REMARK = re.compile(r"[)\s]*(?:[（(]|\s[\[←<#—–/-]|[,;.]\s|\s*$)")
 _TITLE = re.compile(
-    r"[\s#*>•-]{0,20}(?![\w ]{0,30}(?:aes|des|fish|four|cha|cast))[^\W\d_][\w ]{1,20}:\s", re.I
+    r"[\s#*>•\"'-]{0,20}"
+    r"(?:(?![\w ]{0,30}(?:aes|des|fish|four|cha|cast))([^\W\d_][\w .-]{1,20})[\"']?:\s"
+    r"|(?-i:([a-z][a-z\d.-]{1,30}))\s(?=\s*(?![hu]mac-)[\w-]+-[\w@.-]+[\s:=]+\d))",
+    re.I,
 )
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)
-
-_BEFORE_NAME = re.compile(r"\b(?:for|with|using|via|mit|avec)\s*(?:-c\s*)?$", re.I)
 
 Rates = list[tuple[float, Unit]]
 
@@ -38,7 +40,7 @@ def read_list(text: str) -> Listed | None:
     names: list[str] = []
     rates: list[tuple[str, tuple[float, Unit]]] = []
     label = _TITLE.match(text)
-    is_sentence, end, is_rate_last, is_claimed = False, label.end() if label else 0, False, False
+    is_sentence, end = False, label.end() if label else 0
     for token in _TOKEN.finditer(text):
         if token.start() < end:
             continue
@@ -50,13 +52,9 @@ def read_list(text: str) -> Listed | None:
         between = text[end : token.start()]
         is_sentence = is_sentence or not _PADDING.fullmatch(between)
         if rate:
-            own = names[-1] if names else ""
-            is_claimed = own != "" and own not in dict(rates)
-            rates.append((own, rate))
-        elif is_rate_last and not is_claimed and _BEFORE_NAME.search(between):
-            rates[-1] = (name, rates[-1][1])
+            rates.append((names[-1] if names else "", rate))
         names += [name] if is_cipher else []
-        is_rate_last, end = bool(rate), token.end()
+        end = token.end()
     if len(set(names)) == 1:
         rates = [(names[0], rate) for _, rate in rates]
     if names and "" in dict(rates):
@@ -64,7 +62,7 @@ def read_list(text: str) -> Listed | None:
             rates = [(name, rate) for name, (_, rate) in zip(names, rates, strict=True)]
         else:
             rates, is_sentence = [pair for pair in rates if pair[0]], True
-    mac = re.search(MAC, text)
+    mac = re.search(MAC, text) if "mac-" in text else None
     if not rates or not (names or mac):
         return None
     rates_of: dict[str, Rates] = {name: [] for name in names or [""]}
@@ -78,6 +76,7 @@ def read_list(text: str) -> Listed | None:
         _caveat(text, list(rates_of.values()), is_sentence),
         remark,
         mac_name(mac[0]) if mac else None,
+        name if label and is_name(name := label[1] or label[2]) else "",
     )
 
 

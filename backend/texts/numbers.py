@@ -1,4 +1,5 @@
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _PREFIXES = {
@@ -16,10 +17,10 @@ SIZE_UNIT = (
 RATE_UNIT = SIZE_UNIT + PER_SECOND
 NUMBER = r"\d{1,18}(?:[.,'’\u202f]\d{1,18}){0,6}(?:e[+-]?\d{1,3})?"
 UNNAMED = re.compile(r"\(\?P<\w+>")
-RATE = rf"(?:{NUMBER})\s{{0,4}}{UNNAMED.sub('(?:', RATE_UNIT)}"
+RATE = rf"(?:{NUMBER})\s{{0,9}}{UNNAMED.sub('(?:', RATE_UNIT)}"
 DURATION = r"(?<![\w.])(?:\d{1,4}m\s?)?\d[\d.,]{0,12}\s?(?:ms|s|secs?|seconds?|min)(?![^\W\d_])"
 
-_RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,4}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
+_RATE = re.compile(rf"(?P<number>{NUMBER})\s{{0,9}}(?P<unit>{UNNAMED.sub('(?:', RATE_UNIT)})", re.I)
 _UNIT = re.compile(RATE_UNIT, re.I)
 _AMOUNT = re.compile(r"\b\d[\d.]{0,8}\s?[kmgt]i?b\b(?!/|ps)", re.I)
 _EXACT = re.compile(r"\b(\d{6,15}) bytes\b")
@@ -51,6 +52,7 @@ class Unit(NamedTuple):
         return self.decimal != self.binary
 
 
+@lru_cache(maxsize=256)
 def unit_of(text: str) -> Unit | None:
     match = _UNIT.fullmatch(text.strip())
     return _unit(match) if match else None

@@ -1,5 +1,4 @@
 import re
-from typing import NamedTuple
 
 from texts.ciphers import is_other_algorithm, openssl_cipher, ssh_cipher
 
@@ -18,11 +17,12 @@ PROGRAMS = (
 )
 _SIGN = re.compile(r"[$#%>➜]")
 _SURE_PROMPT = re.compile(r"""(?x)\s{0,8}(?:(?:\([\w.-]{1,40}\)\ ?|\[?\d\d:\d\d(?::\d\d)?\]?\ ){0,2}
-    (?:[~/]\S{0,60}\ )?\[?[\w.+\\-]{1,40}@(?!(?:open|lib)?ssh\.|lysator)(?P<user_host>[\w.-]{1,80})
+    (?:[~/]\S{0,60}\ )?\[?[\w.+\\-]{1,40}@(?!(?:open|lib)?ssh\.|lysator)([\w.-]{1,80})
     (?:\ MINGW\d\d)?(?:\[[^\]\s]{1,60}\])?(?:[ :]\ ?[~/.A-Za-z][^\s\]$#%>]{0,80})?
     (?:\ \([^()\s]{1,40}\))?\]?\ ?[$#%>](?:\s|$)
-    |(?P<host>[\w.-]{2,60})(?::(?!//)[~/]\S{0,80}?\ ?[\$\#]|:[~/\w.-]{1,60}\ [\w.-]{1,40}\$
+    |([\w.-]{2,60})(?::(?!//)[~/]\S{0,80}?\ ?[\$\#]|:[~/\w.-]{1,60}\ [\w.-]{1,40}\$
     |\ [~/]\S{0,60}\ [$%])(?:\s|$)|➜\s{1,3}\S{1,60}(?:\ git:\(\S{1,60}\))?(?:\ ✗)?\s
+    |([\w.-]{1,60})\ \|\ (?:CHANGED|SUCCESS)\ ?\|\ rc=0\ >>
     |PS\ (?:[A-Z]:|/|~)[^>]{0,120}>|[A-Za-z]:\\[^>]{0,120}>
     |(?:\[[~/][^\s\]]{0,80}\]\ ?[$\#]|[~/]\S{0,80}?(?:\ ?\$|[\#%]))(?:\s|$)
     |\$(?:\s+(?!\d)|$|(?=(?:openssl|ssh|dd|time)\ )))""")
@@ -40,23 +40,18 @@ _SPEED = re.compile(r"ssl(?:(?!ssl)\S)*\s+speed(?![\w:])", re.I)
 _KNOWN = frozenset(f"{PROGRAMS}|{STARTERS}|openssl|speed|in|aes|des|camellia|md".split("|"))
 
 
-class Prompt(NamedTuple):
-    host: str | None
-    command: str
-
-
-def split_prompt(text: str) -> Prompt | None:
+def split_prompt(text: str) -> tuple[str | None, str] | None:
     """Split a line into shell prompt and command. Return None for a line without a prompt."""
     if not _SIGN.search(text[:250]):
         return None
     if match := _SURE_PROMPT.match(text):
-        return Prompt(match["user_host"] or match["host"], text[match.end() :].strip())
+        return next(filter(None, match.groups()), None), text[match.end() :].strip()
     if not (match := _DOUBTFUL_PROMPT.match(text)):
         return None
     command, host = text[match.end() :].strip(), match["host"]
     if not (is_typed(command) or re.match(r"[.~]{0,2}/\w", command) or (host and not command)):
         return None
-    return Prompt(None if host and _NO_HOST.fullmatch(host) else host, command)
+    return (None if host and _NO_HOST.fullmatch(host) else host), command
 
 
 def is_typed(text: str) -> bool:
@@ -65,7 +60,7 @@ def is_typed(text: str) -> bool:
     if _LOOKS.fullmatch(text):
         return True
     words = re.split(r"[\s()|;&:]+", text)
-    if ("," in text or "?" in text) and any(re.fullmatch(r"\S+[,?]", word) for word in words):
+    if ("," in text or "?" in text) and any(re.fullmatch(r"[^\s$]+[,?]", word) for word in words):
         return False
     unknown = [word for word in words if len(word) > 1 and word.isalpha() and not _is_known(word)]
     is_speed = "speed" in text.lower() and _SPEED.search(text) is not None

@@ -8,22 +8,24 @@ from texts.lines import Line, lines_of
 from texts.recognisers import recognise
 from texts.sections import sections_of
 from texts.tables import events_of_tables
-from texts.types import Format, Hints, Reading, Section, Unrecognised
+from texts.types import Hints, Reading, Unrecognised
 
 MAX_SHOWN = 500
 
 
 def read_text(text: str, hints: Hints | None = None) -> Reading:
     """Parse a text into results by host, and lines without results. Never raise."""
-    fold = Fold(hints or Hints(), is_about_ssh=bool(ABOUT_SSH.search(text)))
-    lines = lines_of(text)
-    fold.read(_events(lines))
+    hints = hints or Hints()
+    fold = Fold(hints, is_about_ssh=bool(ABOUT_SSH.search(text)))
+    fold.read(_events(lines_of(text)))
     context = fold.context
     sections = sorted(sections_of(context.groups), key=lambda section: section.line)
     remarks = sorted(context.remarks, key=lambda remark: (remark.line, remark.code))
     left = sorted(context.unrecognised.items())
     unrecognised = tuple(Unrecognised(number, line[:MAX_SHOWN]) for number, line in left)
-    return Reading(_format(sections, hints), tuple(sections), unrecognised, tuple(remarks))
+    formats = Counter(figure.format for section in sections for figure in section.figures)
+    usual = (hints.format or formats.most_common(1)[0][0]) if formats else None
+    return Reading(usual, tuple(sections), unrecognised, tuple(remarks))
 
 
 def _events(lines: list[Line]) -> Iterator[tuple[Line, Iterator[Event]]]:
@@ -31,9 +33,3 @@ def _events(lines: list[Line]) -> Iterator[tuple[Line, Iterator[Event]]]:
     for index, line in enumerate(lines):
         events = tables.get(index)
         yield line, (iter(events) if events is not None else recognise(line))
-
-
-def _format(sections: list[Section], hints: Hints | None) -> Format | None:
-    counts = Counter(figure.format for section in sections for figure in section.figures)
-    wanted_format = hints.format if hints else None
-    return (wanted_format or counts.most_common(1)[0][0]) if counts else None

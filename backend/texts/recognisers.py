@@ -9,24 +9,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from texts import events
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
 from texts.commands import Command, read_command
-from texts.events import (
-    PLAIN,
-    Counted,
-    Elapsed,
-    Event,
-    Failed,
-    Known,
-    Moved,
-    Named,
-    Rated,
-    Row,
-    Sizes,
-    Typed,
-    Words,
-)
-from texts.facts import read_fact
+from texts.facts import Fact, read_fact
 from texts.lines import Line
 from texts.listed import RATE_SIGNS, read_list
 from texts.numbers import NUMBER, RATE, Unit, number_of, rate_of, size_of
@@ -43,9 +29,8 @@ _CELL = (
     r"|-?inf(?:k)?|-?nan(?:k)?|n/a|-)"
 )
 _PV_RATE = rf"{_N}\ ?[kmgt]?i?b/s"
-_PREFIXES = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
-Maker = Callable[[re.Match[str]], Event | None]
+Maker = Callable[[re.Match[str]], events.Event | None]
 
 
 class Recogniser(NamedTuple):
@@ -63,11 +48,11 @@ def _decimal(text: str) -> float:
     return float(text.replace(",", "."))
 
 
-def _sizes(match: re.Match[str]) -> Event:
-    return Sizes(tuple(int(size) for size in re.findall(r"\d+", match["sizes"].replace(",", ""))))
+def _sizes(match: re.Match[str]) -> events.Event:
+    return events.Sizes(tuple(map(int, re.findall(r"\d+", match["sizes"].replace(",", "")))))
 
 
-def _row(match: re.Match[str]) -> Event | None:
+def _row(match: re.Match[str]) -> events.Event | None:
     cells = re.split(r"[\s|*†‡]+", match["cells"].strip(" |\t*†‡"))
     if len(cells) > 2 and cells[0][-1] == "k" and cells[-1].isdigit():
         cells.pop()  # the number of a footnote
@@ -77,13 +62,11 @@ def _row(match: re.Match[str]) -> Event | None:
         return None  # a heading that ends with a version
     label = match["label"].strip(" :")
     mark = "".join(filter(None, match.group("tag", "mark", "noted"))).strip()
-    if "/s" in (match["remark"] or ""):
-        return None  # a rate
     if aes_in(match["remark"] or "") in ("off", "unclear"):
         mark = "AES"
     words = (match["remark"] or "").strip()
     machine = words[1:-1] if words[:1] + words[-1:] == "()" and is_name(words) else ""
-    return Row(label, tuple(_cell(cell) for cell in cells), mark=mark, machine=machine)
+    return events.Row(label, tuple(_cell(cell) for cell in cells), mark=mark, machine=machine)
 
 
 def _cell(text: str) -> float | None:
@@ -95,57 +78,61 @@ def _cell(text: str) -> float | None:
     return round((-value if text[0] == "-" else value) * scale, 2)
 
 
-def _doing(match: re.Match[str]) -> Event:
+def _doing(match: re.Match[str]) -> events.Event:
     size, count, requested = int(match["size"]), int(match["count"]), float(match["asked"])
-    return Counted(match["label"], size, count, _decimal(match["seconds"]), requested)
+    return events.Counted(match["label"], size, count, _decimal(match["seconds"]), requested)
 
 
-def _exact_row(match: re.Match[str]) -> Event:
+def _exact_row(match: re.Match[str]) -> events.Event:
     rates = tuple(_cell(cell) for cell in match["rates"].split(":"))
-    return Row(match["label"], rates, int(match["child"]) if match["child"] else None)
+    return events.Row(match["label"], rates, int(match["child"]) if match["child"] else None)
 
 
-def _elapsed(match: re.Match[str]) -> Event:
+def _elapsed(match: re.Match[str]) -> events.Event:
     hours, minutes = int(match["h"] or 0), int(match["m"] or 0)
     seconds = _decimal(match["s"]) / (1000 if match.groupdict().get("milli") else 1)
-    return Elapsed(hours * 3600 + minutes * 60 + seconds)
+    return events.Elapsed(hours * 3600 + minutes * 60 + seconds)
 
 
-def _pv(match: re.Match[str]) -> Event | None:
+def _timed(match: re.Match[str]) -> events.Event | None:
+    return _elapsed(match) if ssh_cipher(match["cipher"]) else None
+
+
+def _pv(match: re.Match[str]) -> events.Event | None:
     if (rate := rate_of(match["mean"] or match["rate"])) is None:
         return None
     binary = Unit(rate[1].binary, rate[1].binary)  # old versions print MB/s but mean MiB/s
     is_whole = match[0].rstrip().endswith("100%")
-    return Rated(rate[0], binary, "pv", is_display=not is_whole)
+    return events.Rated(rate[0], binary, "pv", is_display=not is_whole)
 
 
-def _copied(match: re.Match[str]) -> Event | None:
-    number, is_whole = _decimal(match["number"]), match["share"] == "100"
-    power = _PREFIXES[match["prefix"].upper()]
+def _copied(match: re.Match[str]) -> events.Event | None:
+    is_whole = match["share"] == "100"
+    if (rate := rate_of(f"{_decimal(match['number'])} {match['prefix']}B/s")) is None:
+        return None
     caveat = "" if is_whole else "transfer not finished"
     amount = size_of(re.sub(r"(?<=[KMGT])(?=B)", "i", match["size"] or "").strip())
-    unit = Unit(1000.0**power, 1024.0**power)
-    return Rated(number, unit, "scp", not is_whole, caveat=caveat, amount=amount)
+    return events.Rated(*rate, "scp", not is_whole, caveat=caveat, amount=amount)
 
 
-def _summed(match: re.Match[str]) -> Event:
+def _summed(match: re.Match[str]) -> events.Event:
     rates = (number_of(rate.replace(",", "")) or 0.0 for rate in match.groups() if rate)
-    return Rated(max(rates), Unit(1.0, 1.0), "rsync" if match[1] else "ssh")
+    return events.Rated(max(rates), Unit(1.0, 1.0), "rsync" if match[1] else "ssh")
 
 
-def _typed_rate(match: re.Match[str]) -> Event | None:
+def _typed_rate(match: re.Match[str]) -> events.Event | None:
     title, rate = match["title"] or "", rate_of(match["rate"])
     words = re.split(r"[\s+(),;]+", f"{title} {match[0][match.end('rate') :]}")
     if rate is None or any(map(ssh_cipher, words)):
         return None
     is_mean = bool(re.search(r"average|mean|median|avg", title, re.I))
     caveat = "in prose, not in command output" if match["behind"] else ""
-    return Rated(*rate, "typed", is_mean=is_mean, caveat=caveat)
+    return events.Rated(*rate, "typed", is_mean=is_mean, caveat=caveat)
 
 
-def _named(match: re.Match[str]) -> Event | None:
-    cipher = ssh_cipher(match["cipher"])
-    return Named(cipher, mac_name(match["mac"] or "")) if cipher else None
+def _named(match: re.Match[str]) -> events.Event | None:
+    cipher, mac = ssh_cipher(match["cipher"]), mac_name(match["mac"] or match["cipher"])
+    return events.Named(cipher, mac) if cipher or mac else None
 
 
 RECOGNISERS = (
@@ -185,7 +172,7 @@ RECOGNISERS = (
         (?P<s>\d{{1,9}}(?:[.,]\d{{1,12}})?(?:e[+-]?\d{{1,3}})?)\ ?{_SECONDS}(?![^\W\d_])
         (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}(?:\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?)?\W*
         (?:\s(?:\([a-z]{{3,7}}\ \#?\d\)|[#<—–-].{{1,80}}))?""",
-        lambda match: Moved(int(match["bytes"]), _decimal(match["s"])),
+        lambda match: events.Moved(int(match["bytes"]), _decimal(match["s"])),
         "1048576000 bytes (1.0 GB) copied, 4.40011 s, 238 MB/s",
     ),
     _row_of(
@@ -205,6 +192,14 @@ RECOGNISERS = (
         "dd bs=1M count=1000  0.01s user 0.68s system 15% cpu 4.401 total",
     ),
     _row_of(
+        ("s",),
+        rf"""(?!.*/s)[\s\#*•|>-]{{0,8}}(?P<cipher>[a-z0-9][\w-]{{2,30}}(?:@[\w.]{{5,16}})?)
+        \s{{0,20}}[:=,|-]?\s*(?:real\s+)?(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?
+        (?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*""",
+        _timed,
+        "aes128-ctr: 4.5 s",
+    ),
+    _row_of(
         ("+", "us", "sys", "Range (", "CPU", "Doing ", "Forked", "Transf", "sa ", " bit"),
         rf"""\s*(?:(?:use?r|sys(?:tem)?)(?:\ time)?[:\s]+[\d.,chilmors\s]{{1,70}}|\d+inputs.{{0,99}}
         |{_N}\ ?(?:user|system).*|\d{{1,5}}%\ ?CPU.{{0,200}}|Range\ \(.*|\(\d+major.{{0,100}}
@@ -212,12 +207,12 @@ RECOGNISERS = (
         |\d{{1,18}}\+\d{{1,9}}\ [^\d\s|()][^\d|()]{{1,40}}
         |(?:[rd]sa|\d+\ bits?)\ .{{0,60}}\d\.\d+s(?:\s.{{0,60}})?
         |(?:Got:\ )?\+(?:DT|[RF]\d{{0,2}}):[\w.:+-]{{1,200}}(?:\ from\ \d{{1,4}})?)""",
-        lambda match: Known(),
+        lambda match: Fact({}),
         "user    0m1.718s",
     ),
     _row_of(
         (".", ",", "k"),
-        rf"""[\s|#]*(?:(?P<tag>[a-z]{{2,12}})\ +(?=[a-z]{{2,9}}\d?-[a-z\d-]+\ ))?
+        rf"""(?!.*/s)[\s|#]*(?:(?P<tag>[a-z]{{2,12}})\ +(?=[a-z]{{2,9}}\d?-[a-z\d-]+\ ))?
         (?P<label>3?[a-z][a-z0-9_()/\-+.]{{0,39}}(?:\ [a-z(][a-z0-9()/]{{1,12}}){{0,2}}\ ?:?)
         (?P<mark>\ (?:[*†‡+a-z]|\d{{1,2}}[a-z]?)(?=\ ))?[\s|:]+
         (?P<cells>{_CELL}(?:(?:\ ?(?P<noted>[*†‡]))?[\s|]+{_CELL}){{0,11}}\ ?[*†‡]?)[\s|]*
@@ -230,20 +225,8 @@ RECOGNISERS = (
         r"""\s*(?:[\w./@-]{2,60}:|Connection|Unable|Lost|Bad|command-line)\ .{0,200}?(?:roken\ pipe
         |ed\ by|onnection\ (?:closed|refused|reset|timed\ out)|o\ matching\ |ermission\ den
         |ad\ SSH2).{0,300}|Unknown\ cipher\ type.*|Command\ exited\ with\ non-zero.*""",
-        lambda _: Failed(),
+        lambda _: events.Failed(),
         "dd: error writing 'standard output': Broken pipe",
-    ),
-    _row_of(
-        ("| CHANGED", "| SUCCESS"),
-        r"(?P<host>[\w.-]{1,60})\ \|\ (?:CHANGED|SUCCESS)\ ?\|\ rc=0\ >>",
-        lambda match: Typed(match["host"], None),  # ansible
-        "web1 | CHANGED | rc=0 >>",
-    ),
-    _row_of(
-        ("summary:",),
-        rf".{{0,20}}summary:\ .{{1,60}}?\ of\s+(?P<rate>{RATE})(?P<title>)(?P<behind>).*",
-        _typed_rate,
-        "summary:  512 MiByte in  3.2sec - average of  160 MiB/s",
     ),
     _row_of(
         ("/s]",),
@@ -270,11 +253,11 @@ RECOGNISERS = (
     ),
     _row_of(
         ("ipher", "-", "four", "fish", "3des", "3DES"),
-        r"""[\s#*=>•-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
+        r"""(?!.*/s)[\s#*=>•-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
         (?:(?:testing|cipher|using|encryption|chiffre|algo\w{0,6}|name|\w{0,20}[^\x00-\x7f]\w{0,20})
         [\s:=：]{1,9}){0,2}[\"'(]?
         (?P<cipher>[a-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)[\"')]?
-        (?:\s?[+/,]\s?(?P<mac>(?:hmac|umac)-[\w@.-]{1,40})
+        (?:(?:\s?[+/,]\s?|\s{1,20}(?:with\s|mac[:=]?\s?|-m\s)?)(?P<mac>(?:hmac|umac)-[\w@.-]{1,40})
         |\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?
         [\s:.=*…#-]{0,200}(?:\(\d[^()]{0,20}\)|\w{2,8}=\d{1,15})?""",
         _named,
@@ -282,7 +265,8 @@ RECOGNISERS = (
     ),
     _row_of(
         RATE_SIGNS,
-        rf"""[\s#*>•-]*(?:(?P<title>[^\W\d][^\d:]{{0,40}}?)\s?[:=]\s*|[=→>-]{{0,3}}\s*)?
+        rf"""[\s#*>•-]*(?:(?P<title>[^\W\d][^\d:]{{0,40}}?)\s?[:=]\s*|[=→>-]{{0,3}}\s*
+        |(?:in\s@.{{1,80}}\s)?summary:\s.{{1,60}}\sof\s+)?
         (?:about\s|ca\.?\s|[~≈])?[(\[]?(?:\d[\d.]{{0,6}}\s?[kmgt]i?b,?\s)?(?P<rate>{RATE})[)\].]?
         \s*(?:[,;(].{{0,40}}|(?P<behind>(?:\s[^\W\d]\w{{0,14}}){{1,4}})[.:]?)?""",
         _typed_rate,
@@ -290,39 +274,34 @@ RECOGNISERS = (
     ),
 )
 
-_NAME = r"(?P<cipher>[A-Za-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)"
-_NAME_AND_TIME = re.compile(
-    rf"[\s#*•|>-]{{0,8}}{_NAME}\s{{0,20}}[:=,|-]?\s*(?:real\s+)?"
-    rf"(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?(?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*",
-    re.I,
-)
-_PREFIX = re.compile(r"[\s#*=>-]{0,8}([\w@.-]{3,40}?)(?:\s(?:run|try|test)\s?\d{1,3})?:?\s")
+_PREFIX = re.compile(r"[\s#*=>|•-]{0,8}([\w@.-]{3,40}?)(?:\s(?:run|try|test)\s?\d{1,3})?[\s:=,|]")
 _LABEL = re.compile(r"^(?:\++ |(?:benchmark|command|cmd|running|run|test)\b[ #\d]{0,5}: )", re.I)
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.example))
 
 
-def recognise(line: Line) -> Iterator[Event]:
+def recognise(line: Line) -> Iterator[events.Event]:
     text = line.text.strip()
     if not text:
         return
     if (prompt := split_prompt(line.text)) is not None:
-        is_remark = prompt.command[:1] in ("#", "")
-        yield Typed(prompt.host, None if is_remark else read_command(prompt.command, True))
-        if prompt.command[:1] == "#":
-            yield Words(prompt.command)
+        host, typed = prompt
+        yield events.Typed(host, None if typed[:1] in ("#", "") else read_command(typed, True))
+        if typed[:1] == "#":
+            yield events.Words(typed)
     elif (event := _first_match(line.text)) is not None:
-        prefix = _PREFIX.match(line.text) if isinstance(event, Moved | Rated) else None
+        is_result = isinstance(event, events.Moved | events.Rated | events.Elapsed)
+        prefix = _PREFIX.match(line.text) if is_result else None
         if prefix and (cipher := ssh_cipher(prefix[1])):
-            yield Named(cipher)
+            yield events.Named(cipher)
         yield event
     elif command := _unprompted(text):
-        yield Typed(None, command)
+        yield events.Typed(None, command)
     else:
         yield from _other(text)
 
 
-def _first_match(text: str) -> Event | None:
+def _first_match(text: str) -> events.Event | None:
     for recogniser in RECOGNISERS if _DIGIT.search(text) else _WITHOUT_DIGITS:
         for sign in recogniser.signs:
             if sign in text:
@@ -340,19 +319,10 @@ def _unprompted(text: str) -> Command | None:
     return read_command(_LABEL.sub("", text, count=1), False)
 
 
-def _other(text: str) -> Iterator[Event]:
-    if (events := _name_and_result(text)) is not None:
-        yield from events
-    elif (listed := read_list(text)) is not None:
+def _other(text: str) -> Iterator[events.Event]:
+    if (listed := read_list(text)) is not None:
         yield listed
     elif fact := read_fact(text):
         yield fact
     else:
-        yield Words(text, len(text) - len(text.lstrip("#")) if text[0] == "#" else PLAIN)
-
-
-def _name_and_result(text: str) -> tuple[Event, ...] | None:
-    timed = _NAME_AND_TIME.fullmatch(text)
-    if timed and (cipher := ssh_cipher(timed["cipher"])):
-        return Named(cipher), _elapsed(timed)
-    return None
+        yield events.Words(text, len(text) - len(text.lstrip("#")) or events.PLAIN)

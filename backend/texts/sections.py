@@ -1,6 +1,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from texts.context import Group
@@ -47,7 +47,7 @@ def _mark_repeats(groups: Iterable[Group]) -> Iterator[Group]:
         if repeated >= 2 and 2 * repeated >= len(printed):
             for at, figure in enumerate(group.figures):
                 if printed[at] in above and not figure.uncertain:
-                    group.figures[at] = replace(figure, uncertain="already printed above")
+                    group.figures[at] = figure._replace(uncertain="already printed above")
         above.update(printed)
         yield group
 

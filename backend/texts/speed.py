@@ -11,7 +11,7 @@ from texts.lines import Line
 USUAL_SIZES = {5: (16, 64, 256, 1024, 8192), 6: (16, 64, 256, 1024, 8192, 16384)}
 AGREEMENT = 0.03
 """Permitted difference between a row and its `Doing` lines, whose seconds have two decimals."""
-CPU_TIME = 0.25
+CPU_TIME = 0.1
 
 
 class SpeedRuns:
@@ -77,12 +77,14 @@ class SpeedRuns:
             self.context.emit(group, "openssl", caveat, **fields)
 
     def _cipher_of(self, label: str) -> str | None:
-        name, command = openssl_cipher(label), self.context.command
-        names_build = command and command.cipher and self.sizes and not is_other_algorithm(label)
-        if label.lower() != "evp" and (name or not names_build):
-            return name
-        only = openssl_cipher(next(iter(self.counted))) if len(self.counted) == 1 else None
-        return (command.cipher if command else None) or only or openssl_cipher(self.child_label)
+        context = self.context
+        named = context.command.cipher if context.command else None
+        if label.lower() == "evp":
+            only = openssl_cipher(next(iter(self.counted))) if len(self.counted) == 1 else None
+            return named or only or openssl_cipher(self.child_label)
+        if not (name := openssl_cipher(label)) and self.sizes and not is_other_algorithm(label):
+            return named or openssl_cipher(context.stated_cipher or "")  # the row names a build
+        return name
 
     def _leave_out(self, row: Row) -> None:
         if is_other_algorithm(row.label):
@@ -124,23 +126,16 @@ class SpeedRuns:
         if not counted or group is None or context.threads > 1:
             return
         for label, pending in counted.items():
-            cipher = openssl_cipher(label)
-            if cipher is None:
+            if (cipher := openssl_cipher(label)) is None:
                 self.others += [line.number for line, _ in pending]
-            else:
-                self._add_counts(group, cipher, pending)
+            for line, count in pending if cipher else ():
+                fields: dict[str, Any] = {"cipher": cipher, "block_size": count.size}
+                fields |= {"bytes": count.blocks * count.size, "seconds": count.seconds}
+                if count.seconds > 0 and count.blocks > 0:
+                    caveat = _count_caveat(count)
+                    context.emit(group, "openssl", caveat, line=line.number, **fields)
         if group.figures:
             context.add_group(group)
-
-    def _add_counts(
-        self, group: Group, cipher: str, pending: Sequence[tuple[Line, Counted]]
-    ) -> None:
-        for line, counted in pending:
-            if counted.seconds > 0 and counted.blocks > 0:
-                fields: dict[str, Any] = {"line": line.number, "cipher": cipher}
-                fields |= {"bytes": counted.blocks * counted.size, "seconds": counted.seconds}
-                fields["block_size"] = counted.size
-                self.context.emit(group, "openssl", _count_caveat(counted), **fields)
 
     def count_others(self) -> None:
         if self.others:

@@ -1,10 +1,10 @@
 import csv
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from cipherspeed.types import Acceleration
 from texts.ciphers import ONLY_SSH, is_other_algorithm, mac_name, openssl_cipher, ssh_cipher
 from texts.events import Event, TableCell, TableRow
 from texts.lines import Line
@@ -14,7 +14,9 @@ from texts.words import Setting, aes_in, block_size_in, is_name
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
 _RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}")  # also around a table of MediaWiki
 _RULED = re.compile(r"(?=.*(?:--|==))[\s|:+=-]+")
-_NO_CSV = re.compile(r"[^,]*(?:(?<=\d),(?=\d)[^,]*)+")  # only decimal commas
+_NO_CSV = re.compile(  # only decimal commas and those of thousands
+    r"\s*(?:(?:[^\s,]+|[^\s,\w]?\d{1,18}(?:,\d{3})*,\d{1,18}[^\s,]*)(?:\s+|$))*"
+)
 _PIPE = re.compile(r"(?<!\\)\|")
 _ALIGNED = re.compile(r"\s{2,}")
 _SIZE_TITLE = re.compile(r"(\d{1,6}|\d{1,2},\d{3})\s?(?:(k)i?)?(?:b|bytes?)?", re.I)
@@ -24,17 +26,18 @@ _APPROXIMATE = re.compile(r"^[~≈<>]|\b(?:about|approx|ca)\b|[-–~]\s?\d", re.
 _CIPHER_WITHIN = re.compile(r"(?<![\w@-])(?:aes[\w-]+|chacha20[\w-]*|arcfour\d*)(?:@[\w.]+)?", re.I)
 _NAME_CELL = re.compile(
     r"[`*\"' ]{0,4}(?P<name>[\w@.-]{2,40}(?: (?:cbc|ede3))?)[`*\"' ]{0,4}"
-    r"(?:[+(/（,].{0,60}|\d{1,5}[ -]bytes?)?",
+    r"(?:(?:[+(/（,]|[hu]mac-).{0,60}|\d{1,5}[ -]bytes?)?",
     re.I,
 )
 _LISTED = re.compile(
-    r"[\s*•-]{0,8}([\w@.-]{3,40}(?: \([^()]{1,30}\))?)(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
+    r"[\s*•-]{0,8}([\w@.-]{3,40}(?: (?:\([^()]{1,30}\)|[hu]mac-[\w@.-]{1,40}))?)"
+    r"(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
 )
 _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camellia", re.I)
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
 _RATIO = r"\b(?:ratio|diff|delta|change|relative|factor|speed-?up|gain|loss|overhead)\b"
 _IGNORED = re.compile(
-    rf"^[#№]$|%|\(s\)$|{_RATIO}|\b(?:no|nr|t|rank|cpu|load|time"
+    rf"^[#№]$|%|[(\[](?:s|secs?|seconds)[)\]]$|zeit|temps|tiempo|время|时间|{_RATIO}|\b(?:no|nr|t|rank|cpu|load|time"
     r"|real|user|sys|elapsed|seconds?|secs?|min|max|stdev|deviation|stddev|date|notes?|comment|remarks?|size|key"
     r"|bits?|mode|status|type|link|limit|\+/-|ops?|ns|us|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
@@ -42,6 +45,7 @@ _IGNORED = re.compile(
 _SETTINGS = {
     "compression": re.compile("compress"),
     "mac": re.compile(r"^macs?$"),
+    "aes": re.compile(r"^(?:(?:hw|hardware)[ _-]?)?aes(?:[ _-]?(?:ni|hw|accel\w*|support))?$"),
     "unit": re.compile(r"units?$"),
     "size": re.compile(
         r"^(?:(?:block|chunk|buffer|input|message|packet)(?:[ _-]?size)?s?|bytes)"
@@ -52,7 +56,14 @@ _SETTINGS = {
         r"(?: ?name)?$"
     ),
 }
+_ACCELERATIONS: dict[str, Acceleration] = {"off": "masked", "on": "default"}
+_ANSWER = re.compile(
+    r"(?:(?P<on>yes|1|true|y|✓|ja|oui|with|w/|mit|avec|on|enabled|default|native)"
+    r"|no|0|false|n|-|✗|nein|non|none|without|w/o|ohne|sans|off|disabled|masked)",
+    re.I,
+)
 _MEGABYTES, _THOUSANDS = Unit(1e6, 2.0**20), Unit(1e3, 1e3)
+_MEMBER = re.compile(r"\"([\w ./-]{1,40})\": ?\"?([^\"{}\[\],]{1,100})")  # of JSON
 _PAIR = re.compile(r"\d[\d.]{0,15} ?/ ?\d[\d.]{0,15}")
 _PLAIN = re.compile(
     r"(?:\b(?:speed|rate|throughput|bandwidth|performance|result|results|value|average|avg|mean|median|try|run"
@@ -72,8 +83,13 @@ class Column(NamedTuple):
 
     @property
     def machine(self) -> str:
-        is_plain = self.size or self.compresses is not None or _PLAIN.fullmatch(self.title)
+        is_setting = self.compresses is not None or self.acceleration
+        is_plain = self.size or is_setting or _PLAIN.fullmatch(self.title)
         return "" if is_plain else self.title[:100]
+
+    @property
+    def acceleration(self) -> Acceleration | None:
+        return _ACCELERATIONS.get(aes_in(self.title))
 
     @property
     def compresses(self) -> bool | None:
@@ -82,9 +98,10 @@ class Column(NamedTuple):
         return not re.search(r"without|w/o|\bno|\bun|\boff|ohne|sans", self.title, re.I)
 
 
-class Above:
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self.lines = [line.text for line in lines]
+class Around:
+    def __init__(self, above: Sequence[Line], below: Sequence[Line] = ()) -> None:
+        self.lines = [line.text for line in above]
+        self.below = " ".join(line.text for line in below if not _RATE_WITHIN.search(line.text))
 
     @cached_property
     def caption(self) -> str:
@@ -93,8 +110,8 @@ class Above:
 
     @cached_property
     def unit(self) -> Unit | None:
-        units = (unit_within(line) for line in self.lines[::-1] if not _RATE_WITHIN.search(line))
-        return next(filter(None, units), None)
+        lines = (line for line in self.lines[::-1] if not _RATE_WITHIN.search(line))
+        return next(filter(None, map(unit_within, (*lines, self.below))), None)
 
     @cached_property
     def cipher(self) -> str:
@@ -111,7 +128,7 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
     header: tuple[object, tuple[int, list[str]]] | None = None
     while at < len(lines):
         if members := _members(lines[at].text):
-            events |= _rows(list(members), [(at, list(members.values()))], Above(lines[at:at]))
+            events |= _rows(list(members), [(at, list(members.values()))], Around(lines[at:at]))
         split = None if members else _splitter(lines[at].text)
         if split is None:
             at += 1
@@ -135,30 +152,21 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         if is_continued and header and header[0] is split and not _may_head(rows[0][1]):
             rows.insert(0, header[1])
         header = (split, rows[0])
-        above = Above(lines[max(at - LINES_ABOVE, 0) : at])
+        around = Around(lines[max(at - LINES_ABOVE, 0) : at], lines[end : end + 2])
         if split is _listed:
-            events |= _rows(("", ""), rows, above)
-        elif len(rows) > 1 and (table := _table(rows, above, lines[at].text[:2] == "  ")):
+            events |= _rows(("", ""), rows, around)
+        elif len(rows) > 1 and (table := _table(rows, around, lines[at].text[:2] == "  ")):
             events |= {rows[0][0]: (), **table}
         at = end
     return events
 
 
 def _members(text: str) -> dict[str, str]:
-    if text.strip()[:2] != '{"':
-        return {}
-    try:
-        members = json.loads(text.strip(" ,"))
-    except (ValueError, RecursionError):
-        return {}
-    plain = {
-        key: str(value) for key, value in members.items() if isinstance(value, str | int | float)
-    }
-    return plain if 2 <= len(plain) <= CELLS_LIMIT else {}
+    return dict(_MEMBER.findall(text)) if text.strip()[:2] == '{"' else {}
 
 
 def _table(
-    rows: Sequence[tuple[int, list[str]]], above: Above, is_indented: bool
+    rows: Sequence[tuple[int, list[str]]], around: Around, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
     header = rows[0][1]
     if not _may_head(header):
@@ -166,7 +174,7 @@ def _table(
     if is_indented and len(header) < len(rows[1][1]):
         header = ["", *header]
     body = [(index, cells) for index, cells in rows[1:] if len(cells) == len(header)]
-    return dict(_rows(header, body, above))
+    return dict(_rows(header, body, around))
 
 
 def _splitter(text: str) -> Callable[[str], list[str]] | None:
@@ -213,29 +221,38 @@ def _may_head(cells: Sequence[str]) -> bool:
 
 
 def _rows(
-    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], above: Above
+    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], around: Around
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
     body = [(index, cells) for index, cells in rows if not _RULE.fullmatch("|".join(cells))]
     if not body:
         return
     names = [_cipher(title) for title in header]
     cipher_at = _cipher_column(body, len(header))
-    size = block_size_in(above.caption) if "openssl" in above.caption else None
-    caption = f"{header[cipher_at or 0]} {above.caption}"
-    other_unit = unit_within(" ".join(header)) or above.unit or _MEGABYTES
+    size = block_size_in(around.caption) if "openssl" in around.caption else None
+    caption = f"{header[cipher_at or 0]} {around.caption} {around.below[:300]}"
+    other_unit = unit_within(" ".join(header)) or around.unit or _MEGABYTES
+    if re.search(r"aes[- ]?ni", f"{header} {around.caption}", re.I):
+        header = [_with_aes(title) for title in header]
     columns = [_column(title, caption, other_unit) for title in header]
     if cipher_at is None or names[cipher_at]:
-        yield from _titled_rows(columns, body, above)
+        yield from _titled_rows(columns, body, around)
         return
     for at, column in enumerate(columns):
         columns[at] = column = column._replace(size=column.size or size)
-        if column.compresses is not None and all(_rate(row[at], column.unit) for _, row in body):
+        values = {row[at] for _, row in body}
+        is_rate = all(_rate(value, column.unit) for value in values) and not values <= {"0", "1"}
+        if column.setting in ("compression", "aes") and is_rate:
             columns[at] = column._replace(setting="")
     parsed = [(index, _cipher_row(cells, cipher_at, columns)) for index, cells in body]
     yield from ((index, (TableRow(row),)) for index, row in parsed if row)
     if any(row for _, row in parsed):
         kept = {index for index, _ in body}
         yield from ((index, ()) for index, _ in rows if index not in kept)
+
+
+def _with_aes(text: str) -> str:
+    answer = _ANSWER.fullmatch(text.strip())
+    return f"AES-NI {'on' if answer['on'] else 'off'}" if answer else text
 
 
 def _cipher_column(body: Sequence[tuple[int, list[str]]], count: int) -> int | None:
@@ -273,7 +290,7 @@ def _size_of_title(title: str) -> int | None:
 
 
 def _titled_rows(
-    columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], above: Above
+    columns: Sequence[Column], body: Sequence[tuple[int, list[str]]], around: Around
 ) -> Iterator[tuple[int, tuple[Event, ...]]]:
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
@@ -290,22 +307,22 @@ def _titled_rows(
         for text, column, name in zip(row, columns, names, strict=True):
             size, cipher = row_size or column.size, name[0] if name else ""
             if size and size & (size - 1) == 0:
-                cipher = _openssl_name(column.title) or ("" if any(names) else above.cipher)
+                cipher = _openssl_name(column.title) or ("" if any(names) else around.cipher)
             elif any(names) and (sum(map(bool, names)) < 2 or (name and name[1] == "openssl")):
                 continue
-            unit = column.unit or (above.unit if size else None)
+            unit = column.unit or (around.unit if size else None)
             is_kilo = size is not None and text[-1:] == "k"
             rate = _rate(text[:-1], _THOUSANDS) if is_kilo else _rate(text, unit)
             is_named = cipher or not (size or any(names))
             if not (is_named and rate) or column.is_ignored or column.title == columns[0].title:
                 continue
-            aes = {"off": "masked", "on": "default"}.get(aes_in(column.title))
             machine = column.title.partition("(")[2].rstrip(") ") if name else column.machine
             label = row[0][:100] if names[0] is None and not (row_size or of_macs) else ""
             if row_size or not (any(names) or size):
                 label = " / ".join(filter(None, (label, machine)))
-            settings = {"acceleration": aes} if aes and size else {}
-            settings |= {"mac": str(mac_name(row[0]))} if of_macs else {}
+            settings = {"mac": mac_name(row[0])} if of_macs else {}
+            if size and column.acceleration:
+                settings["acceleration"] = column.acceleration
             caveat = _rate_caveat(text) or rate[1].caveat
             cell = TableCell(cipher, *rate, label, size, settings, caveat)
             cells.setdefault((cipher, label, size), cell)
@@ -328,8 +345,8 @@ def _cipher_row(
     if is_name(cipher[2]):
         settings["machine"] = cipher[2][:100]
     if aes := aes_in(cells[cipher_at].rpartition("(")[2]):
-        settings["acceleration"] = {"off": "masked", "on": "default"}.get(aes, "")
-    if mac := re.search(r"\+\s?((?:hmac|umac)-[\w@.-]+)", cells[cipher_at]):
+        settings["acceleration"] = _ACCELERATIONS.get(aes, "")
+    if mac := re.search(r"[+/ ]((?:hmac|umac)-[\w@.-]+)", cells[cipher_at]):
         settings["mac"] = mac_name(mac[1])
     size, unit = block_size_in(cells[cipher_at]) or columns[cipher_at].size, None
     for cell, column in zip(cells, columns, strict=True):
@@ -341,6 +358,8 @@ def _cipher_row(
             settings["compression"] = bool(re.search(r"-C|yes|on|ja|oui|zlib|✓|true", cell))
         elif column.setting == "machine" and cell[-1:] != "%":
             settings["machine"] = cell[:100]
+        elif column.setting == "aes":
+            settings["acceleration"] = _ACCELERATIONS.get(aes_in(_with_aes(cell)), "")
         elif column.setting == "mac" and mac_name(cell):
             settings["mac"] = mac_name(cell)
     table_cells = []
@@ -351,6 +370,8 @@ def _cipher_row(
             own = settings | {"machine": machine}
             if column.compresses is not None:
                 own["compression"] = column.compresses
+            if column.acceleration:
+                own["acceleration"] = column.acceleration
             for text in cell.split("/") if _PAIR.fullmatch(cell) else (cell,):
                 table_cells += _cell(cipher, cells[cipher_at], text.strip(), named, own)
     return tuple(table_cells)
@@ -380,10 +401,10 @@ def _cell(
 
 def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
     plain = _NOTE.sub("", text).strip("`*~≈<> ")
-    rates = _RATE_WITHIN.findall(plain)
-    if len(rates) == 1 and (rate := rate_of(rates[0])):
-        return rate
-    return number_with(unit, plain) if unit and re.fullmatch(r"[\d.,']{1,20}", plain) else None
+    if re.fullmatch(r"[\d.,']{1,20}", plain):
+        return number_with(unit, plain) if unit else None
+    rates = _RATE_WITHIN.findall(plain) if "/" in plain or "p" in plain else ()
+    return rate_of(rates[0]) if len(rates) == 1 else None
 
 
 def _rate_caveat(text: str) -> str:

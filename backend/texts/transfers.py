@@ -50,7 +50,7 @@ class Transfers:
             return
         self.end()
         self.trial = Trial(self.context.line.number, named.cipher, named.mac)
-        self.context.stated_cipher = named.cipher
+        self.context.stated_cipher = named.cipher or self.context.stated_cipher
 
     def on_failed(self, _failed: Failed) -> None:
         if self.trial.moved:
@@ -84,7 +84,8 @@ class Transfers:
 
     def on_rated(self, rated: Rated) -> None:
         trial = self.trial
-        if rated.tool == "rsync" and (trial.rated or self.context.command_used):
+        is_counted = trial.rated or (self.context.command_used and not trial.cipher)
+        if rated.tool == "rsync" and is_counted:
             return  # the sum of the amounts printed for each file
         if trial.rated and not trial.rated.is_display:
             if rated.tool == "typed" and (trial.moved or trial.elapsed or rated.is_mean):
@@ -140,7 +141,7 @@ class Transfers:
         command, caveat = context.command, ""
         rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
-        amount = amount or (rated.amount if rated else None)
+        amount = amount or (rated.amount if rated else None) or context.size_of_file
         if not amount and (amount := context.amount_above):
             is_heading = not command and context.words_above[-1:] == ":"
             caveat = "" if is_heading else "byte count from text above"
@@ -158,17 +159,19 @@ class Transfers:
     def on_listed(self, listed: Listed) -> None:
         self.end()
         self.context.remark_beside = listed.remark
-        for label, rates in listed.pairs:
-            series = self._series_of(label or self._cipher()[0] or "", listed)
-            for number, unit in rates if series else ():
-                fields = self._value(number, unit) | series
-                fields["caveat"] = listed.caveat or fields["caveat"]
-                self.context.emit(self.context.group(), **fields)
+        with self.context.named(listed.machine):
+            for label, rates in listed.pairs:
+                series = self._series_of(label or self._cipher()[0] or "", listed)
+                for number, unit in rates if series else ():
+                    fields = self._value(number, unit) | series
+                    fields["caveat"] = listed.caveat or fields["caveat"]
+                    self.context.emit(self.context.group(), **fields)
         self.context.remark_beside = ""
 
     def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
         context, command = self.context, self.context.command
-        speed = "openssl" in f"{self.context.line.text} {context.heading}".lower() or (
+        words = f"{self.context.line.text} {context.heading}".lower()
+        speed = "openssl" in words.replace("openssl_", "") or (
             command is not None and command.tool == "openssl"
         )
         cipher = ssh_cipher(label)

@@ -1,12 +1,13 @@
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 
-PARSER_VERSION = 16
+PARSER_VERSION = 17
 """Version stored with each run. Increase it whenever a text may give different results."""
 
 SERIES = {
@@ -15,8 +16,7 @@ SERIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """Represent one try: `bytes` and `seconds` if the text has both, otherwise the printed rate."""
 
     line: int
@@ -57,30 +57,26 @@ class Figure:
         return self.bytes_per_second or 0.0
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     line: int
     figures: tuple[Figure, ...]
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = MappingProxyType({})
     host: str | None = None
     label: str | None = None
 
 
-@dataclass(frozen=True)
-class Remark:
+class Remark(NamedTuple):
     line: int
     code: str
     detail: str
 
 
-@dataclass(frozen=True)
-class Unrecognised:
+class Unrecognised(NamedTuple):
     line: int
     text: str
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     format: Format | None
     sections: tuple[Section, ...]
     unrecognised: tuple[Unrecognised, ...] = ()

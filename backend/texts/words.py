@@ -27,11 +27,12 @@ _AES_OFF = re.compile(
 _AES_ON = re.compile(
     r"(?:with|w/|mit|avec|med|met|con|com|с|s|using|use|has|have|启用|开启)"
     rf"[\s_:-]{{0,3}}(?:{_AES}|aes)(?![\w-])"
-    rf"|{_AES}[\s(=:_-]{{0,3}}(?:is |was |are )?(?:enabled|on|active|aktiv\w*|activée?|used)(?!\w)",
+    rf"|{_AES}[\s(=:_-]{{0,3}}(?:is |was |are )?"
+    r"(?:enabled|on(?! (?:the|my|our|a) )|active|aktiv\w*|activée?|used)(?!\w)",
     re.I,
 )
 _AES_ALONE = re.compile(r"\W*(?:masked|(?P<on>unmasked|defaults?|normal))\W*", re.I)
-_AES_NAMED = re.compile(rf"{_AES}|{_NO_AES}|加速|\baccelerat|software", re.I)
+_AES_NAMED = re.compile("aes|accel|software|crypto|加速|(?:32|arm)cap")
 _COMPRESSED = re.compile(
     r"(?<!no )(?<!without )(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
     r"(?:compression|compressed|kompression|komprimiert)(?!\s?(?:=|:|is)?\s?(?:no\b|off|none|disabled|aus))",
@@ -52,16 +53,22 @@ _BLOCK_SIZE = re.compile(
     r"(?:(k)(?:i?b|[ -]?bytes?)?|bytes?)(?![\w/])|(?<=-bytes )(\d{2,6})\b",
     re.I,
 )
-_COMPARED = re.compile(r"\b(?:vs\.?|versus|against|gegen|contre|compared)\s", re.I)
+_COMPARED = re.compile(
+    r"\b(?:vs\.?|versus|against|gegen|contre|compared)\s"
+    r"|\b(?:with|mit|avec|w/|on|enabled|masked)(?: ?/ ?| and (?:then )?| und | et | & )"
+    r"(?:without|w/o|ohne|sans|off|disabled|normal|default|unmasked)",
+    re.I,
+)
 SENTENCE = 70
 
 
+@lru_cache(maxsize=64)
 def aes_in(text: str) -> str:
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
     if text.strip(" :()=#*").lower() in ("software", "hardware"):
         return "unclear"
-    if not _AES_NAMED.search(text):
+    if not _AES_NAMED.search(text.lower()):
         return ""
     off = _AES_OFF.search(text)
     if off and _COMPARED.search(text):
@@ -81,6 +88,7 @@ class Setting(NamedTuple):
     is_single: bool = False
 
     @classmethod
+    @lru_cache(maxsize=512)
     def of(cls, text: str) -> "Setting":
         return cls(
             aes_in(text),
@@ -91,6 +99,8 @@ class Setting(NamedTuple):
         )
 
     def under(self, outer: "Setting") -> "Setting":
+        if not any(outer):
+            return self
         return Setting._make(own or other for own, other in zip(self, outer, strict=True))
 
 
@@ -104,19 +114,17 @@ def block_size_in(text: str) -> int | None:
 
 
 _GENERIC_WORDS = """
-    a an and are as at below by each first for from here in is it its last like mode new next now
-    of on one other own second so some speed speeds test tests testing tested test: the then these
-    this those to up using via what with without here's my our your result results output figures
-    numbers benchmark benchmarks bench measured measurement measurements performance throughput
-    rate rates run runs try tries attempt round loop cipher ciphers crypto cryptography encryption
-    encrypt decrypt encrypted decryption algorithm algorithms mode modes openssl ssh openssh scp
-    sftp rsync dd time speed: evp elapsed real user system cpu aes aes-ni aesni hardware software
-    accelerated acceleration hw sw enabled disabled off cbc ctr gcm ecb cfb ofb xts des rc4
-    blowfish arcfour chacha20 poly1305 digest digests hash hashes block blocks size sizes byte
-    bytes kb mb gb mb/s mib/s seconds default best fastest slowest mac macs bandwidth average
-    summary table code bash sh shell console text log raw full example before after again more
-    data transfer transfers bulk local localhost loopback command commands ergebnis ergebnisse mit
-    ohne und der die das ist non-evp résultats résultat avec sans les de des du"""
+    a an and are at below by each first for from here in is it last like mode new next now of on one
+    other own second so some speed test testing tested the then these this those to up using via
+    what with without here's my our your result output numbers benchmark bench measured measurement
+    performance throughput rate run try loop cipher crypto cryptography encryption encrypt decrypt
+    encrypted decryption algorithm openssl ssh openssh scp sftp rsync dd time evp elapsed real user
+    system cpu aes aes-ni aesni hardware software accelerated acceleration hw enabled disabled off
+    cbc ctr gcm ecb cfb ofb xts rc4 blowfish arcfour chacha20 digest hash hashes block size byte kb
+    mb gb mb/s mib/s default best fastest mac bandwidth average summary table code bash sh shell
+    console text log raw example before after again more data transfer bulk msg stdout local
+    localhost loopback command ergebnis ergebnisse mit ohne und der die das ist non-evp résultat
+    avec sans les de du"""
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_][^\s,;:|()\[\]]*")
 _SENTENCE_WORDS = re.compile(
@@ -139,10 +147,11 @@ def heading_text(text: str) -> str:
 @lru_cache(maxsize=256)
 def is_name(heading: str) -> bool:
     """Return whether a heading may be the name of a host, a build or another setting."""
-    if _AES_NAMED.search(heading):
+    if _AES_NAMED.search(heading.lower()):
         heading = _AES_ON.sub(" ", _AES_OFF.sub(" ", heading))
     words = (word.lower().strip("'\".-") for word in _WORD.findall(heading))
-    return any(word not in _GENERIC and not word[0].isdigit() for word in words if word)
+    plain = (word for word in words if word and not word[0].isdigit())
+    return any(_GENERIC.isdisjoint((word, word.removesuffix("s"))) for word in plain)
 
 
 def is_heading(text: str) -> bool:

@@ -1,5 +1,4 @@
 import re
-from dataclasses import fields
 from itertools import combinations
 from time import process_time
 from typing import Any
@@ -23,8 +22,12 @@ SEVERAL = {"unusual": "several transfers at once"}
 
 def said(command: Command | None) -> Said:
     assert command is not None
-    read = [(field, getattr(command, field.name)) for field in fields(command)[1:]]
-    return {field.name: value for field, value in read if value not in (None, field.default)}
+    defaults = Command._field_defaults
+    return {
+        name: value
+        for name, value in command._asdict().items()
+        if name != "text" and value not in (None, defaults.get(name))
+    }
 
 
 @each("text, expected", (
