@@ -22,7 +22,9 @@ WORDS_ABOVE = 50
 SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
-_WRITTEN = re.compile(r"(?:\bof=|>\s?|\s(?=\S+$))[\"']?(?:[^\s|&;<>\"']{0,200}/)?([^\s|&;<>\"'/]+)")
+_WRITTEN = re.compile(
+    r"(?:\bof=|>\s?|\s(?=\S+$))[\"']?(?:[^\s|&;<>\"']{0,200}/)?(?!null\b|zero\b)([^\s|&;<>\"'/]+)"
+)
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
@@ -100,7 +102,10 @@ class Context:
             self.stated_cipher = self.command.cipher
             self.command = None
         self.words_above = text
-        self.add_amount(text)
+        if amount := amount_in(text):
+            self.amount_above = amount
+            if text[:1] == "-":  # of `ls -l`
+                self.add_files(text, amount)
         self.stated_size = block_size_in(text) or self.stated_size
         if cipher := only_cipher(text):
             self.stated_cipher = cipher
@@ -111,11 +116,6 @@ class Context:
         self.end_group()
         if heads and heading:
             self.add_heading(heading, level)
-
-    def add_amount(self, text: str) -> None:
-        if amount := amount_in(text):
-            self.add_files(text, amount)
-            self.amount_above = amount
 
     def add_files(self, text: str, size: int) -> None:
         self.files |= dict.fromkeys(_WRITTEN.findall(text), size)

@@ -90,7 +90,6 @@ class Fold:
         command = self.context.command
         if named and command and command.varies and is_heading(words.text):  # printed by its loop
             self.transfers.on_named(Named(ssh_cipher(named)))
-            self.context.add_amount(words.text)
         else:
             self.context.add_words(words.text, words.level)
 

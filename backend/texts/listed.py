@@ -25,7 +25,7 @@ _REMARK = re.compile(r"[)\s]*(?:[（(]|\s[\[←<#—–/-]|[,;.]\s|\s*$)")
 _TITLE = re.compile(
     r"[\s#*>•\"'-]{0,20}"
     r"(?:(?![\w ]{0,30}(?:aes|des|fish|four|cha|cast))([^\W\d_][\w .-]{1,20})[\"']?:\s"
-    r"|(?-i:([a-z][a-z\d.-]{1,30}))\s(?=\s*(?![hu]mac-)[\w-]+-[\w@.-]+[\s:=]+\d))",
+    r"|(?-i:([a-z][a-z\d.-]{1,30}))\s(?=\s*(?![hu]mac-)[\w-]+-[\w@.-]+[\s:=]+(?:[hu]mac-\S+\s+)?\d))",
     re.I,
 )
 _RANGE = re.compile(r"\d\s?(?:[kmgt]?i?b/s\s?)?(?:[-–~]|\.\.|to)\s?\d[\d.,]*\s?[kmgt]?i?b", re.I)

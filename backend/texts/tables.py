@@ -101,7 +101,8 @@ class Column(NamedTuple):
 class Around:
     def __init__(self, above: Sequence[Line], below: Sequence[Line] = ()) -> None:
         self.lines = [line.text for line in above]
-        self.below = " ".join(line.text for line in below if not _RATE_WITHIN.search(line.text))
+        notes = (line.text for line in below if line.text[-1:] != ":")
+        self.below = " ".join(text for text in notes if not _RATE_WITHIN.search(text))
 
     @cached_property
     def caption(self) -> str:
