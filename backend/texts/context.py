@@ -25,6 +25,7 @@ _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 _WRITTEN = re.compile(
     r"(?:\bof=|>\s?|\s(?=\S+$))[\"']?(?:[^\s|&;<>\"']{0,200}/)?(?!null\b|zero\b)([^\s|&;<>\"'/]+)"
 )
+_SENT = re.compile(r"\b(?:files?|bytes|sen[dt]|cop[iy])|transfer|datei|fichier|файл|文件", re.I)
 _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 
@@ -52,8 +53,8 @@ class Context:
         self.names: dict[int, str] = {}
         self.heading, self.heading_line = "", 0
         self.heading_cipher: str | None = None
-        self.words_above = ""
         self.amount_above: int | None = None
+        self.amount_is_sent = False
         self.files: dict[str, int] = {}
         self.remark_beside = ""
         self.stated_size: int | None = None
@@ -101,9 +102,9 @@ class Context:
         if was_used and self.command:
             self.stated_cipher = self.command.cipher
             self.command = None
-        self.words_above = text
         if amount := amount_in(text):
             self.amount_above = amount
+            self.amount_is_sent = text[-1:] == ":" or bool(_SENT.search(text))
             if text[:1] == "-":  # of `ls -l`
                 self.add_files(text, amount)
         self.stated_size = block_size_in(text) or self.stated_size

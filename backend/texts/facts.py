@@ -109,7 +109,6 @@ _NAMED = {
     "openssl": r"\b(?P<version_text>(?:\w{4,6}SSL v?|SSLeay )\d+\.\d[\w.-]{0,20}(?<=\w))",
     "openssh": r"\b(?P<client>OpenSSH[_ ]v?\d+\.\d\w{0,12})",
 }
-_NAMED_PATTERNS = {group: re.compile(pattern) for group, pattern in _NAMED.items()}
 _AROUND_CPU = re.compile(
     r"^\d{1,3}(?: ?[x×]| CPUs?| cores?|-core) +"
     r"|,\s[\d.]+ MHz.*|\s\([\d.]+-MHz.*|\s[x×]\s?\d{1,3}$|\s\(\d+\)(?= @|$)"
@@ -143,8 +142,8 @@ def flags_of(text: str, known_share: float = 0.3) -> tuple[str, ...]:
 def facts_in_heading(text: str) -> dict[str, Any]:
     text = " ".join(text[:300].split())
     facts = {}
-    for group, pattern in _NAMED_PATTERNS.items():
-        names = {match[0]: match.groupdict() for match in pattern.finditer(text)}
+    for group, pattern in _NAMED.items():
+        names = {match[0]: match.groupdict() for match in re.finditer(pattern, text)}
         if len(names) == 1:
             facts[group] = names.popitem()[1]
     return facts

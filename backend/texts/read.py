@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from texts.ciphers import ABOUT_SSH
 from texts.events import Event
@@ -28,8 +28,7 @@ def read_text(text: str, hints: Hints | None = None) -> Reading:
     return Reading(usual, tuple(sections), unrecognised, tuple(remarks))
 
 
-def _events(lines: list[Line]) -> Iterator[tuple[Line, Iterator[Event]]]:
+def _events(lines: list[Line]) -> Iterator[tuple[Line, Iterable[Event]]]:
     tables = events_of_tables(lines)
     for index, line in enumerate(lines):
-        events = tables.get(index)
-        yield line, (iter(events) if events is not None else recognise(line))
+        yield line, tables[index] if index in tables else recognise(line)

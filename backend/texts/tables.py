@@ -83,9 +83,8 @@ class Column(NamedTuple):
 
     @property
     def machine(self) -> str:
-        is_setting = self.compresses is not None or self.acceleration
-        is_plain = self.size or is_setting or _PLAIN.fullmatch(self.title)
-        return "" if is_plain else self.title[:100]
+        is_setting = self.size or self.compresses is not None or self.acceleration
+        return "" if is_setting or _PLAIN.fullmatch(self.title) else self.title[:100]
 
     @property
     def acceleration(self) -> Acceleration | None:

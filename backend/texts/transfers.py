@@ -139,18 +139,19 @@ class Transfers:
         if trial.moved and trial.moved.seconds > 0:
             return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
         command, caveat = context.command, ""
+        fields: dict[str, Any] = {"format": "time"}
         rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None) or context.size_of_file
         if not amount and (amount := context.amount_above):
-            is_heading = not command and context.words_above[-1:] == ":"
-            caveat = "" if is_heading else "byte count from text above"
+            fields["assumed"] = (f"{amount:,} bytes (text above)",)
+            caveat = "" if context.amount_is_sent else "byte count from text above"
         if trial.elapsed and trial.elapsed.seconds > 0 and amount:
             seconds = trial.elapsed.seconds
             own = self._value(rated.number, rated.unit, rated.tool) if rated else None
             if own and abs(own["bytes_per_second"] * seconds / amount - 1) > SAME_RATE:
                 caveat = "another rate printed as well"
-            return {"format": "time", "bytes": amount, "seconds": seconds, "caveat": caveat}
+            return fields | {"bytes": amount, "seconds": seconds, "caveat": caveat}
         if rated is None:
             return None
         value = self._value(rated.number, rated.unit, rated.tool)
