@@ -11,7 +11,7 @@ from texts.prompts import PROGRAMS, SOURCES, STARTERS, is_typed
 LENGTH_LIMIT = 4_000
 SHELLS = frozenset(("ssh", "hpnssh", "dbclient"))
 COPIERS = frozenset(("scp", "hpnscp", "sftp", "rsync"))
-INTERPRETERS = frozenset(("sh", "ash", "bash", "dash", "ksh", "zsh", "eval", "ansible"))
+INTERPRETERS = {"sh", "ash", "bash", "dash", "ksh", "zsh", "eval", "ansible", "hyperfine"}
 LETTERS_WITH_VALUE = {
     "ssh": "bBcDEeFIiJLlmOopQRSWw", "hpnssh": "bBcDEeFIiJLlmOopQRSWw", "dbclient": "bBciIJKLlmopRW",
     "scp": "cDFiJloPSX", "hpnscp": "cDFiJloPSX", "sftp": "bBcDFiJloPRSsX", "rsync": "eBMTf",
@@ -22,16 +22,15 @@ WORDS_WITH_VALUE = frozenset((
     "propquery", "rand", "writerand", "hmac", "cmac", "primes", "async_jobs", "size", "rsh",
 ))  # fmt: skip
 AES_BITS = {"OPENSSL_ia32cap": (57, 24), "OPENSSL_armcap": (2,), "OPENSSL_ppccap": (2,)}
-_WORDS = r"\b[^|;&]{0,150}\s"
 UNUSUAL = {
     "several transfers at once": (
         r"(?<![&<>|])&(?:\s+(?:done|end|\})|(?![&>\d]).{0,200}\bs(?:sh|cp)\b)"
         r"|\bxargs\b[^|;]{0,80}\s-P ?(?!1\b)\d|\bparallel\s"),
+    "without encryption": "(?i)none(?:enabled|switch)=yes",
     "compressor or rate limit": (
-        rf"\bs(?:cp|ftp){_WORDS}-l ?\d|\bpv{_WORDS}(?:-\w*L|--rate-l)|\bmbuffer{_WORDS}-\w*[rR]"
-        r"|\s--bwlimit\b|(?<![\w./-])(?:cpulimit|trickle|throttle)\s"
-        r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"
-        rf"|\brsync{_WORDS}(?:-\w*z|--compress)|\btar(?:\s+-?\w*[zjJ]|{_WORDS}--[a-z]*z)"),
+        r"\b(?:s(?:cp|ftp)\s[^|;&]{0,99}-l ?\d|pv\s[^|;&]{0,99}-\w*L|mbuffer\s[^|;&]{0,99}-[rR])"
+        r"|--(?:bwlimit|rate-l|compress)|(?<!\S)(?:p?bzip2|pigz|gzip|zstd|lz4|xz|lzop|zcat)\s"
+        r"|\b(?:tar|rsync) -?\w*[zjJ]"),
 }  # fmt: skip
 
 _PLAIN_SIGNS = str.maketrans({
@@ -289,7 +288,7 @@ def _of_transfer(text: str, call: _Call) -> dict[str, Any]:
 
 
 def _loop(text: str) -> tuple[str, ...]:
-    listed = re.search(r"\bfor\s+\w{1,40}\s+in\s+([^;$`]{3,600})", text)
+    listed = re.search(r"\bfor(?:each\s+\w{1,40}\s+\(|\s+\w{1,40}\s+in\s)([^;$`)]{3,600})", text)
     ciphers = [ssh_cipher(word) for word in listed[1].split()] if listed else []
     return tuple(filter(None, ciphers)) if all(ciphers) else ()
 

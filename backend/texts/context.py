@@ -14,13 +14,14 @@ from texts.facts import NAMED_CPU, Fact, contradicts, facts_in_heading, merged
 from texts.lines import Line
 from texts.numbers import amount_in
 from texts.types import Figure, Hints, Remark
-from texts.words import SENTENCE, Setting, block_size_in, heading_text, is_heading, is_name
+from texts.words import LEADING, SENTENCE, Setting, block_size_in, is_heading, is_name
 
 UNCLEAR = "unclear whether AES was off"
 BESIDE = 10
 WORDS_ABOVE = 50
 SECONDS_LIMIT = 10_000_000
 HEADING_LIMIT = 100
+SSH_LIMIT = 10e9  # bytes per second: both ends copy each byte several times
 _OF_PROGRAMS = ("openssl", "ssh", "heading", "flags")
 _WRITTEN = re.compile(
     r"(?:\bof=|>\s?|\s(?=\S+$))[\"']?(?:[^\s|&;<>\"']{0,200}/)?(?!null\b|zero\b)([^\s|&;<>\"'/]+)"
@@ -31,7 +32,7 @@ _MASK = re.compile(r"env:(?P<mask>[\da-fx:~]{1,200})", re.I)
 
 @dataclass
 class Group:
-    line: int
+    line: Line
     host: str | None
     name: str
     heading: str
@@ -73,9 +74,10 @@ class Context:
     def remark(self, code: str, detail: str, line: int | None = None) -> None:
         self.remarks.append(Remark(line or self.line.number, code, detail))
 
-    def leave_out(self, code: str, detail: str) -> None:
-        self.remark(code, detail)
-        self.unrecognised[self.line.number] = self.line.text
+    def leave_out(self, code: str, detail: str, line: Line | None = None) -> None:
+        line = line or self.line
+        self.remark(code, detail, line.number)
+        self.unrecognised[line.number] = line.text
 
     def end_group(self) -> None:
         self.is_ended = True
@@ -86,15 +88,15 @@ class Context:
 
     @contextmanager
     def named(self, machine: str) -> Iterator[None]:
-        before = self.names, self.heading
+        before = self.names, self.heading, self.host
         if machine:
-            self.names, self.heading = {**self.names, PLAIN: machine}, machine
+            self.names, self.heading, self.host = {**self.names, PLAIN: machine}, machine, None
             self.end_group()
         try:
             yield
         finally:
             if machine:
-                self.names, self.heading = before
+                self.names, self.heading, self.host = before
                 self.end_group()
 
     def add_words(self, text: str, level: int) -> None:
@@ -108,10 +110,9 @@ class Context:
             if text[:1] == "-":  # of `ls -l`
                 self.add_files(text, amount)
         self.stated_size = block_size_in(text) or self.stated_size
-        if cipher := only_cipher(text):
-            self.stated_cipher = cipher
+        self.stated_cipher = only_cipher(text) or self.stated_cipher
         introduction = re.split(r"(?<!vs)[.!?]\s", text)[-1] if text[-1:] == ":" else text
-        heading = heading_text(introduction)
+        heading = LEADING.sub("", introduction).rstrip(" :=-#*").strip()
         heads = level < PLAIN or is_heading(text) or bool(re.match(NAMED_CPU, heading))
         self.headings.append((heading, level, was_used or (heads and is_name(heading))))
         self.end_group()
@@ -159,9 +160,7 @@ class Context:
             if listing == fact.listing and not self.figures_since_fact:
                 return  # a board with two clusters of cores lists two CPUs
             self.end_group()
-            same_machine = set(fact.environment) <= {"openssl", "openssh"}
-            kept = self.environment.items() if same_machine else ()
-            self.environment = {part: facts for part, facts in kept if part not in fact.environment}
+            self.environment = {}
         self.environment = merged(self.environment, fact.environment)
         self.figures_since_fact = False
 
@@ -195,17 +194,13 @@ class Context:
             self.settings = held | {level: setting.under(held.get(level, Setting()))}
 
     @property
-    def block_size(self) -> int | None:
-        return block_size_in(self.line.text) or self.stated_size
-
-    @property
     def threads(self) -> int:
         command = self.command
         stated = command.threads if command and command.tool == "openssl" else 1
         return stated if stated > 1 else max(self.processes, 1)
 
     def new_group(self, row: int = 0) -> Group:
-        return Group(self.line.number, self.host, self.name, self.heading, self.environment, row)
+        return Group(self.line, self.host, self.name, self.heading, self.environment, row)
 
     def group(self, row: int = 0) -> Group:
         last = self.groups[-1] if self.groups else None
@@ -248,10 +243,11 @@ class Context:
 
     def _shared_fields(self, tool: Tool) -> dict[str, Any]:
         setting, command = self.setting, self.command
+        if setting.aes == "lacking":  # in the CPU: only the figures of openssl tell
+            setting = setting._replace(aes="off" if tool == "openssl" else "")
         own = command if command and command.tool in (tool, None) else None
         fields = self._of_ssh(own, setting) if tool == "ssh" else self._of_speed(own, setting)
-        is_mixed = own is not None and own.masked and own.text.count(" speed ") > 1
-        if setting.aes == "unclear" or is_mixed:
+        if setting.aes == "unclear" and not (own and own.masked):
             fields["uncertain"] = fields["uncertain"] or UNCLEAR
         if own:
             fields["uncertain"] = own.unusual or fields["uncertain"]
@@ -297,7 +293,8 @@ class Context:
 
 def _within_reason(figure: Figure) -> Figure:
     decrypts = figure.operation == "decrypt"
-    if figure.rate <= highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts):
+    limit = highest_plausible(figure.threads, cipher=figure.cipher, decrypt=decrypts)
+    if figure.rate <= (SSH_LIMIT if figure.tool == "ssh" else limit):
         return figure
     implausible = "faster than any machine"
     return figure._replace(implausible=implausible, uncertain="faster than memory bandwidth")

@@ -135,8 +135,8 @@ def flags_of(text: str, known_share: float = 0.3) -> tuple[str, ...]:
     if len(words) < 4 or KNOWN_FLAGS.isdisjoint(words):
         return ()
     known = sum(word in KNOWN_FLAGS or "_" in word for word in words)
-    kept = (word for word in words if len(word) <= FLAG_LENGTH)
-    return tuple(kept)[:FLAGS_LIMIT] if known >= known_share * len(words) else ()
+    kept = words[:FLAGS_LIMIT] if known >= known_share * len(words) else []
+    return tuple(word for word in kept if len(word) <= FLAG_LENGTH)
 
 
 def facts_in_heading(text: str) -> dict[str, Any]:

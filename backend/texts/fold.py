@@ -11,7 +11,7 @@ from texts.numbers import RATE
 from texts.speed import SpeedRuns
 from texts.transfers import Transfers
 from texts.types import Hints
-from texts.words import aes_in, block_size_in, is_heading
+from texts.words import Setting, aes_in, block_size_in, is_heading
 
 _HARMLESS = re.compile(
     r"\s*(?:for|echo|printf|done|end$|fi$|}|do|export|unset|set|sleep|cd|while|wait|time$|#|\w{1,30}=\S)"
@@ -32,6 +32,7 @@ class Fold:
         context = self.context
         for line, events in lines:
             if line.depth != context.line.depth and context.line.number:
+                self.transfers.end()
                 context.end_group()
             context.line = line
             try:
@@ -84,7 +85,7 @@ class Fold:
         if words.level < PLAIN or aes_in(words.text):
             self.speed.end()
         named = only_cipher(words.text) or openssl_cipher(words.text)
-        is_over = trial.elapsed is not None or named is not None
+        is_over = trial.elapsed or named or (trial.rated and any(Setting.of(words.text)))
         if self.after_blank or words.level < PLAIN or is_over:
             self.transfers.end()
         command = self.context.command
@@ -134,8 +135,7 @@ class Fold:
         context.processes = 0
         size = command.block_size or block_size_in(command.text)
         context.stated_size = size or context.stated_size
-        remark = command.text.partition("(")[2]
-        context.headings.append((remark if aes_in(remark) else "", BESIDE, False))
+        context.headings.append(("", BESIDE, False))
         if command.divided and command.amount:
             self.transfers.arithmetic = command
 

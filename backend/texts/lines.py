@@ -11,7 +11,7 @@ _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
     r"[\s|]###|[\u2580-\u259f■]"
     rf"|[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:\w+:) "
-    r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t|\ds\d|\d bytes\d|\.\d\dk?\d{1,7}[.,]\d"
+    r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t"
 )
 _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _CHAT = re.compile(
@@ -38,11 +38,11 @@ _BREAK = re.compile(
     re.I,
 )
 
-_FLAT = 90
-"""Length in characters above which a line may consist of several lines without their breaks."""
+_FLAT = 90  # characters; a longer line may consist of several lines without their breaks
 _PROMPT = (
     r"(?:~\ )?\[\w[\w.-]{0,30}@[\w.-]{1,40}(?:\ [^\s\]]{1,40})?\][$\#]\ "
     r"|\w[\w.-]{0,30}@[\w.-]{1,40}:[~/][^\s$\#]{0,60}[$\#]\ |[A-Z]:\\[^>\s]{0,60}>(?=\w)"
+    r"|\w[\w.-]{0,30}(?:@[\w.-]{1,40}\ [~/]\S{0,60}|:[~/]\S{0,60}\ \w{1,20})\ ?[$%\#]\ "
 )
 _JOINT_OF_SHORT = re.compile(r"\w\s+type\s+\d{1,6} bytes|: openssl speed ")
 _JOINT = re.compile(
@@ -58,13 +58,9 @@ _JOINT = re.compile(
     re.X,
 )
 
-_GLUED = re.compile(r"(?<=\d bytes)(?=\d)|(?<=\.\d\d)(?=\d{1,3}[.,]\d)|(?<=\.\d\dk)(?=\d)")
-_GLUED_FIRST = re.compile(r"(?<=[a-z)])(?=\d[\d,]{0,12}(?: bytes|\.\d\d))")
-
 _NUMBERS = re.compile(r"\s*(?:-?\d[\d.]{0,14}k?(?:\s+|$))+")
 _CELL_COUNT = re.compile(r"\d\.\d\dk?(?=\s|$)")
 _WRAPPED_WIDTH = 60
-_TAIL = 200
 
 
 class Line(NamedTuple):
@@ -101,6 +97,7 @@ def _broken(line: str) -> list[str]:
 def _without_markup(line: str) -> tuple[int, str]:
     text = _ESCAPE.sub("", line) if "\x1b" in line else line
     if not text.isascii() or "\0" in text:
+        text = re.sub(r"(?<=\d)[\xa0\u2009\u202f](?=\d{3}(?!\d))", "’", text)
         text = re.sub(f"[{_INVISIBLE}]", "", re.sub(f"[{_SPACES}]", " ", text))
     if "<" in text or "[" in text:
         text = _MARKUP.sub("", _CELL.sub("|", text))
@@ -118,8 +115,6 @@ def _without_markup(line: str) -> tuple[int, str]:
         text = text[comment.end() :]
     if "**" in text or "`" in text:
         text = _BOLD.sub(r"\2", text).strip("`")
-    if len(_GLUED.findall(text)) > 2 and not re.search(r"[a-z] [a-z]+ [a-z]|(?:\.\d+){3}", text):
-        text = _GLUED.sub("  ", _GLUED_FIRST.sub("  ", text, count=1))
     return depth, text
 
 
@@ -152,14 +147,6 @@ def _joined(first: str, second: str) -> str:
         return ""
     if first[-1] == "\\":
         return f"{first[:-1].rstrip()} {second.lstrip()}"
-    start = second.lstrip()
-    if start.startswith("| ") and " | " not in start[2:] and "$" in first and first[0] != "|":
-        return f"{first} {start}"
-    if start[0] == "|" == first.lstrip()[0] and "|" not in start[1:] and start[1:2] not in "-}":
-        return f"{first} {start}"  # cells of an HTML table
-    tail = first[-_TAIL:]
-    if "Doing " in tail and re.search(r"Doing .{0,60} in$|Doing .{0,60}: \d+$", tail):
-        return f"{first} {start}"
     return _joined_numbers(first, second)
 
 
@@ -168,9 +155,8 @@ def _joined_numbers(first: str, second: str) -> str:
         return ""
     if _NUMBERS.fullmatch(second) and _CELL_COUNT.search(second) and first[-1] in "k0123456789":
         cells = len(_CELL_COUNT.findall(first))
-        return (
-            f"{first} {second.strip()}" if 1 <= cells <= 5 and len(first) >= _WRAPPED_WIDTH else ""
-        )
+        is_row = cells and cells + len(second.split()) <= 6 and len(first) >= _WRAPPED_WIDTH
+        return f"{first} {second.strip()}" if is_row else ""
     if re.fullmatch(r"\s*(?:\d{1,8} )?bytes(?:\s+\d{1,8} bytes)*", second) and "type " in first:
         return f"{first} {second.strip()}"
     return ""

@@ -1,11 +1,11 @@
 import re
+from math import isclose
 
 from texts.ciphers import mac_name, openssl_cipher, ssh_cipher
 from texts.events import Listed
 from texts.numbers import DURATION, RATE, Unit, rate_of
 from texts.words import is_name
 
-SEVERAL_TIMES = 3
 RATE_SIGNS = ("/s", "ps", "/с", "/ s", "/秒", "per second")
 MAC = r"(?:hmac|umac)-[\w@.-]{1,40}"
 _TOKEN = re.compile(
@@ -17,11 +17,11 @@ _PADDING = re.compile(
     rf"(?:[\s:=,;|()+\[\]\"'*#•・…→>~≈–—]++|{MAC}|{DURATION}"
     r"|(?<![\w.])\d[\d.]{0,9}\s?[kmgt]i?b?(?![\w/])|\.{3,}|-|(?<![^\W\d_])(?:cipher|name|speed"
     r"|algo\w{0,6}|rate|throughput|avg|average|mean|median|about|approx|ca|circa|try|run|test|with"
-    r"|for|vs|versus|using|and|at|in|is|was|got|gave|gives(?: me)?|max|peak|best|default|up to"
+    r"|for|vs|versus|using|and|in|is|was|got|gave|gives(?: me)?|max|peak|best|default|up to"
     r"|ssh|scp|sftp|rsync|-c|-o|(?<!\d)\d{1,2}(?!\d))(?![^\W\d_]))*",
     re.I,
 )
-_REMARK = re.compile(r"[)\s]*(?:[（(]|\s[\[←<#—–/-]|[,;.]\s|\s*$)")
+_REMARK = re.compile(r"[)\s]*(?:[（(]|\s[\[←<#—–/-]|[,;.]\s|\s+\d[\d.,]*\s?[%x×]|\s*$)")
 _TITLE = re.compile(
     r"[\s#*>•\"'-]{0,20}"
     r"(?:(?![\w ]{0,30}(?:aes|des|fish|four|cha|cast))([^\W\d_][\w .-]{1,20})[\"']?:\s"
@@ -67,25 +67,24 @@ def read_list(text: str) -> Listed | None:
         return None
     rates_of: dict[str, Rates] = {name: [] for name in names or [""]}
     for name, rate in rates:
-        rates_of[name].append(rate)
+        value = rate[0] * rate[1].decimal
+        others = (number * unit.decimal for number, unit in rates_of[name] if unit != rate[1])
+        if not any(isclose(value, other, rel_tol=0.06) for other in others):
+            rates_of[name].append(rate)  # not the same in another unit: 845 MB/s (6760 Mbit/s)
     remark = text if is_sentence else text[end:]
     is_sentence = is_sentence or not (_REMARK.match(remark) or _PADDING.fullmatch(remark))
     remark = text if label else remark
     return Listed(
         tuple((name, tuple(own)) for name, own in rates_of.items() if own),
-        _caveat(text, list(rates_of.values()), is_sentence),
+        _caveat(text, [rate for _, rate in rates], is_sentence),
         remark,
         mac_name(mac[0]) if mac else None,
         name if label and is_name(name := label[1] or label[2]) else "",
     )
 
 
-def _caveat(text: str, tries: list[Rates], is_sentence: bool) -> str:
+def _caveat(text: str, rates: Rates, is_sentence: bool) -> str:
     if _RANGE.search(text):
         return "a range, not a single rate"
-    if unclear := next((unit for rates in tries for _, unit in rates if not unit.clear), None):
-        return unclear.caveat
-    values = [[number * unit.decimal for number, unit in rates] for rates in tries if rates]
-    if any(max(rates) > SEVERAL_TIMES * min(rates) for rates in values):
-        return "several different rates"
-    return "in prose, not in command output" if is_sentence else ""
+    caveat = "in prose, not in command output" if is_sentence else ""
+    return next((unit.caveat for _, unit in rates if not unit.clear), caveat)

@@ -8,7 +8,7 @@ _PREFIXES = {
 }  # fmt: skip
 
 PER_SECOND = (
-    r"(?:\s?/\s?(?:seconds?|secs?|sek|s|с|сек|秒)(?![^\W\d_])|ps(?![^\W\d_])|\sper\ssecond)"
+    r"(?:\s?/\s?(?:seconds?|secs?|sek|[sсc]|сек|秒)(?![^\W\d_])|ps(?![^\W\d_])|\sper\ssecond)"
 )
 SIZE_UNIT = (
     r"(?P<prefix>kilo|mega|giga|tera|[kmgtкмгт])?(?P<binary>i)?"
@@ -35,8 +35,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:([.,'’\u202f])\d{3})(?:\1\d{3})*")
 class Unit(NamedTuple):
     """Describe a unit's size in bytes: `decimal`, or `binary` if its MB means 2^20.
 
-    `clear` is False for "Mb/s", which may mean bytes or bits, and if a comma may separate
-    thousands.
+    `clear` is False for "Mb/s" (bytes or bits) and for a comma that may separate thousands.
     """
 
     decimal: float
@@ -59,6 +58,7 @@ def unit_of(text: str) -> Unit | None:
 
 
 def unit_within(text: str) -> Unit | None:
+    text = re.sub(r"(?:1000s|thousands) of bytes", "kB", text)
     match = _UNIT_WITHIN.search(re.sub(r"_?per_s(?:ec(?:ond)?)?\b", "/s", text))
     return _unit(match) if match else None
 

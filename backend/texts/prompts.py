@@ -11,7 +11,7 @@ LOOKERS = "lscpu|uname|uptime|free|nproc|dmesg|done|fi|end|}"
 SOURCES = "dd|cat|head|tail|yes|buffer|mbuffer|pv|tar|zfs"
 PROGRAMS = (
     f"{LOOKERS}|{SOURCES}|ssh|hpnssh|ansible|scp|hpnscp|sftp|rsync|dbclient|sh|ash|bash|dash|ksh|zsh|eval|for"
-    "|read|foreach|echo|printf|export|unset|set|setenv|nc|socat|iperf|iperf3|hdparm|fio|awk|gawk|sed"
+    "|read|foreach|hyperfine|echo|printf|export|unset|set|setenv|nc|socat|iperf|iperf3|hdparm|fio|awk|gawk|sed"
     "|grep|egrep|ls|rm|cd|wget|curl|apt|make|sync|seq|wait|sleep|cpupower|sysctl|cryptsetup|bc|tee"
     "|sort|watch|mount|mkdir|modprobe|truncate|fallocate|gzip|pigz|zstd|lz4|throttle"
 )
@@ -20,10 +20,10 @@ _SURE_PROMPT = re.compile(r"""(?x)\s{0,8}(?:(?:\([\w.-]{1,40}\)\ ?|\[?\d\d:\d\d(
     (?:[~/]\S{0,60}\ )?\[?[\w.+\\-]{1,40}@(?!(?:open|lib)?ssh\.|lysator)([\w.-]{1,80})
     (?:\ MINGW\d\d)?(?:\[[^\]\s]{1,60}\])?(?:[ :]\ ?[~/.A-Za-z][^\s\]$#%>]{0,80})?
     (?:\ \([^()\s]{1,40}\))?\]?\ ?[$#%>](?:\s|$)
-    |([\w.-]{2,60})(?::(?!//)[~/]\S{0,80}?\ ?[\$\#]|:[~/\w.-]{1,60}\ [\w.-]{1,40}\$
+    |([\w.-]{2,60})(?::(?!//)[~/]\S{0,80}?\ ?[\$\#>]|:[~/\w.-]{1,60}\ [\w.-]{1,40}\$
     |\ [~/]\S{0,60}\ [$%])(?:\s|$)|➜\s{1,3}\S{1,60}(?:\ git:\(\S{1,60}\))?(?:\ ✗)?\s
     |([\w.-]{1,60})\ \|\ (?:CHANGED|SUCCESS)\ ?\|\ rc=0\ >>
-    |PS\ (?:[A-Z]:|/|~)[^>]{0,120}>|[A-Za-z]:\\[^>]{0,120}>
+    |foreach\?\ |PS\ (?:[A-Z]:|/|~)[^>]{0,120}>|[A-Za-z]:\\[^>]{0,120}>
     |(?:\[[~/][^\s\]]{0,80}\]\ ?[$\#]|[~/]\S{0,80}?(?:\ ?\$|[\#%]))(?:\s|$)
     |\$(?:\s+(?!\d)|$|(?=(?:openssl|ssh|dd|time)\ )))""")
 _DOUBTFUL_PROMPT = re.compile(r"""(?x)\s{0,8}
@@ -60,8 +60,8 @@ def is_typed(text: str) -> bool:
     if _LOOKS.fullmatch(text):
         return True
     words = re.split(r"[\s()|;&:]+", text)
-    if ("," in text or "?" in text) and any(re.fullmatch(r"[^\s$]+[,?]", word) for word in words):
-        return False
+    if re.search(r"(?<!\S)[^\s$()|;&:]+[,?](?!\S)", re.sub(r"'[^']*'", "", text)):
+        return False  # a sentence
     unknown = [word for word in words if len(word) > 1 and word.isalpha() and not _is_known(word)]
     is_speed = "speed" in text.lower() and _SPEED.search(text) is not None
     if not _SHELL_SIGN.search(text):

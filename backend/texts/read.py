@@ -1,10 +1,8 @@
 from collections import Counter
-from collections.abc import Iterable, Iterator
 
 from texts.ciphers import ABOUT_SSH
-from texts.events import Event
 from texts.fold import Fold
-from texts.lines import Line, lines_of
+from texts.lines import lines_of
 from texts.recognisers import recognise
 from texts.sections import sections_of
 from texts.tables import events_of_tables
@@ -17,7 +15,10 @@ def read_text(text: str, hints: Hints | None = None) -> Reading:
     """Parse a text into results by host, and lines without results. Never raise."""
     hints = hints or Hints()
     fold = Fold(hints, is_about_ssh=bool(ABOUT_SSH.search(text)))
-    fold.read(_events(lines_of(text)))
+    lines = lines_of(text)
+    tables = events_of_tables(lines)
+    events = (tables[at] if at in tables else recognise(line) for at, line in enumerate(lines))
+    fold.read(zip(lines, events, strict=True))
     context = fold.context
     sections = sorted(sections_of(context.groups), key=lambda section: section.line)
     remarks = sorted(context.remarks, key=lambda remark: (remark.line, remark.code))
@@ -26,9 +27,3 @@ def read_text(text: str, hints: Hints | None = None) -> Reading:
     formats = Counter(figure.format for section in sections for figure in section.figures)
     usual = (hints.format or formats.most_common(1)[0][0]) if formats else None
     return Reading(usual, tuple(sections), unrecognised, tuple(remarks))
-
-
-def _events(lines: list[Line]) -> Iterator[tuple[Line, Iterable[Event]]]:
-    tables = events_of_tables(lines)
-    for index, line in enumerate(lines):
-        yield line, tables[index] if index in tables else recognise(line)

@@ -1,8 +1,7 @@
 """Recognise lines by a table of independent recognisers; the first match applies.
 
-To support another format, add a row to `RECOGNISERS`: signs (a quick test: one of them must be in
-the line), the pattern of the whole line, a function that converts the match to events, and an
-example.
+To support another format, add a row to `RECOGNISERS`: signs (one of them must be in the line), the
+pattern of the whole line, a function that converts the match to events, and an example.
 """
 
 import re
@@ -20,7 +19,7 @@ from texts.prompts import split_prompt
 from texts.words import aes_in, is_name
 
 _N = r"\d{1,9}(?:[.,]\d{1,9})?"
-_SECONDS = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|сек\w{0,5}|s|с|秒)"
+_SECONDS = r"(?:seconds?|secs?|sekund\w{0,4}|segundos?|secondes?|secondi|сек\w{0,5}|s|с|c|秒)"
 _BYTES = (
     r"(?:bytes?|octets?|oktett?\w{0,4}|bajt\w{0,4}|tavua|байт\w{0,3}|バイト|字节|位元組|바이트)"
 )
@@ -54,8 +53,6 @@ def _sizes(match: re.Match[str]) -> events.Event:
 
 def _row(match: re.Match[str]) -> events.Event | None:
     cells = re.split(r"[\s|*†‡]+", match["cells"].strip(" |\t*†‡"))
-    if len(cells) > 2 and cells[0][-1] == "k" and cells[-1].isdigit():
-        cells.pop()  # the number of a footnote
     if not all("." in cell or "," in cell or cell[-1] in "kfna-" for cell in cells):
         return None  # because the tool prints two decimals
     if len(cells) == 1 and cells[0][-1] != "k" and not openssl_cipher(match["label"].strip(" :")):
@@ -78,24 +75,10 @@ def _cell(text: str) -> float | None:
     return round((-value if text[0] == "-" else value) * scale, 2)
 
 
-def _doing(match: re.Match[str]) -> events.Event:
-    size, count, requested = int(match["size"]), int(match["count"]), float(match["asked"])
-    return events.Counted(match["label"], size, count, _decimal(match["seconds"]), requested)
-
-
-def _exact_row(match: re.Match[str]) -> events.Event:
-    rates = tuple(_cell(cell) for cell in match["rates"].split(":"))
-    return events.Row(match["label"], rates, int(match["child"]) if match["child"] else None)
-
-
 def _elapsed(match: re.Match[str]) -> events.Event:
     hours, minutes = int(match["h"] or 0), int(match["m"] or 0)
     seconds = _decimal(match["s"]) / (1000 if match.groupdict().get("milli") else 1)
     return events.Elapsed(hours * 3600 + minutes * 60 + seconds)
-
-
-def _timed(match: re.Match[str]) -> events.Event | None:
-    return _elapsed(match) if ssh_cipher(match["cipher"]) else None
 
 
 def _pv(match: re.Match[str]) -> events.Event | None:
@@ -149,7 +132,11 @@ RECOGNISERS = (
         r"""[\s#]*\S{0,12}?Doing\ (?P<label>.{1,40}?)\ (?:ops\ )?for\ (?P<asked>\d{1,5})(?:\.\d+)?
         \ ?s\ on\ (?P<size>\d{1,10})\ size\ blocks:\s+(?P<count>\d{1,15})\ .{1,40}?
         \ in\ (?P<seconds>[\d.,]{1,12})\ ?s\W*""",
-        _doing,
+        lambda match: events.Counted(
+            match["label"],
+            *(int(match["size"]), int(match["count"])),
+            *(_decimal(match["seconds"]), float(match["asked"])),
+        ),
         "Doing aes-128-cbc for 3s on 16 size blocks: 131863971 aes-128-cbc's in 3.00s",
     ),
     _row_of(
@@ -162,7 +149,11 @@ RECOGNISERS = (
         ("+F:",),
         r"""[\s'"]*(?:Got:\ )?\+F:\d{1,3}:(?P<label>[^:]{1,40}):(?P<rates>[-\d.:infa]{1,200})
         (?:\ from\ (?P<child>\d{1,4}))?["',]*""",
-        _exact_row,
+        lambda match: events.Row(
+            match["label"],
+            tuple(_cell(cell) for cell in match["rates"].split(":")),
+            int(match["child"]) if match["child"] else None,
+        ),
         "+F:22:aes-128-cbc:728616225.50:785815232.00:802015232.00:806762338.46:806892821.40",
     ),
     _row_of(
@@ -170,8 +161,8 @@ RECOGNISERS = (
         rf"""(?!\s*Transferred:).{{0,40}}?(?<![\d.,/+-])(?P<bytes>\d{{4,18}})\ ?{_BYTES}(?![^\W\d_])
         \ ?(?:[(（][^()（）]{{1,60}}[)）])?[^\d()（）|:;/]{{0,40}}(?=\d)
         (?P<s>\d{{1,9}}(?:[.,]\d{{1,12}})?(?:e[+-]?\d{{1,3}})?)\ ?{_SECONDS}(?![^\W\d_])
-        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}(?:\ ?[a-z]{{1,7}}/(?:secs?|s|с|秒)\)?)?)?\W*
-        (?:\s(?:\([a-z]{{3,7}}\ \#?\d\)|[#<—–-].{{1,80}}))?""",
+        (?:\.?[,，、]?\ {{0,2}}\(?{NUMBER}(?:\ ?[a-z]{{1,7}}/(?:secs?|[sсc]|秒)\)?)?)?\W*
+        (?:\s(?:\([a-z]{{3,7}}\ \#?\d\)|[(\#<—–-].{{1,80}}))?""",
         lambda match: events.Moved(int(match["bytes"]), _decimal(match["s"])),
         "1048576000 bytes (1.0 GB) copied, 4.40011 s, 238 MB/s",
     ),
@@ -196,7 +187,7 @@ RECOGNISERS = (
         rf"""(?!.*/s)[\s\#*•|>-]{{0,8}}(?P<cipher>[a-z0-9][\w-]{{2,30}}(?:@[\w.]{{5,16}})?)
         \s{{0,20}}[:=,|-]?\s*(?:real\s+)?(?P<h>(?!))?(?:(?P<m>\d{{1,4}})m\s?)?
         (?P<s>{_N})\s?(?:s|sec|secs|seconds?)\W*""",
-        _timed,
+        lambda match: _elapsed(match) if ssh_cipher(match["cipher"]) else None,
         "aes128-ctr: 4.5 s",
     ),
     _row_of(
@@ -253,9 +244,9 @@ RECOGNISERS = (
     ),
     _row_of(
         ("ipher", "-", "four", "fish", "3des", "3DES"),
-        r"""(?!.*/s)[\s#*=>•-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
-        (?:(?:testing|cipher|using|encryption|chiffre|algo\w{0,6}|name|\w{0,20}[^\x00-\x7f]\w{0,20})
-        [\s:=：]{1,9}){0,2}[\"'(]?
+        r"""(?!.*/s)[\s#*=>•^-]{0,80}(?:\d{1,3}[.)]\s)?[\"'(]?
+        (?:(?:testing|benchmark(?:\ \d+)?|cipher|using|encryption|chiffre|algo\w{0,6}|name
+        |\w{0,20}[^\x00-\x7f]\w{0,20})[\s:=：]{1,9}){0,2}[\"'(]?
         (?P<cipher>[a-z0-9][\w-]{2,30}(?:@[\w.]{5,16})?)[\"')]?
         (?:(?:\s?[+/,]\s?|\s{1,20}(?:with\s|mac[:=]?\s?|-m\s)?)(?P<mac>(?:hmac|umac)-[\w@.-]{1,40})
         |\s{0,4}[(:,-]?\s?(?:try|run|test|round)?\s?\#?\d{1,3}\s?(?:of\ \d{1,3})?\)?)?
@@ -274,8 +265,11 @@ RECOGNISERS = (
     ),
 )
 
-_PREFIX = re.compile(r"[\s#*=>|•-]{0,8}([\w@.-]{3,40}?)(?:\s(?:run|try|test)\s?\d{1,3})?[\s:=,|]")
+_PREFIX = re.compile(
+    r"[\s#*=>|•-]{0,8}(?:([\w.-]{2,40}):\s)?([\w@.-]{3,40}?)(?:\s(?:run|try|test)\s?\d{1,3})?[\s:=,|]"
+)
 _LABEL = re.compile(r"^(?:\++ |(?:benchmark|command|cmd|running|run|test)\b[ #\d]{0,5}: )", re.I)
+_COMMAND_WITHIN = re.compile(r"(?<=[(`])openssl speed [^()`:]{1,100}")
 _DIGIT = re.compile(r"\d")
 _WITHOUT_DIGITS = tuple(row for row in RECOGNISERS if not _DIGIT.search(row.example))
 
@@ -292,7 +286,10 @@ def recognise(line: Line) -> Iterator[events.Event]:
     elif (event := _first_match(line.text)) is not None:
         is_result = isinstance(event, events.Moved | events.Rated | events.Elapsed)
         prefix = _PREFIX.match(line.text) if is_result else None
-        if prefix and (cipher := ssh_cipher(prefix[1])):
+        first, second = prefix.groups(default="") if prefix else ("", "")
+        if cipher := ssh_cipher(first) or ssh_cipher(second):
+            if not ssh_cipher(first) and is_name(first):
+                yield events.Typed(first, None)
             yield events.Named(cipher)
         yield event
     elif command := _unprompted(text):
@@ -326,3 +323,5 @@ def _other(text: str) -> Iterator[events.Event]:
         yield fact
     else:
         yield events.Words(text, len(text) - len(text.lstrip("#")) or events.PLAIN)
+        if text[-1] == ":" and (command := _COMMAND_WITHIN.search(text)):
+            yield events.Typed(None, read_command(command[0], True))

@@ -1,11 +1,12 @@
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from texts.context import Group
 from texts.facts import contradicts, merged
-from texts.types import Section
+from texts.transfers import MEBIBYTE
+from texts.types import Figure, Section
 
 
 @dataclass
@@ -13,6 +14,10 @@ class Machine:
     groups: list[Group]
     environment: Mapping[str, Any]
     known: set[tuple[object, ...]]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [figure for group in self.groups for figure in group.figures]
 
     def add(self, group: Group, series: set[tuple[object, ...]]) -> bool:
         if not self.known.isdisjoint(series) or contradicts(self.environment, group.environment):
@@ -24,7 +29,6 @@ class Machine:
 
 
 def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
-    groups = list(_mark_repeats(groups))
     machines: list[Machine] = []
     by_name: dict[tuple[str, int], list[Machine]] = {}
     for group in groups:
@@ -35,33 +39,60 @@ def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
         if not (same and same[-1].add(group, series)):
             machines.append(Machine([group], group.environment, series))
             same.append(machines[-1])
+    _mark_repeats(machines)
     labels = Counter(_label(machine.groups[0]) for machine in machines)
     return tuple(_section(machine, labels if len(machines) > 1 else None) for machine in machines)
 
 
-def _mark_repeats(groups: Iterable[Group]) -> Iterator[Group]:
-    above: set[tuple[object, ...]] = set()
-    for group in groups:
-        printed = [(figure.cipher, figure.block_size, figure.rate) for figure in group.figures]
-        repeated = sum(values in above for values in printed)
-        if repeated >= 2 and 2 * repeated >= len(printed):
-            for at, figure in enumerate(group.figures):
-                if printed[at] in above and not figure.uncertain:
-                    group.figures[at] = figure._replace(uncertain="already printed above")
-        above.update(printed)
-        yield group
+def _mark_repeats(machines: Sequence[Machine]) -> None:
+    first: dict[tuple[object, ...], tuple[int, int]] = {}
+    every = ((figure, at) for at, machine in enumerate(machines) for figure in machine.figures)
+    for figure, at in sorted(every, key=lambda item: item[0].line):
+        for printed in (_printed(figure), *_rounded(figure)):
+            first.setdefault(printed, (figure.line, at))
+    for at, machine in enumerate(machines):
+        origins = ((figure, *first[_printed(figure)]) for figure in machine.figures)
+        repeated = {
+            figure
+            for figure, line, owner in origins
+            if line < figure.line and (owner != at or figure.format == "dd")
+        }
+        are_most = _are_mostly(machine.figures, repeated)
+        for group in machine.groups:
+            is_repeat = are_most or group.line.depth or _are_mostly(group.figures, repeated)
+            group.figures = [
+                figure._replace(uncertain=figure.uncertain or "already printed above")
+                if figure in repeated and (is_repeat or figure.format == "dd")
+                else figure
+                for figure in group.figures
+            ]
+
+
+def _are_mostly(figures: Sequence[Figure], repeated: set[Figure]) -> bool:
+    return 2 * len(repeated.intersection(figures)) >= max(4, len(figures))
+
+
+def _printed(figure: Figure) -> tuple[object, ...]:
+    if figure.format == "dd":
+        return figure.bytes, figure.seconds
+    return figure.cipher, figure.block_size, f"{figure.rate / 1e6:.8g}"
+
+
+def _rounded(figure: Figure) -> Iterator[tuple[object, ...]]:
+    for megabyte, digits in ((1e6, ".3g"), (MEBIBYTE, ".3g"), (1e6, ".0f")):
+        yield figure.cipher, figure.block_size, format(figure.rate / megabyte, digits)
 
 
 def _section(machine: Machine, labels: Counter[str] | None) -> Section:
     first = machine.groups[0]
-    figures = [figure for group in machine.groups for figure in group.figures]
+    figures = sorted(machine.figures, key=lambda figure: (figure.line, figure.position))
     label = _label(first) if labels else None
     if labels and (not label or labels[label] > 1):
-        label = f"{label}, from line {first.line}" if label else f"from line {first.line}"
+        label = ", ".join(filter(None, (label, f"from line {figures[0].line}")))
     host = f"{first.host} ({_label(first)})" if first.host and first.row else first.host
     return Section(
-        line=min(figure.line for figure in figures),
-        figures=tuple(sorted(figures, key=lambda figure: (figure.line, figure.position))),
+        line=figures[0].line,
+        figures=tuple(figures),
         environment=machine.environment,
         host=host,
         label=label,

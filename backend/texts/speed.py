@@ -20,7 +20,6 @@ class SpeedRuns:
         self.sizes: tuple[int, ...] = ()
         self.rows: Counter[str] = Counter()
         self.counted: dict[str, list[tuple[Line, Counted]]] = {}
-        self.counted_sizes: set[tuple[str, int]] = set()
         self.counting: Group | None = None
         self.child_label = ""
         self.others: list[int] = []
@@ -31,9 +30,6 @@ class SpeedRuns:
 
     def on_counted(self, counted: Counted) -> None:
         label = _canonical(counted.label)
-        if (label, counted.size) in self.counted_sizes:
-            self.end()
-        self.counted_sizes.add((label, counted.size))
         if not self.counted:
             self.counting = self.context.new_group()
         self.counted.setdefault(label, []).append((self.context.line, counted))
@@ -80,8 +76,7 @@ class SpeedRuns:
         context = self.context
         named = context.command.cipher if context.command else None
         if label.lower() == "evp":
-            only = openssl_cipher(next(iter(self.counted))) if len(self.counted) == 1 else None
-            return named or only or openssl_cipher(self.child_label)
+            return named or openssl_cipher(self.child_label)
         if not (name := openssl_cipher(label)) and self.sizes and not is_other_algorithm(label):
             return named or openssl_cipher(context.stated_cipher or "")  # the row names a build
         return name
@@ -120,7 +115,6 @@ class SpeedRuns:
 
     def end(self) -> None:
         counted, self.counted = self.counted, {}
-        self.counted_sizes.clear()
         self.rows.clear()
         group, context = self.counting, self.context
         if not counted or group is None or context.threads > 1:

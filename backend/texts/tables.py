@@ -30,8 +30,8 @@ _NAME_CELL = re.compile(
     re.I,
 )
 _LISTED = re.compile(
-    r"[\s*•-]{0,8}([\w@.-]{3,40}(?: (?:\([^()]{1,30}\)|[hu]mac-[\w@.-]{1,40}))?)"
-    r"(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15})"
+    r"[\s*•-]{0,40}(\d{2,5} bytes|[\w@.-]{3,40}(?: (?:\([^()]{1,30}\)|[hu]mac-[\w@.-]{1,40}))?)"
+    r"(?: {0,20}[:=-] {1,20}| )(\d[\d.,]{0,15}k?(?<=\d)|(?<=s: )\d.{2,20}/s)"
 )
 _NAMED_ABOVE = re.compile(r"(?:[a-z]+\d*-|[a-z]+[\d-])[\w-]{2,30}|blowfish|camellia", re.I)
 _NOTE = re.compile(r"\s*[(\[][^()\[\]]{0,60}[)\]]$")
@@ -42,6 +42,7 @@ _IGNORED = re.compile(
     r"|bits?|mode|status|type|link|limit|\+/-|ops?|ns|us|cycles|c/b|latency|memory|rss|n)\b",
     re.I,
 )
+_TRY = re.compile(r"(?:try|run|test|pass|versuch|lauf|essai|#) ?#?\d{1,2}", re.I)
 _SETTINGS = {
     "compression": re.compile("compress"),
     "mac": re.compile(r"^macs?$"),
@@ -83,18 +84,12 @@ class Column(NamedTuple):
 
     @property
     def machine(self) -> str:
-        is_setting = self.size or self.compresses is not None or self.acceleration
+        is_setting = self.size or self.acceleration or "ompress" in self.title
         return "" if is_setting or _PLAIN.fullmatch(self.title) else self.title[:100]
 
     @property
     def acceleration(self) -> Acceleration | None:
         return _ACCELERATIONS.get(aes_in(self.title))
-
-    @property
-    def compresses(self) -> bool | None:
-        if not _SETTINGS["compression"].search(self.title.lower()):
-            return None
-        return not re.search(r"without|w/o|\bno|\bun|\boff|ohne|sans", self.title, re.I)
 
 
 class Around:
@@ -127,9 +122,10 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
     at = end = 0
     header: tuple[object, tuple[int, list[str]]] | None = None
     while at < len(lines):
-        if members := _members(lines[at].text):
+        text = lines[at].text
+        if members := dict(_MEMBER.findall(text)) if text.lstrip()[:2] == '{"' else {}:
             events |= _rows(list(members), [(at, list(members.values()))], Around(lines[at:at]))
-        split = None if members else _splitter(lines[at].text)
+        split = None if members else _splitter(text)
         if split is None:
             at += 1
             continue
@@ -149,28 +145,31 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
                 cells += [""] * (len(rows[0][1]) - len(cells))  # the last cells may be empty
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
+        counts = [len(cells) for _, cells in rows]
+        if split in _DELIMITERS.values() and counts[1:3] == [counts[-1]] * 2 != counts[:2]:
+            at = rows.pop(0)[0] + 1  # a sentence
         if is_continued and header and header[0] is split and not _may_head(rows[0][1]):
             rows.insert(0, header[1])
         header = (split, rows[0])
         around = Around(lines[max(at - LINES_ABOVE, 0) : at], lines[end : end + 2])
         if split is _listed:
-            events |= _rows(("", ""), rows, around)
+            events |= _rows(("size", "rate"), rows, around)
         elif len(rows) > 1 and (table := _table(rows, around, lines[at].text[:2] == "  ")):
             events |= {rows[0][0]: (), **table}
         at = end
     return events
 
 
-def _members(text: str) -> dict[str, str]:
-    return dict(_MEMBER.findall(text)) if text.strip()[:2] == '{"' else {}
-
-
 def _table(
     rows: Sequence[tuple[int, list[str]]], around: Around, is_indented: bool
 ) -> dict[int, tuple[Event, ...]]:
     header = rows[0][1]
+    if len(header) == 2 and header[1].replace(".", "").isdigit() and _cipher(header[0]):
+        return dict(_rows(("size", "rate"), rows, around))
     if not _may_head(header):
         return {}
+    if header[-1][0:1] == "(" and len(header) == len(rows[1][1]) + 1:
+        header = [" ".join(header[:: len(header) - 1]), *header[1:-1]]  # a unit behind all titles
     if is_indented and len(header) < len(rows[1][1]):
         header = ["", *header]
     body = [(index, cells) for index, cells in rows[1:] if len(cells) == len(header)]
@@ -178,9 +177,9 @@ def _table(
 
 
 def _splitter(text: str) -> Callable[[str], list[str]] | None:
-    if text[-1:].isdigit() and _LISTED.fullmatch(text):
+    if (text[-1:].isdigit() or text[-2:] == "/s") and _LISTED.fullmatch(text):
         return _listed
-    if "|" in text or text.lstrip()[:2] in ("+-", "+=", "! "):
+    if "|" in text or text.lstrip()[:2] in ("+-", "+=", "! ", "^ "):
         return _piped
     is_aligned = "  " in text.strip() and ",  " not in text
     for delimiter, split in _DELIMITERS.items():
@@ -198,7 +197,7 @@ _DELIMITERS = {delimiter: _by(delimiter) for delimiter in ("\t", ";", ",")}
 
 
 def _piped(line: str) -> list[str]:
-    line = re.sub(r"^!|\s(?:!!|\|\|)\s", "|", line.strip())
+    line = re.sub(r"^!|\s(?:!!|\|\|)\s|(?:^|\s)\^(?:\s|$)", "|", line.strip())
     return [cell.strip() for cell in _PIPE.split(line.removeprefix("|").removesuffix("|"))]
 
 
@@ -234,6 +233,8 @@ def _rows(
     if re.search(r"aes[- ]?ni", f"{header} {around.caption}", re.I):
         header = [_with_aes(title) for title in header]
     columns = [_column(title, caption, other_unit) for title in header]
+    if sum(tries := [bool(_TRY.fullmatch(title)) for title in header]) > 1:  # and their mean
+        columns = [columns[at]._replace(is_ignored=not tries[at]) for at in range(len(columns))]
     if cipher_at is None or names[cipher_at]:
         yield from _titled_rows(columns, body, around)
         return
@@ -295,6 +296,7 @@ def _titled_rows(
     names = [_cipher(column.title) for column in columns]
     is_size = columns[0].setting == "size" or all("yte" in row[0] for _, row in body)
     labels = {row[0].lower() for _, row in body}
+    caption_size = block_size_in(around.caption)
     of_macs = columns[0].setting == "mac"
     is_own = any(openssl_cipher(row) or is_other_algorithm(row) for row in labels)
     if "evp" in labels or (is_own and not of_macs):
@@ -308,11 +310,12 @@ def _titled_rows(
             size, cipher = row_size or column.size, name[0] if name else ""
             if size and size & (size - 1) == 0:
                 cipher = _openssl_name(column.title) or ("" if any(names) else around.cipher)
+            elif caption_size and (own := _openssl_name(column.title)):
+                cipher, size = own, caption_size
             elif any(names) and (sum(map(bool, names)) < 2 or (name and name[1] == "openssl")):
                 continue
             unit = column.unit or (around.unit if size else None)
-            is_kilo = size is not None and text[-1:] == "k"
-            rate = _rate(text[:-1], _THOUSANDS) if is_kilo else _rate(text, unit)
+            rate = _rate(text, unit, size)
             is_named = cipher or not (size or any(names))
             if not (is_named and rate) or column.is_ignored or column.title == columns[0].title:
                 continue
@@ -321,8 +324,9 @@ def _titled_rows(
             if row_size or not (any(names) or size):
                 label = " / ".join(filter(None, (label, machine)))
             settings = {"mac": mac_name(row[0])} if of_macs else {}
-            if size and column.acceleration:
-                settings["acceleration"] = column.acceleration
+            aes = _ACCELERATIONS.get(aes_in(row[0].rpartition("(")[2]), column.acceleration)
+            if size and aes:
+                settings["acceleration"] = aes
             caveat = _rate_caveat(text) or rate[1].caveat
             cell = TableCell(cipher, *rate, label, size, settings, caveat)
             cells.setdefault((cipher, label, size), cell)
@@ -368,8 +372,8 @@ def _cipher_row(
             named = column._replace(size=column.size or size, unit=column.unit or unit)
             machine = " / ".join(filter(None, (settings.get("machine", ""), column.machine)))
             own = settings | {"machine": machine}
-            if column.compresses is not None:
-                own["compression"] = column.compresses
+            if "ompress" in column.title:
+                own["compression"] = Setting.of(column.title).compressed
             if column.acceleration:
                 own["acceleration"] = column.acceleration
             for text in cell.split("/") if _PAIR.fullmatch(cell) else (cell,):
@@ -380,9 +384,10 @@ def _cipher_row(
 def _cell(
     cipher: tuple[str, str, str], label: str, text: str, column: Column, settings: Mapping[str, Any]
 ) -> list[TableCell]:
-    rate, (name, tool, _) = _rate(text, column.unit), cipher
+    rate, (name, tool, _) = _rate(text, column.unit, column.acceleration and column.size), cipher
     caveat = "" if rate else "no unit in the table"
-    if rate is None and column.size is None and not text.isdigit():
+    is_bare = text.isdigit() and (column.title != "rate" or column.other_unit is _MEGABYTES)
+    if rate is None and column.size is None and not is_bare:
         rate = _rate(text, column.other_unit)
     size = None if tool == "ssh" else column.size
     if rate is None or (tool == "openssl" and size is None):
@@ -399,8 +404,10 @@ def _cell(
     return [TableCell(name, *rate, settings["machine"], size, own, caveat)]
 
 
-def _rate(text: str, unit: Unit | None) -> tuple[float, Unit] | None:
+def _rate(text: str, unit: Unit | None, size: int | None = None) -> tuple[float, Unit] | None:
     plain = _NOTE.sub("", text).strip("`*~≈<> ")
+    if size and plain[-1:] == "k":
+        plain, unit = plain[:-1], _THOUSANDS
     if re.fullmatch(r"[\d.,']{1,20}", plain):
         return number_with(unit, plain) if unit else None
     rates = _RATE_WITHIN.findall(plain) if "/" in plain or "p" in plain else ()

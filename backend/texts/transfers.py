@@ -8,20 +8,21 @@ from texts.ciphers import ONLY_SSH, openssl_cipher, ssh_cipher
 from texts.commands import Command
 from texts.context import Context
 from texts.events import Elapsed, Failed, Listed, Moved, Named, Rated, TableCell, TableRow
+from texts.lines import Line
 from texts.numbers import Unit
+from texts.words import block_size_in
 
 MEGABYTE, MEBIBYTE = 1e6, 2.0**20
 SAME_UNIT = 0.03
-SAME_RATE = 0.05
 _SOURCE = re.compile(r"\s*(?:dd|cat|head|pv|yes)\s(?!.*\bssh\b)")  # zsh times each program
 
 
 @dataclass
 class Trial:
-    line: int = 0
+    line: Line
     cipher: str | None = None
     mac: str | None = None
-    failed: bool = False
+    caveat: str = ""
     of_source: bool = False
     copies: int = 0
     moved: Moved | None = None
@@ -37,25 +38,28 @@ class Transfers:
     def __init__(self, context: Context, *, is_about_ssh: bool) -> None:
         self.context = context
         self.is_about_ssh = is_about_ssh
-        self.trial = Trial()
+        self.trial = Trial(context.line)
         self.arithmetic: Command | None = None
         self.loop: tuple[str, ...] = ()
         self.done = 0  # transfers in the loop
 
     def on_named(self, named: Named) -> None:
         command, trial = self.context.command, self.trial
-        if command and command.name_after and trial.has_report and not trial.cipher:
+        is_next = trial.line.number == self.context.line.number - 1
+        is_below = is_next and not (trial.moved or trial.elapsed) and self._cipher()[1] != ""
+        if trial.has_report and (is_below or (command and command.name_after and not trial.cipher)):
             trial.cipher = named.cipher
+            trial.caveat = "cipher from the line below" if is_below else ""
             self.end()
             return
         self.end()
-        self.trial = Trial(self.context.line.number, named.cipher, named.mac)
+        self.trial = Trial(self.context.line, named.cipher, named.mac)
         self.context.stated_cipher = named.cipher or self.context.stated_cipher
 
     def on_failed(self, _failed: Failed) -> None:
         if self.trial.moved:
             self._next()
-        self.trial.failed = True
+        self.trial.caveat = "transfer failed"
 
     def on_moved(self, moved: Moved) -> None:
         trial, command = self.trial, self.context.command
@@ -72,15 +76,16 @@ class Transfers:
             self._next()
         self.trial.copies += 1
         self.trial.moved = moved
-        self.trial.line = self.context.line.number
+        self.trial.line = self.context.line
 
     def on_elapsed(self, elapsed: Elapsed) -> None:
-        if self.trial.elapsed and not self.trial.of_source:
+        is_over = self.trial.elapsed and not self.trial.of_source
+        if is_over or (self.trial.rated and not self._cipher()[0]):
             self._next()
         self.trial.of_source = bool(_SOURCE.match(self.context.line.text))
         self.trial.elapsed = elapsed
         if not self.trial.moved:
-            self.trial.line = self.context.line.number
+            self.trial.line = self.context.line
 
     def on_rated(self, rated: Rated) -> None:
         trial = self.trial
@@ -91,17 +96,14 @@ class Transfers:
             if rated.tool == "typed" and (trial.moved or trial.elapsed or rated.is_mean):
                 return
             self._next()
-        if rated.tool == "typed" and not (trial.has_report or self._cipher()[0]):
-            self.context.leave_out("no_cipher", "Rate without a cipher.")
-            return
         self.trial.rated = rated
         if not (self.trial.moved or self.trial.elapsed):
-            self.trial.line = self.context.line.number
+            self.trial.line = self.context.line
 
     def _next(self) -> None:
         cipher = self.trial.cipher
         self.end()
-        self.trial = Trial(self.context.line.number, cipher)
+        self.trial = Trial(self.context.line, cipher)
 
     def _cipher(self) -> tuple[str | None, str]:
         """Return the cipher of the transfer, with a caveat if it appears only in the text above."""
@@ -116,23 +118,21 @@ class Transfers:
 
     def end(self) -> None:
         trial, (cipher, caveat) = self.trial, self._cipher()
-        self.trial = Trial()
+        self.trial = Trial(self.context.line)
         if not trial.has_report:
             return
         self.done += 1
         if cipher is None:
-            self.context.remark("no_cipher", "Transfer without a cipher.", trial.line)
+            self.context.leave_out("no_cipher", "Rate without a cipher.", trial.line)
             return
         rate = self._rate_of(trial)
         if rate is None:
-            self.context.remark("no_amount", "Transfer without a byte count.", trial.line)
+            self.context.leave_out("no_amount", "Transfer without a byte count.", trial.line)
             return
-        is_ssh = self.is_about_ssh or self.context.hints.cipher
-        unnamed = "" if is_ssh else "ssh not mentioned"
+        unnamed = "" if self.is_about_ssh or self.context.hints.cipher else "ssh not mentioned"
         caveat = rate.pop("caveat", "") or caveat or unnamed
-        caveat = "transfer failed" if trial.failed else caveat
-        fields = {"line": trial.line, "cipher": cipher, "mac": trial.mac} | rate
-        self.context.emit(self.context.group(), "ssh", caveat, **fields)
+        fields = rate | {"line": trial.line.number, "cipher": cipher, "mac": trial.mac}
+        self.context.emit(self.context.group(), "ssh", trial.caveat or caveat, **fields)
 
     def _rate_of(self, trial: Trial) -> dict[str, Any] | None:
         context = self.context
@@ -147,11 +147,7 @@ class Transfers:
             fields["assumed"] = (f"{amount:,} bytes (text above)",)
             caveat = "" if context.amount_is_sent else "byte count from text above"
         if trial.elapsed and trial.elapsed.seconds > 0 and amount:
-            seconds = trial.elapsed.seconds
-            own = self._value(rated.number, rated.unit, rated.tool) if rated else None
-            if own and abs(own["bytes_per_second"] * seconds / amount - 1) > SAME_RATE:
-                caveat = "another rate printed as well"
-            return fields | {"bytes": amount, "seconds": seconds, "caveat": caveat}
+            return fields | {"bytes": amount, "seconds": trial.elapsed.seconds, "caveat": caveat}
         if rated is None:
             return None
         value = self._value(rated.number, rated.unit, rated.tool)
@@ -171,16 +167,15 @@ class Transfers:
 
     def _series_of(self, label: str, listed: Listed) -> dict[str, Any]:
         context, command = self.context, self.context.command
-        words = f"{self.context.line.text} {context.heading}".lower()
-        speed = "openssl" in words.replace("openssl_", "") or (
-            command is not None and command.tool == "openssl"
-        )
+        words = f"{self.context.line.text} {context.heading}".lower().replace("openssl_", "")
+        speed = "openssl" in words or (command is not None and command.tool == "openssl")
+        speed = speed and not any(ONLY_SSH.fullmatch(name.lower()) for name, _ in listed.pairs)
         cipher = ssh_cipher(label)
         if cipher and (ONLY_SSH.fullmatch(label.lower()) or (self.is_about_ssh and not speed)):
             own = {"mac": listed.mac} if listed.mac else {}
             return {"tool": "ssh", "cipher": cipher} | own
-        size, name = context.block_size if speed else None, openssl_cipher(label)
-        if not (size and name):
+        size, name = block_size_in(context.line.text) or context.stated_size, openssl_cipher(label)
+        if not (speed and size and name):
             context.leave_out("unknown_cipher", f"{label}: no ssh cipher, or no block size.")
             return {}
         return {"tool": "openssl", "cipher": name, "block_size": size}

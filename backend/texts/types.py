@@ -7,7 +7,7 @@ from cipherspeed.types import Acceleration, Operation, TargetKind, Tool
 
 Format = Literal["openssl-speed", "cipher-list", "dd", "time", "sbc-bench"]
 
-PARSER_VERSION = 17
+PARSER_VERSION = 18
 """Version stored with each run. Increase it whenever a text may give different results."""
 
 SERIES = {

@@ -4,18 +4,19 @@ from typing import NamedTuple
 
 _NO = (
     r"(?:without|w/o|w/out|w\.o\.|no|not using|non|ohne|sans|bez|без|utan|zonder|sin|senza|sem"
-    r"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off"
-    r"|关闭|禁用|不使用|未使用|未启用|无|没有|無効)"
+    r"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off|d[ei]s?att?iv\w*"
+    r"|d[eé]sactiv\w*|deaktiv\w*|(?:aus|ab)geschaltet\w*|(?:от|вы)ключ\w*|关闭|禁用|不使用|未使用"
+    r"|未启用|无|没有|無効)"
 )
 _OFF = (
     r"(?:disabled|off|masked|turned off|switched off|deactivated|deaktiviert|abgeschaltet|aus"
-    r"|ausgeschaltet|désactivée?s?|desactivad[oa]|disattivat[oa]|uitgeschakeld|av|отключ\w{0,6}"
-    r"|выключ\w{0,6}|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
+    r"|ausgeschaltet|désactivée?s?|desactivad[oa]|disattivat[oa]|uitgeschakeld|av|(?:от|вы)ключ\w{0,8}"
+    r"|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
 )
 _AES = (
     r"(?:(?:hardware|hw|cpu|intel|x86) ?)?(?:aes[- _]?ni|aes instructions?|aes hardware"
-    r"|aes[- ]?(?:hw|hardware)? ?(?:accel\w{0,12}|support|extensions?)|hardware aes|hw aes"
-    r"|(?:armv8 )?crypto(?:graphy)? extensions?|(?:ia32|arm)cap|硬件加速)"
+    r"|aes[- ]?(?:hw|hardware)? ?(?:accel\w{0,12}|support|extensions?)|padlock"
+    r"|(?:hardware|hw) (?:aes|crypto)|(?:armv8 )?crypto\w* extensions?|(?:ia32|arm)cap|硬件加速)"
 )
 _NO_AES = rf"(?:{_NO}\s|\bno-)aes(?![\w-])|不加速|\baes (?:disabled|off)"
 _AES_OFF = re.compile(
@@ -31,10 +32,11 @@ _AES_ON = re.compile(
     r"(?:enabled|on(?! (?:the|my|our|a) )|active|aktiv\w*|activée?|used)(?!\w)",
     re.I,
 )
+_LACKED = re.compile(r"(?<=\S )[(（][^()（）]*(?:\bno |没有 ?|无 ?)aes[^()（）]*[)）]", re.I)
 _AES_ALONE = re.compile(r"\W*(?:masked|(?P<on>unmasked|defaults?|normal))\W*", re.I)
-_AES_NAMED = re.compile("aes|accel|software|crypto|加速|(?:32|arm)cap")
+_AES_NAMED = re.compile("aes|accel|software|crypto|加速|padlock|(?:32|arm)cap")
 _COMPRESSED = re.compile(
-    r"(?<!no )(?<!without )(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
+    r"(?<!no[ -])(?<!without[ -])(?<!w/o )(?<!ohne )(?<!sans )\b(?:with |mit |avec )?"
     r"(?:compression|compressed|kompression|komprimiert)(?!\s?(?:=|:|is)?\s?(?:no\b|off|none|disabled|aus))",
     re.I,
 )
@@ -42,7 +44,7 @@ _DECRYPT = re.compile(r"\bdecrypt(?:ion|ing|ed)?\b|entschlüssel|déchiffr|ра�
 _SEVERAL = re.compile(
     r"(?<![\w.-])(?:[2-9]|[1-9]\d{1,2})\s?(?:x |× ?)?"
     r"(?:threads?|process(?:es)?|processus|prozesse|jobs|procs|streams|connections|instances|parallel|parallele|потоков|线程)(?!\w)"
-    r"|-multi\b|\bmulti[- ]?(?:thread(?:ed)?|process|core)\b(?! performance)"
+    r"|(?<!no )-multi\b|\bmulti[- ]?(?:thread(?:ed)?|process|core)\b(?! performance)"
     r"|\ball (?:cores|threads|cpus)\b"
     r"|\bMT-|(?<!crypts in )\bparallele?\b|\bconcurrent",
     re.I,
@@ -64,6 +66,8 @@ SENTENCE = 70
 
 @lru_cache(maxsize=64)
 def aes_in(text: str) -> str:
+    if _LACKED.search(text):
+        return "lacking"
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
     if text.strip(" :()=#*").lower() in ("software", "hardware"):
@@ -94,7 +98,7 @@ class Setting(NamedTuple):
             aes_in(text),
             "ompress" in text and len(text) <= SENTENCE and bool(_COMPRESSED.search(text)),
             "decrypt" if _DECRYPT.search(text) and "encrypt" not in text.lower() else "",
-            bool(_SEVERAL.search(text)) and "GHz" not in text,
+            bool(_SEVERAL.search(text)) and "GHz" not in text and not _SINGLE.search(text),
             bool(_SINGLE.search(text)),
         )
 
@@ -123,8 +127,7 @@ _GENERIC_WORDS = """
     cbc ctr gcm ecb cfb ofb xts rc4 blowfish arcfour chacha20 digest hash hashes block size byte kb
     mb gb mb/s mib/s default best fastest mac bandwidth average summary table code bash sh shell
     console text log raw example before after again more data transfer bulk msg stdout local
-    localhost loopback command ergebnis ergebnisse mit ohne und der die das ist non-evp résultat
-    avec sans les de du"""
+    localhost loopback command ergebnis ergebnisse mit ohne und der die das ist non-evp de"""
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_][^\s,;:|()\[\]]*")
 _SENTENCE_WORDS = re.compile(
@@ -137,11 +140,7 @@ _NO_HEADING = re.compile(
     r"|(?:^|\s)-[WDf]\w|\((?:idx|ptr|int)\b|&&|\d\s+\d+\s+\d|\d ?[kmgкмг]i?[bб]/",
     re.I,
 )
-_LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
-
-
-def heading_text(text: str) -> str:
-    return _LEADING.sub("", text).rstrip(" :=-#*").strip()
+LEADING = re.compile(r"^[\s#=*•>-]*(?:\(?\d{1,2}[.)]\s)?\s*")
 
 
 @lru_cache(maxsize=256)
