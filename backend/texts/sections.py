@@ -39,7 +39,7 @@ def sections_of(groups: Iterable[Group]) -> tuple[Section, ...]:
         if not (same and same[-1].add(group, series)):
             machines.append(Machine([group], group.environment, series))
             same.append(machines[-1])
-    _mark_repeats(machines)
+    _mark_repeats(machines if len(machines) > 1 else ())
     labels = Counter(_label(machine.groups[0]) for machine in machines)
     return tuple(_section(machine, labels if len(machines) > 1 else None) for machine in machines)
 

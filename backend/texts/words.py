@@ -10,8 +10,8 @@ _NO = (
 )
 _OFF = (
     r"(?:disabled|off|masked|turned off|switched off|deactivated|deaktiviert|abgeschaltet|aus"
-    r"|ausgeschaltet|désactivée?s?|desactivad[oa]|disattivat[oa]|uitgeschakeld|av|(?:от|вы)ключ\w{0,8}"
-    r"|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
+    r"|ausgeschaltet|d[eé]sactiv\w*|disattivat[oa]|d\w{1,3}abilitad?t?[oa]|uitgeschakeld|av"
+    r"|(?:от|вы)ключ\w{0,8}|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
 )
 _AES = (
     r"(?:(?:hardware|hw|cpu|intel|x86) ?)?(?:aes[- _]?ni|aes instructions?|aes hardware"
