@@ -187,7 +187,7 @@ class Context:
     def _set_by(self, text: str, level: int, is_new: bool) -> None:
         last = level if is_new else BESIDE
         held = {at: kept for at, kept in self.settings.items() if at < last}
-        setting = Setting.of(text)
+        setting = Setting.of("" if text[-1:] in "?？" else text)
         if len(text) > SENTENCE or level == BESIDE:
             self.settings = held | {BESIDE: setting}
         else:
