@@ -28,9 +28,8 @@ UNUSUAL = {
         r"|\bxargs\b[^|;]{0,80}\s-P ?(?!1\b)\d|\bparallel\s"),
     "without encryption": "(?i)none(?:enabled|switch)=yes",
     "compressor or rate limit": (
-        r"\b(?:s(?:cp|ftp)\s[^|;&]{0,99}-l ?\d|pv\s[^|;&]{0,99}-\w*L|mbuffer\s[^|;&]{0,99}-[rR])"
-        r"|--(?:bwlimit|rate-l|compress)|(?<!\S)(?:p?bzip2|pigz|gzip|zstd|lz4|xz|lzop|zcat)\s"
-        r"|\b(?:tar|rsync) -?\w*[zjJ]"),
+        r"\b(?:s(?:cp|ftp)\s[^|;&]{0,99}-l ?\d|pv\s[^|;&]{0,99}-\w*L|mbuffer\s[^|;&]{0,99}-[rR]"
+        r"|(?:tar|rsync) -?\w*[zjJ])|--(?:bwlimit|compress)|(?<!\S)(?:xz|pigz|gzip|zstd|lz4)\s"),
 }  # fmt: skip
 
 _PLAIN_SIGNS = str.maketrans({

@@ -143,9 +143,9 @@ def facts_in_heading(text: str) -> dict[str, Any]:
     text = " ".join(text[:300].split())
     facts = {}
     for group, pattern in _NAMED.items():
-        names = {match[0]: match.groupdict() for match in re.finditer(pattern, text)}
-        if len(names) == 1:
-            facts[group] = names.popitem()[1]
+        match = re.search(pattern, text)
+        if match and not re.search(pattern, text.replace(match[0], " ")):
+            facts[group] = match.groupdict()
     return facts
 
 

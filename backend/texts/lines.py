@@ -9,7 +9,7 @@ PIECES_LIMIT = 50_000
 _SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _INVISIBLE = "\x00\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _ADDED = re.compile(
-    r"[\s|]###|[\u2580-\u259f■]"
+    r"[\s|]##|[\u2580-\u259f■]"
     rf"|[\x00-\x1f\x7f>|`~*<&\[{_SPACES}{_INVISIBLE}]|//|%%|^#\S|^\s*(?:[-•]|\d{{1,3}}\.|:\w+:) "
     r"|\w\s+type\s+\d+ bytes|: openssl speed |^\d+\t"
 )
@@ -17,7 +17,7 @@ _QUOTE = re.compile(r"(?:[ \t]{0,4}>)+[ \t]?")
 _CHAT = re.compile(
     r"^\s{0,4}\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d(?::\d\d)?\]?\s+<[@+ ]?[\w-]{1,20}>\s"
 )
-_BAR = re.compile(r"(?<!\s)\s{1,60}\|?(?:#{3,}|[\u2580-\u259f■]{2,})\s{1,60}")
+_BAR = re.compile(r"(?<!\s)\s{1,60}\|?(?:#{2,}|[\u2580-\u259f■]{2,})\s{1,60}")
 _COMMENT = re.compile(
     r"\s{0,8}(?:(?:[*•-]|///?|%%|\d{1,3}\.|:header:)\s+(?=\S)|#(?=[^\s#!])"
     r"|\d{1,4}\t(?=type |Doing |[a-z][\w -]{2,20} +\d[\d.]+k))"

@@ -69,8 +69,7 @@ class SpeedRuns:
                 continue
             fields: dict[str, Any] = {"cipher": cipher, "operation": operation_of(row.label)}
             fields |= {"bytes_per_second": rate, "block_size": size, "assumed": assumed}
-            caveat = self._caveat(row, size, rate, pending)
-            self.context.emit(group, "openssl", caveat, **fields)
+            self.context.emit(group, "openssl", self._caveat(row, size, rate, pending), **fields)
 
     def _cipher_of(self, label: str) -> str | None:
         context = self.context
@@ -126,8 +125,7 @@ class SpeedRuns:
                 fields: dict[str, Any] = {"cipher": cipher, "block_size": count.size}
                 fields |= {"bytes": count.blocks * count.size, "seconds": count.seconds}
                 if count.seconds > 0 and count.blocks > 0:
-                    caveat = _count_caveat(count)
-                    context.emit(group, "openssl", caveat, line=line.number, **fields)
+                    context.emit(group, "openssl", _count_caveat(count), line=line.number, **fields)
         if group.figures:
             context.add_group(group)
 

@@ -12,7 +12,7 @@ from texts.numbers import DURATION, RATE, Unit, number_with, rate_of, unit_of, u
 from texts.words import Setting, aes_in, block_size_in, is_name
 
 CELLS_LIMIT, ROWS_TRIED, LINES_ABOVE = 60, 200, 40
-_RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}")  # also around a table of MediaWiki
+_RULE = re.compile(r"[\s|:+=_-]+|\{\|.*|\|\}|\|\+.*")  # also around a table of MediaWiki
 _RULED = re.compile(r"(?=.*(?:--|==))[\s|:+=-]+")
 _NO_CSV = re.compile(  # only decimal commas and those of thousands
     r"\s*(?:(?:[^\s,]+|[^\s,\w]?\d{1,18}(?:,\d{3})*,\d{1,18}[^\s,]*)(?:\s+|$))*"
@@ -146,7 +146,9 @@ def events_of_tables(lines: Sequence[Line]) -> dict[int, tuple[Event, ...]]:
         while len(rows) > 1 and _RULE.fullmatch(lines[rows[0][0]].text):
             events[rows.pop(0)[0]] = ()
         counts = [len(cells) for _, cells in rows]
-        if split in _DELIMITERS.values() and counts[1:3] == [counts[-1]] * 2 != counts[:2]:
+        if split is _piped:
+            counts = [lines[index].text.lstrip()[:1] in "|!^+" for index, _ in rows]
+        if split is not _aligned and counts[1:3] == [counts[-1]] * 2 != counts[:2]:
             at = rows.pop(0)[0] + 1  # a sentence
         if is_continued and header and header[0] is split and not _may_head(rows[0][1]):
             rows.insert(0, header[1])
@@ -305,6 +307,7 @@ def _titled_rows(
         if re.search(_RATIO, row[0], re.I):
             continue
         row_size = _size_of_title(row[0]) if is_size else None
+        row_aes = aes_in(row[0].rpartition("(")[2]) if "(" in row[0] else ""
         cells: dict[tuple[str, str, int | None], TableCell] = {}
         for text, column, name in zip(row, columns, names, strict=True):
             size, cipher = row_size or column.size, name[0] if name else ""
@@ -324,7 +327,7 @@ def _titled_rows(
             if row_size or not (any(names) or size):
                 label = " / ".join(filter(None, (label, machine)))
             settings = {"mac": mac_name(row[0])} if of_macs else {}
-            aes = _ACCELERATIONS.get(aes_in(row[0].rpartition("(")[2]), column.acceleration)
+            aes = _ACCELERATIONS.get(row_aes, column.acceleration)
             if size and aes:
                 settings["acceleration"] = aes
             caveat = _rate_caveat(text) or rate[1].caveat

@@ -66,14 +66,14 @@ SENTENCE = 70
 
 @lru_cache(maxsize=64)
 def aes_in(text: str) -> str:
-    if _LACKED.search(text):
-        return "lacking"
     if alone := _AES_ALONE.fullmatch(text):
         return "on" if alone["on"] else "off"
     if text.strip(" :()=#*").lower() in ("software", "hardware"):
         return "unclear"
     if not _AES_NAMED.search(text.lower()):
         return ""
+    if _LACKED.search(text):
+        return "lacking"
     off = _AES_OFF.search(text)
     if off and _COMPARED.search(text):
         return ""
