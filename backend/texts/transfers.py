@@ -138,15 +138,15 @@ class Transfers:
         context = self.context
         if trial.moved and trial.moved.seconds > 0:
             return {"format": "dd", "bytes": trial.moved.bytes, "seconds": trial.moved.seconds}
-        command, caveat = context.command, ""
+        command, rated, caveat = context.command, trial.rated, ""
         fields: dict[str, Any] = {"format": "time"}
-        rated = trial.rated
         amount = context.hints.transferred or (command.amount if command else None)
         amount = amount or (rated.amount if rated else None) or context.size_of_file
         if not amount and (amount := context.amount_above):
             fields["assumed"] = (f"{amount:,} bytes (text above)",)
             caveat = "" if context.amount_is_sent else "byte count from text above"
-        if trial.elapsed and trial.elapsed.seconds > 0 and amount:
+        is_printed = rated and rated.tool == "scp" and not rated.is_display  # without the login
+        if trial.elapsed and trial.elapsed.seconds > 0 and amount and not is_printed:
             return fields | {"bytes": amount, "seconds": trial.elapsed.seconds, "caveat": caveat}
         if rated is None:
             return None
