@@ -28,8 +28,10 @@ UNUSUAL = {
         r"|\bxargs\b[^|;]{0,80}\s-P ?(?!1\b)\d|\bparallel\s"),
     "without encryption": "(?i)none(?:enabled|switch)=yes",
     "compressor or rate limit": (
-        r"\b(?:s(?:cp|ftp)\s[^|;&]{0,99}-l ?\d|pv\s[^|;&]{0,99}-\w*L|mbuffer\s[^|;&]{0,99}-[rR]"
-        r"|(?:tar|rsync) -?\w*[zjJ])|--(?:bwlimit|compress)|(?<!\S)(?:xz|pigz|gzip|zstd|lz4)\s"),
+        r"\b(?:s(?:cp|ftp)\b[^|;&]{0,150}\s-l ?\d|pv\b[^|;&]{0,150}\s-\w*L|tar\s+-?\w*[zjJ]"
+        r"|mbuffer\b[^|;&]{0,150}\s-\w*[rR]|rsync\b[^|;&]{0,150}\s-\w*z|(?:cpulimit|trickle)\s)"
+        r"|\s--(?:bwlimit|rate-l|compress|[a-z]*zip)"
+        r"|(?:^|[\s|/])(?:gzip|p?bzip2|pigz|zstd|lz4|xz|lzop|zcat)(?![^\s|])"),
 }  # fmt: skip
 
 _PLAIN_SIGNS = str.maketrans({

@@ -134,8 +134,10 @@ RECOGNISERS = (
         \ in\ (?P<seconds>[\d.,]{1,12})\ ?s\W*""",
         lambda match: events.Counted(
             match["label"],
-            *(int(match["size"]), int(match["count"])),
-            *(_decimal(match["seconds"]), float(match["asked"])),
+            int(match["size"]),
+            int(match["count"]),
+            _decimal(match["seconds"]),
+            float(match["asked"]),
         ),
         "Doing aes-128-cbc for 3s on 16 size blocks: 131863971 aes-128-cbc's in 3.00s",
     ),

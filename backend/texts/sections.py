@@ -48,15 +48,12 @@ def _mark_repeats(machines: Sequence[Machine]) -> None:
     first: dict[tuple[object, ...], tuple[int, int]] = {}
     every = ((figure, at) for at, machine in enumerate(machines) for figure in machine.figures)
     for figure, at in sorted(every, key=lambda item: item[0].line):
+        owner = -1 if figure.format == "dd" else at  # a line of dd is a copy anywhere
         for printed in (_printed(figure), *_rounded(figure)):
-            first.setdefault(printed, (figure.line, at))
+            first.setdefault(printed, (figure.line, owner))
     for at, machine in enumerate(machines):
         origins = ((figure, *first[_printed(figure)]) for figure in machine.figures)
-        repeated = {
-            figure
-            for figure, line, owner in origins
-            if line < figure.line and (owner != at or figure.format == "dd")
-        }
+        repeated = {figure for figure, line, owner in origins if line < figure.line and owner != at}
         are_most = _are_mostly(machine.figures, repeated)
         for group in machine.groups:
             is_repeat = are_most or group.line.depth or _are_mostly(group.figures, repeated)

@@ -49,7 +49,7 @@ class Transfers:
         is_below = is_next and not (trial.moved or trial.elapsed) and self._cipher()[1] != ""
         if trial.has_report and (is_below or (command and command.name_after and not trial.cipher)):
             trial.cipher = named.cipher
-            trial.caveat = "cipher from the line below" if is_below else ""
+            trial.caveat = trial.caveat or ("cipher from the line below" if is_below else "")
             self.end()
             return
         self.end()

@@ -2,16 +2,15 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+_DEACTIVATED = r"d[eéi]s?a\w{0,2}tiv\w*|(?:aus|ab)geschaltet\w*|(?:от|вы)ключ\w*"
 _NO = (
     r"(?:without|w/o|w/out|w\.o\.|no|not using|non|ohne|sans|bez|без|utan|zonder|sin|senza|sem"
-    r"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off|d[ei]s?att?iv\w*"
-    r"|d[eé]sactiv\w*|deaktiv\w*|(?:aus|ab)geschaltet\w*|(?:от|вы)ключ\w*|关闭|禁用|不使用|未使用"
-    r"|未启用|无|没有|無効)"
+    rf"|uden|uten|ilman|disabl(?:ed?|ing)|mask(?:ed|ing)|turn(?:ed|ing) off|{_DEACTIVATED}"
+    r"|关闭|禁用|不使用|未使用|未启用|无|没有|無効)"
 )
 _OFF = (
-    r"(?:disabled|off|masked|turned off|switched off|deactivated|deaktiviert|abgeschaltet|aus"
-    r"|ausgeschaltet|d[eé]sactiv\w*|disattivat[oa]|d\w{1,3}abilitad?t?[oa]|uitgeschakeld|av"
-    r"|(?:от|вы)ключ\w{0,8}|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
+    r"(?:disabled|off|masked|turned off|switched off|aus|d\w{1,3}abilita[dt][oa]|uitgeschakeld|av"
+    rf"|{_DEACTIVATED}|关闭|禁用|無効|hidden|unavailable|not (?:used|available|enabled))"
 )
 _AES = (
     r"(?:(?:hardware|hw|cpu|intel|x86) ?)?(?:aes[- _]?ni|aes instructions?|aes hardware"
